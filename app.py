@@ -1,0 +1,15 @@
+"""Attention Explorer: page config, navigation, sidebar. Run with `streamlit run app.py`."""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor starve the next (before torch is imported)
+
+import streamlit as st
+
+from ui.navigation import navigation
+from ui.sidebar import sidebar
+
+st.set_page_config(page_title="Attention Explorer", page_icon="ui/icon.png", layout="wide")
+page = navigation()
+sidebar()
+page.run()

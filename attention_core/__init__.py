@@ -1,0 +1,33 @@
+"""Attention, its trace and its charts, without Streamlit.
+
+    from attention_core import load
+    model = load("pixel-classifier")
+    trace = model.trace(image)[0]
+
+Axes, everywhere in this order: batch, head, query (row), key (column), d. d_k is the width of queries and keys, d_v of
+values, d_model of tokens. Masks are bool, True = may attend. Scores are scaled and not yet masked; weights are after
+the softmax; context is the weighted sum of the values, per head.
+"""
+
+from attention_core.attend import Attended, attend, merge_heads, split_heads
+from attention_core.device import choose_device
+from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.models import load
+from attention_core.trace import AttentionTrace, Axis, Prediction, Role, Step
+
+__all__ = [
+    "NO_INTERVENTION",
+    "UNIFORM",
+    "Attended",
+    "AttentionTrace",
+    "Axis",
+    "Intervention",
+    "Prediction",
+    "Role",
+    "Step",
+    "attend",
+    "choose_device",
+    "load",
+    "merge_heads",
+    "split_heads",
+]

@@ -1,0 +1,36 @@
+"""Altair charts of traces and matrices; the only part of the core that imports Altair. Works in any notebook.
+
+from attention_core.charts import matrix_chart, step_chart
+step_chart(trace.step("weights"), size=480)
+"""
+
+from attention_core.charts.bars import bars, probability_bars
+from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart, step_chart, step_ramp
+from attention_core.charts.palette import (
+    INK_RAMP,
+    ROLE_COLOURS,
+    VIRIDIS,
+    Ramp,
+    ramp_for,
+    signed_ramp,
+    weights_ramp,
+)
+from attention_core.charts.picture import contact_sheet, picture
+
+__all__ = [
+    "INK_RAMP",
+    "MAX_RECT_SIDE",
+    "ROLE_COLOURS",
+    "VIRIDIS",
+    "Ramp",
+    "bars",
+    "contact_sheet",
+    "matrix_chart",
+    "picture",
+    "probability_bars",
+    "ramp_for",
+    "signed_ramp",
+    "step_chart",
+    "step_ramp",
+    "weights_ramp",
+]

@@ -1,0 +1,70 @@
+"""What all matrix charts share: the Altair colour scale of a ramp, its colour bar, frames of cells."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from attention_core.charts.palette import Ramp
+
+
+def colour_scale(ramp: Ramp) -> alt.Scale:
+    """Return the Altair scale that paints as the ramp does."""
+    power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
+    # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
+    return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
+
+
+def fixed(chart: alt.LayerChart, width: int, height: int) -> alt.LayerChart:
+    """Return the chart with a plot of exactly this size; axes and colour bar come on top (cells stay square)."""
+    return chart.properties(width=width, height=height, autosize=alt.AutoSizeParams(type="pad"))
+
+
+def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
+    """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
+    ticks = [ramp.low, ramp.high]
+    label = "format(datum.value, '.3~g')"
+    if ramp.reference is not None and ramp.low < ramp.reference < ramp.high:
+        ticks.insert(1, ramp.reference)
+        close = abs(ramp.high - ramp.reference) / 1e6
+        label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
+    elif ramp.low < 0 < ramp.high:
+        ticks.insert(1, 0.0)
+    return alt.Legend(
+        title=title or None,
+        orient="bottom",
+        direction="horizontal",
+        gradientLength=length,
+        gradientThickness=8,
+        values=ticks,
+        labelExpr=label,
+        labelFontSize=11,
+        titleFontSize=11,
+        titleFontWeight="normal",
+        labelOverlap=False,
+        offset=4,
+    )
+
+
+def colour_bar_layer(ramp: Ramp, title: str, length: int) -> alt.Chart:
+    """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
+    ends = pd.DataFrame({"value": [ramp.low, ramp.high]})
+    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length))
+    return alt.Chart(ends).mark_point(opacity=0, size=0, aria=False).encode(color=colour)
+
+
+def cells_frame(matrix: np.ndarray, row_labels: list[str], col_labels: list[str]) -> pd.DataFrame:
+    """Return one row per cell: row, col (positions), row_label, col_label, value (NaN where masked)."""
+    n_rows, n_cols = matrix.shape
+    rows, cols = np.repeat(np.arange(n_rows), n_cols), np.tile(np.arange(n_cols), n_rows)
+    return pd.DataFrame(
+        {
+            "row": rows,
+            "col": cols,
+            "row_label": np.asarray(row_labels, dtype=object)[rows],
+            "col_label": np.asarray(col_labels, dtype=object)[cols],
+            "value": np.where(np.isfinite(matrix), matrix, np.nan).ravel().astype(float),
+            "masked": ~np.isfinite(matrix).ravel(),
+        }
+    )

@@ -1,0 +1,1 @@
+"""Data: MNIST, pen strokes, drawings and what is made of them. Nothing here knows a model."""

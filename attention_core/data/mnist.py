@@ -1,0 +1,149 @@
+"""MNIST in its four IDX files: found in a folder, or downloaded with checksum and progress."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+"""Public mirror of the files of LeCun, Cortes and Burges."""
+
+MD5_OF_DOWNLOADS = {
+    "train-images-idx3-ubyte.gz": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+    "train-labels-idx1-ubyte.gz": "d53e105ee54ea40749a09fcbcd1e9432",
+    "t10k-images-idx3-ubyte.gz": "9fb629c4189551a2d022fa330f9573f3",
+    "t10k-labels-idx1-ubyte.gz": "ec29112dd5afa0611ce80d1b7f02629c",
+}
+
+
+class DataError(RuntimeError):
+    """Data is missing or damaged; the message says what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Digits:
+    """Images of digits with their labels.
+
+    Attributes:
+        images: uint8 (n, 28, 28), 0 = paper, 255 = ink.
+        labels: uint8 (n,), 0 to 9.
+    """
+
+    images: np.ndarray
+    labels: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def data_folder(data: str | Path | None = None) -> Path:
+    """Return the folder that holds the data sets.
+
+    Args:
+        data: an explicit folder; else the variable ATTENTION_DATA; else the user's cache folder.
+    """
+    if data is not None:
+        return Path(data).expanduser()
+    if os.environ.get("ATTENTION_DATA"):
+        return Path(os.environ["ATTENTION_DATA"]).expanduser()
+    return Path.home() / ".cache" / "attention-explorer"
+
+
+def read_idx(path: str | Path) -> np.ndarray:
+    """Read one IDX file of unsigned bytes, gzipped or not.
+
+    Returns:
+        uint8 array with the dimensions that the file states.
+
+    Raises:
+        DataError: the file is missing, is no IDX file of bytes, or is cut short.
+
+    Source: http://yann.lecun.com/exdb/mnist/, "The IDX file format".
+    """
+    path = Path(path)
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            content = file.read()
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist. Pass the folder of the IDX files with --data.") from None
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise DataError(f"{path} is cut short or not gzipped ({error}). Delete it and fetch it again.") from None
+    if len(content) < 4 or content[:2] != b"\0\0" or content[2] != 8:
+        raise DataError(f"{path} is not an IDX file of unsigned bytes (it starts with {content[:4].hex()}).")
+    n_dimensions = content[3]
+    header = 4 + 4 * n_dimensions
+    if len(content) < header:
+        raise DataError(f"{path} is cut short inside its header. Delete it and fetch it again.")
+    shape = struct.unpack(f">{n_dimensions}I", content[4:header])
+    expected, found = int(np.prod(shape)), len(content) - header
+    if found != expected:
+        raise DataError(
+            f"{path} is cut short: {expected} bytes announced, {found} found. Delete it and fetch it again."
+        )
+    return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
+
+
+def read_digits(folder: str | Path, part: str) -> Digits:
+    """Read one part of MNIST from a folder of IDX files.
+
+    Args:
+        folder: holds the files, gzipped or not, itself or in a subfolder `mnist`.
+        part: "train" (60,000 images) or "t10k" (10,000).
+
+    Raises:
+        DataError: a file is missing, damaged, or images and labels do not match.
+    """
+    images = read_idx(_find(Path(folder), f"{part}-images-idx3-ubyte"))
+    labels = read_idx(_find(Path(folder), f"{part}-labels-idx1-ubyte"))
+    if images.ndim != 3 or images.shape[1:] != (28, 28) or labels.ndim != 1 or len(images) != len(labels):
+        raise DataError(f"{folder}: images {images.shape} and labels {labels.shape} do not belong together.")
+    return Digits(images, labels)
+
+
+def load_mnist(part: str, data: str | Path | None = None) -> Digits:
+    """Return MNIST's "train" or "t10k" part, downloading it into the cache folder when it is nowhere.
+
+    Raises:
+        DataError: no files in the named folder, or no network to fetch them.
+    """
+    folder = data_folder(data)
+    try:
+        return read_digits(folder, part)
+    except DataError:
+        if data is not None or os.environ.get("ATTENTION_DATA") or _exists(folder, part):
+            raise
+    _download(folder / "mnist", part)
+    return read_digits(folder, part)
+
+
+def _exists(folder: Path, part: str) -> bool:
+    return any(folder.glob(f"**/{part}-*"))
+
+
+def _find(folder: Path, stem: str) -> Path:
+    for base in (folder, folder / "mnist"):
+        for name in (f"{stem}.gz", stem):
+            if (base / name).is_file():
+                return base / name
+    raise DataError(
+        f"No {stem}(.gz) in {folder} or {folder / 'mnist'}. Pass the folder that holds MNIST's IDX files with "
+        "--data or the variable ATTENTION_DATA, or leave both away to download them."
+    )
+
+
+def _download(folder: Path, part: str) -> None:
+    import pooch
+
+    for name in (n for n in MD5_OF_DOWNLOADS if n.startswith(part)):
+        try:
+            pooch.retrieve(MIRROR + name, f"md5:{MD5_OF_DOWNLOADS[name]}", fname=name, path=folder, progressbar=True)
+        except Exception as error:
+            raise DataError(
+                f"Could not download {MIRROR + name} ({error}). Connect to a network, or fetch MNIST's four IDX "
+                f"files elsewhere and pass their folder with --data."
+            ) from error

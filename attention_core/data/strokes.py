@@ -1,0 +1,153 @@
+"""Pen strokes: trajectories that people drew, and canvases made of them."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw
+from tqdm import tqdm
+
+from attention_core.data.drawing import prepare
+from attention_core.data.mnist import DataError, Digits, data_folder
+
+SUPERSAMPLING = 2
+"""Canvases are drawn this many times larger and shrunk, which smooths the edges as a browser does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """Pen paths of digits.
+
+    Attributes:
+        points: float32 (n, 8, 2), x to the right and y downwards, each in [0, 1].
+        labels: uint8 (n,).
+    """
+
+    points: np.ndarray
+    labels: np.ndarray
+
+
+def load_trajectories(data: str | Path | None = None) -> Trajectories:
+    """Read pendigits/train.csv.gz: eight points along the pen's path and the digit, one drawing a line.
+
+    Raises:
+        DataError: the file is missing or not of that form.
+
+    Source: Alpaydin and Alimoglu, Pen-Based Recognition of Handwritten Digits, UCI, CC-BY 4.0.
+    """
+    path = data_folder(data) / "pendigits" / "train.csv.gz"
+    try:
+        with gzip.open(path, "rt") as file:
+            table = np.loadtxt(file, delimiter=",", skiprows=1, dtype=np.float32, ndmin=2)
+    except FileNotFoundError:
+        raise DataError(
+            f"No {path}. Training on drawn strokes needs the UCI set 'Pen-Based Recognition of Handwritten Digits' "
+            "(CC-BY 4.0) as pendigits/train.csv.gz in the data folder: columns x0,y0,...,x7,y7,digit."
+        ) from None
+    except (ValueError, EOFError, OSError) as error:
+        raise DataError(f"{path} cannot be read ({error}). Fetch it again.") from None
+    if table.shape[1] != 17:
+        raise DataError(f"{path} should have 17 columns, x0,y0,...,x7,y7,digit; it has {table.shape[1]}.")
+    points = table[:, :16].reshape(-1, 8, 2) / 100
+    points[..., 1] = 1 - points[..., 1]  # the tablet's y points upwards
+    return Trajectories(points, table[:, 16].astype(np.uint8))
+
+
+def smooth_path(points: np.ndarray, n_between: int = 6) -> np.ndarray:
+    """Return a Catmull-Rom curve through the points, (n, 2) -> ((n - 1) * n_between + 1, 2).
+
+    Source: Catmull and Rom 1974, "A class of local interpolating splines".
+    """
+    padded = np.concatenate((2 * points[:1] - points[1:2], points, 2 * points[-1:] - points[-2:-1]))
+    before, start, end, after = padded[:-3], padded[1:-2], padded[2:-1], padded[3:]
+    t = (np.arange(n_between) / n_between)[None, :, None]
+    before, start, end, after = (p[:, None] for p in (before, start, end, after))
+    curve = 0.5 * (
+        2 * start
+        + (end - before) * t
+        + (2 * before - 5 * start + 4 * end - after) * t**2
+        + (3 * start - before - 3 * end + after) * t**3
+    )
+    return np.concatenate((curve.reshape(-1, 2), points[-1:]))
+
+
+def draw_paths(
+    paths: list[np.ndarray],
+    side: int,
+    stroke_width: float,
+    ink: tuple[int, int, int] = (0, 0, 0),
+    background: tuple[int, int, int] = (255, 255, 255),
+) -> np.ndarray:
+    """Draw paths with a round pen.
+
+    Args:
+        paths: each (n, 2), x and y in canvas pixels.
+        side: pixels along a side of the square canvas.
+        stroke_width: canvas pixels.
+        ink: RGB of the stroke.
+        background: RGB of the canvas.
+
+    Returns:
+        uint8 (side, side, 4) RGBA, as the page's canvas sends it.
+    """
+    large = side * SUPERSAMPLING
+    canvas = Image.new("RGB", (large, large), background)
+    pen = ImageDraw.Draw(canvas)
+    radius = stroke_width * SUPERSAMPLING / 2
+    for path in paths:
+        scaled = [(float(x), float(y)) for x, y in path * SUPERSAMPLING]
+        if len(scaled) > 1:
+            pen.line(scaled, fill=ink, width=max(1, round(2 * radius)))
+        for x, y in scaled:  # round joints and ends; PIL's own leave cracks
+            pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
+    return np.asarray(canvas.resize((side, side), Image.Resampling.BOX).convert("RGBA"))
+
+
+def random_canvas(points: np.ndarray, generator: np.random.Generator, side: int = 128) -> np.ndarray:
+    """Replay one trajectory as somebody might have drawn it: size, place, slant, width and colours vary.
+
+    Args:
+        points: (n, 2) in [0, 1], y downwards.
+        generator: source of all randomness.
+        side: pixels along a side of the canvas.
+
+    Returns:
+        uint8 (side, side, 4) RGBA.
+    """
+    shaken = points + generator.normal(0, 0.015, points.shape)
+    path = smooth_path(shaken) if generator.random() < 0.7 else shaken
+    path = path - path.mean(0)
+    angle, slant = generator.normal(0, 0.1), generator.normal(0, 0.15)
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    path = path @ turn @ np.array([[1, 0], [slant, 1]]) * [generator.uniform(0.55, 1.2), 1]
+    size = side * generator.uniform(0.25, 0.85)
+    path = path * size / max(np.ptp(path, axis=0).max(), 1e-3)
+    width = np.clip(size * np.exp(generator.normal(np.log(0.09), 0.45)), 1.0, 0.3 * size)
+    room = np.maximum(side - np.ptp(path, axis=0) - width, 0)
+    path = path - path.min(0) + width / 2 + generator.uniform(0, 1, 2) * room
+    dark, light = generator.integers(0, 90, 3), generator.integers(165, 256, 3)
+    ink, background = (dark, light) if generator.random() < 0.5 else (light, dark)
+    return draw_paths([path], side, width, _rgb(ink), _rgb(background))
+
+
+def _rgb(colour: np.ndarray) -> tuple[int, int, int]:
+    red, green, blue = colour.tolist()
+    return red, green, blue
+
+
+def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digits:
+    """Replay every trajectory n_replays times and prepare each canvas as the page does.
+
+    Returns:
+        uint8 (n * n_replays, 28, 28) with labels; the same seed gives the same pictures.
+    """
+    generator = np.random.default_rng(seed)
+    images = [
+        np.rint(prepare(random_canvas(points, generator)).image * 255).astype(np.uint8)
+        for _ in range(n_replays)
+        for points in tqdm(trajectories.points, desc="replaying pen strokes", leave=False)
+    ]
+    return Digits(np.stack(images), np.tile(trajectories.labels, n_replays))

@@ -1,0 +1,33 @@
+"""Where tensors live, decided in one place: cuda, else mps, else cpu."""
+
+from __future__ import annotations
+
+import torch
+
+
+def choose_device(wanted: str = "auto") -> str:
+    """Return "cuda", "mps" or "cpu", always spelled alike so that caches see one key per device.
+
+    Args:
+        wanted: one of these, or "auto" for the first that is there.
+
+    Raises:
+        ValueError: a device that this machine does not have, or a name that is none.
+    """
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if wanted == "auto":
+        return next(name for name, there in available.items() if there)
+    if wanted not in available:
+        raise ValueError(f"device must be auto, cuda, mps or cpu, got {wanted!r}")
+    if not available[wanted]:
+        raise ValueError(f"No {wanted} device on this machine. Use --device cpu, or auto to take the best there is.")
+    return wanted
+
+
+def describe_device(device: str) -> str:
+    """Return a few words for people, such as "CPU, 2 threads" or "NVIDIA L4"."""
+    if device == "cuda":
+        return torch.cuda.get_device_name()
+    if device == "mps":
+        return "Apple GPU"
+    return f"CPU, {torch.get_num_threads()} thread" + "s" * (torch.get_num_threads() > 1)

@@ -1,0 +1,45 @@
+"""A plain feed-forward classifier of digits: the same task, about the same size, no attention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from torch import Tensor, nn
+
+from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.trace import Prediction
+
+
+@dataclass(frozen=True)
+class FFNConfig:
+    """Sizes.
+
+    Attributes:
+        side: pixels along a side of the picture.
+        hidden: units of each hidden layer.
+        dropout: share of hidden units left out while training.
+    """
+
+    side: int = 28
+    hidden: tuple[int, ...] = (768, 256)
+    dropout: float = 0.1
+
+
+class FFNClassifier(nn.Module):
+    """Every pixel has one fixed weight into every neuron; pixels meet only inside sums. Source: Rosenblatt 1958."""
+
+    def __init__(self, config: FFNConfig = FFNConfig()) -> None:
+        super().__init__()
+        self.config = config
+        widths = (config.side**2, *config.hidden)
+        layers: list[nn.Module] = []
+        for n_in, n_out in pairwise(widths):
+            layers += [nn.Linear(n_in, n_out), nn.GELU(), nn.Dropout(config.dropout)]
+        self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], 10))
+
+    def forward(
+        self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
+    ) -> Prediction:
+        """Classify images (batch, 28, 28) in [0, 1]; there is no attention to trace or to change."""
+        return Prediction(self.layers(images.flatten(1)))

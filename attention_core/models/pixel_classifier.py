@@ -1,0 +1,177 @@
+"""Digits read by self-attention over all 784 pixels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_core.attend import attend
+from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.models.pixel_steps import steps_after, steps_before
+from attention_core.rotary import places, plane_waves, turn
+from attention_core.trace import AttentionTrace, Axis, Prediction
+
+
+@dataclass(frozen=True)
+class PixelConfig:
+    """Sizes, and what the attention is like before training.
+
+    Attributes:
+        side: pixels along a side of the picture; side * side tokens.
+        d_model: width of a pixel's embedding.
+        d_k: width of queries, keys and values.
+        d_ff: features per pixel.
+        cells: the features are averaged in cells x cells parts of the picture.
+        d_hidden: hidden units of the classifier.
+        dropout: share of units left out while training.
+        neighbourhood: pixels; how far an untrained query looks (standard deviation).
+        value_frequency: radians per pixel by which values turn.
+        value_scale: of the untrained values.
+    """
+
+    side: int = 28
+    d_model: int = 16
+    d_k: int = 16
+    d_ff: int = 64
+    cells: int = 7
+    d_hidden: int = 256
+    dropout: float = 0.2
+    neighbourhood: float = 8.0
+    value_frequency: float = 1.2
+    value_scale: float = 40.0
+
+
+class PixelAttention(nn.Module):
+    """One head of scaled dot-product self-attention whose queries, keys and values are turned by their places."""
+
+    def __init__(self, config: PixelConfig) -> None:
+        super().__init__()
+        half = config.d_k // 2
+        self.full_side = config.side
+        self.query = nn.Linear(config.d_model, config.d_k)
+        self.key = nn.Linear(config.d_model, config.d_k)
+        self.value = nn.Linear(config.d_model, config.d_k)
+        near = 0.9 / config.neighbourhood
+        self.score_waves = nn.Parameter(_waves(half, 0.6 * near, 1.2 * near))
+        self.value_waves = nn.Parameter(_waves(half, 0.6 * config.value_frequency, config.value_frequency * 1.2))
+
+    @torch.no_grad()
+    def start(self, config: PixelConfig) -> None:
+        """Set the untrained parameters: every query looks broadly around itself, whatever is drawn there.
+
+        With equal queries and keys of length a per pair, the score is a * a * sum(cos(wave . distance)): a hill whose
+        curvature the waves decide. The first pair's wave is 0, so that a preference for ink can be learned there.
+        """
+        half = config.d_k // 2
+        curvature = self.score_waves.square().sum() / 2
+        amplitude = (math.sqrt(config.d_k) / config.neighbourhood**2 / curvature).sqrt()
+        for linear in (self.query, self.key):
+            linear.weight *= 0.5
+            linear.bias.zero_()
+            linear.bias[:half] = amplitude
+        self.value.weight *= config.value_scale
+        self.value.bias.zero_()
+
+    def project(self, tokens: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return turned query, key and value, (batch, 1, n, d_k), of tokens (batch, n, d_model) at places (n, 2)."""
+        by_score, by_value = where @ self.score_waves.T, where @ self.value_waves.T
+        query, key = turn(self.query(tokens), by_score), turn(self.key(tokens), by_score)
+        return query[:, None], key[:, None], turn(self.value(tokens), by_value)[:, None]
+
+    def turn_back(self, context: Tensor, where: Tensor) -> Tensor:
+        """Turn what a query at each place collected back by its own place: (batch, n, d_k) relative to itself."""
+        return turn(context, -(where @ self.value_waves.T))
+
+
+class PixelClassifier(nn.Module):
+    """One layer of self-attention with one head; a feed-forward network reads what each pixel collected.
+
+    Nothing goes around the attention: with uniform weights the network is blind.
+
+    Source: scaled dot-product attention, Vaswani et al. 2017, eq. 1; rotary places, Su et al. 2021; pixels as tokens,
+    Chen et al. 2020, "Generative pretraining from pixels".
+    """
+
+    def __init__(self, config: PixelConfig = PixelConfig()) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Parameter(torch.randn(config.d_model) / math.sqrt(config.d_model))
+        self.attention = PixelAttention(config)
+        self.attention.start(config)
+        self.features = nn.ModuleList([nn.Linear(config.d_k, config.d_ff), nn.Linear(config.d_ff, config.d_ff)])
+        self.place = nn.Parameter(torch.zeros(config.d_ff, config.side // 2, config.side // 2))
+        self.classify = nn.Sequential(
+            nn.Dropout(config.dropout),
+            nn.Linear(config.cells**2 * config.d_ff, config.d_hidden),
+            nn.GELU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.d_hidden, 10),
+        )
+
+    def forward(
+        self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
+    ) -> Prediction:
+        """Classify pictures.
+
+        Args:
+            images: (batch, 28, 28) in [0, 1], 1 = ink; coarser pictures of 14 x 14 are read as averages of 2 x 2.
+            intervention: edits of the attention.
+            trace: also return the attention trace of the first picture.
+
+        Raises:
+            ValueError: pictures of another size.
+        """
+        side = images.shape[-1]
+        if images.ndim != 3 or images.shape[-2] != side or side not in (self.config.side, self.config.side // 2):
+            raise ValueError(f"images must be (batch, 28, 28) or (batch, 14, 14), got {tuple(images.shape)}")
+        where = places(side, self.config.side).to(images)
+        tokens = images.flatten(1)[..., None] * self.embedding
+        query, key, value = self.attention.project(tokens, where)
+        attended = attend(query, key, value, intervention=intervention, with_normaliser=trace)
+        collected = self.attention.turn_back(attended.context[:, 0], where)
+        hidden = self._features(collected, side)
+        logits = self.classify(self._pool(hidden, side).flatten(1))
+        if not trace:
+            return Prediction(logits)
+        axis = Axis.picture("pixels", side, side)
+        made = AttentionTrace(
+            mechanism="self-attention over pixels",
+            query=query[0],
+            key=key[0],
+            value=value[0],
+            query_axis=axis,
+            key_axis=axis,
+            intervention=intervention,
+            normaliser=None if attended.log_normaliser is None else attended.log_normaliser[0],
+            fused_context=attended.context[0],
+            steps_before=steps_before(images[0], tokens[0], query[0], key[0], value[0], axis),
+            steps_after=steps_after(collected[0], hidden[0], logits[0], axis),
+        )
+        return Prediction(logits, (made,))
+
+    def trace(self, image: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+        """Return the attention trace of one picture, (28, 28) in [0, 1], a tensor or an array."""
+        image = torch.as_tensor(image, dtype=torch.float32, device=self.embedding.device)
+        with torch.inference_mode():
+            return self(image[None], intervention=intervention, trace=True).traces[0]
+
+    def _features(self, collected: Tensor, side: int) -> Tensor:
+        """Read what each pixel collected, in the light of its place: (batch, n, d_k) -> (batch, n, d_ff)."""
+        factor = side // self.place.shape[-1]
+        place = self.place.repeat_interleave(factor, 1).repeat_interleave(factor, 2).flatten(1).T
+        hidden = F.gelu(self.features[0](collected) + place)
+        return F.gelu(self.features[1](hidden))
+
+    def _pool(self, hidden: Tensor, side: int) -> Tensor:
+        as_picture = hidden.transpose(1, 2).unflatten(2, (side, side))
+        return F.avg_pool2d(as_picture, side // self.config.cells)
+
+
+def _waves(n: int, slow: float, fast: float) -> Tensor:
+    """Return n waves: one of frequency 0, then slow and fast ones in all directions; (n, 2)."""
+    n_slow = (n - 1) // 2
+    return torch.cat((torch.zeros(1, 2), plane_waves(n_slow, slow), plane_waves(n - 1 - n_slow, fast)))

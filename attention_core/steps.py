@@ -1,0 +1,171 @@
+"""The steps that every attention trace has: scores, mask, weights, context. Models add theirs before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from attention_core.scores import Stage
+from attention_core.trace import Axis, Role, Step
+
+if TYPE_CHECKING:
+    from attention_core.trace import AttentionTrace, Rows
+
+
+def matrix_step(
+    matrix: Tensor,
+    *,
+    name: str,
+    title: str,
+    symbol: str,
+    formula: str,
+    code: str,
+    explanation: str,
+    role: Role,
+    row_axis: Axis,
+    col_axis: Axis,
+) -> Step:
+    """Return a step whose matrix is already there.
+
+    Args:
+        matrix: (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head.
+        name: see Step.
+        title: see Step.
+        symbol: see Step.
+        formula: see Step.
+        code: see Step.
+        explanation: see Step.
+        role: see Step.
+        row_axis: see Step.
+        col_axis: see Step.
+    """
+
+    def compute(head: int, rows: Rows, cols: Rows) -> Tensor:
+        whole = matrix if matrix.ndim == 2 else matrix[head]
+        return whole[rows][:, cols]
+
+    return Step(name, title, symbol, formula, code, explanation, role, row_axis, col_axis, compute)
+
+
+def projection_steps(trace: AttentionTrace, inputs: str = "X") -> tuple[Step, ...]:
+    """Return the steps Q, K and V of a trace whose query, key and value are linear in its inputs.
+
+    Args:
+        trace: gives the matrices and their axes.
+        inputs: the letter of the inputs in the formulas.
+    """
+    d_k, d_v = trace.query.shape[-1], trace.value.shape[-1]
+    parts = (
+        ("query", "Queries", "Q", Role.QUERY, trace.query, trace.query_axis, d_k, "what each one is looking for"),
+        ("key", "Keys", "K", Role.KEY, trace.key, trace.key_axis, d_k, "what each one can be found by"),
+        ("value", "Values", "V", Role.VALUE, trace.value, trace.key_axis, d_v, "what each one hands over when found"),
+    )
+    return tuple(
+        matrix_step(
+            matrix,
+            name=name,
+            title=title,
+            symbol=letter,
+            formula=rf"{letter} = {inputs} W_{letter} + b_{letter}",
+            code=f"{name} = x @ W_{letter} + b_{letter}",
+            explanation=f"A learned projection of the same inputs: {meaning}.",
+            role=role,
+            row_axis=axis,
+            col_axis=Axis.numbered("dimensions", width),
+        )
+        for name, title, letter, role, matrix, axis, width, meaning in parts
+    )
+
+
+def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
+    """Return the steps from the first score to the context, as this trace's scoring function and mask have them."""
+    stages = trace.score.stages(trace.key.shape[-1])
+    steps = [_score_step(trace, stage, is_last=stage is stages[-1]) for stage in stages]
+    if trace.mask is not None or trace.intervention.blocked_keys:
+        steps.append(_mask_step(trace))
+    return (*steps, _weights_step(trace), _context_step(trace))
+
+
+def _score_step(trace: AttentionTrace, stage: Stage, is_last: bool) -> Step:
+    def raw(head: int, rows: Rows, cols: Rows) -> Tensor:
+        return stage.compute(trace.query[head, rows], trace.key[head, cols])
+
+    return _pair_step(
+        trace,
+        stage.name,
+        stage.title,
+        stage.symbol,
+        stage.formula,
+        stage.code,
+        stage.explanation,
+        Role.SCORES,
+        trace.scores if is_last else raw,
+    )
+
+
+def _mask_step(trace: AttentionTrace) -> Step:
+    def masked(head: int, rows: Rows, cols: Rows) -> Tensor:
+        scores, allowed = trace.scores(head, rows, cols), trace.allowed(head, rows, cols)
+        return scores if allowed is None else scores.masked_fill(~allowed, float("-inf"))
+
+    return _pair_step(
+        trace,
+        "mask",
+        "Mask",
+        "mask",
+        r"S'_{ij} \leftarrow -\infty \text{ where } i \text{ may not see } j",
+        "scores = scores.masked_fill(~mask, -inf)",
+        "A forbidden pair gets the score minus infinity, so that its weight will be exactly zero.",
+        Role.SCORES,
+        masked,
+    )
+
+
+def _weights_step(trace: AttentionTrace) -> Step:
+    return _pair_step(
+        trace,
+        "weights",
+        "Weights",
+        "softmax",
+        r"A_{ij} = \frac{e^{S'_{ij}}}{\sum_{l} e^{S'_{il}}}",
+        "weights = scores.softmax(dim=-1)",
+        "Each row becomes shares that sum to 1: how one query divides its attention among all keys.",
+        Role.WEIGHTS,
+        trace.weights,
+    )
+
+
+def _context_step(trace: AttentionTrace) -> Step:
+    d_v = trace.value.shape[-1]
+
+    def context(head: int, rows: Rows, cols: Rows) -> Tensor:
+        return trace.context(head)[rows][:, cols]
+
+    return Step(
+        "context",
+        "Context",
+        "AV",
+        r"C = A V, \qquad c_i = \sum_j A_{ij}\, v_j",
+        "context = weights @ value",
+        "Every query receives the values of all keys, mixed in the proportions of its weights.",
+        Role.CONTEXT,
+        trace.query_axis,
+        Axis.numbered("dimensions", d_v),
+        context,
+    )
+
+
+def _pair_step(
+    trace: AttentionTrace,
+    name: str,
+    title: str,
+    symbol: str,
+    formula: str,
+    code: str,
+    explanation: str,
+    role: Role,
+    compute: Callable[[int, Rows, Rows], Tensor],
+) -> Step:
+    return Step(name, title, symbol, formula, code, explanation, role, trace.query_axis, trace.key_axis, compute)

@@ -1,0 +1,100 @@
+"""Recipes of the digit classifiers: MNIST and replayed pen strokes, first coarse, then at all 784 pixels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_core.data.augment import augment
+from attention_core.data.mnist import load_mnist
+from attention_core.data.strokes import Trajectories, load_trajectories, stroke_digits
+from attention_core.evaluate.digits import accuracy, to_tensor
+from attention_core.intervene import UNIFORM
+from attention_core.train.loop import Recipe
+
+BATCH_SIZE = 128
+BATCHES_PER_EPOCH = 780  # about 100,000 pictures
+STROKE_SHARE = 0.4
+"""Share of pictures that are pen strokes; the others are MNIST's."""
+N_REPLAYS = 8
+"""How often each pen trajectory is replayed, every time with another size, slant, width and colour."""
+N_HELD_OUT = 750
+"""Pen trajectories that are never trained on, the last of the file. The file does not say who wrote which, so that
+they are by the same thirty people as the others: figures for strangers are a little lower."""
+LABEL_SMOOTHING = 0.05
+DATA = (
+    "MNIST (LeCun, Cortes, Burges), 60,000 training digits; UCI Pen-Based Recognition of Handwritten Digits "
+    "(Alpaydin, Alimoglu; CC-BY 4.0), training part without its last 750 trajectories"
+)
+
+
+class DigitTask:
+    """Classify augmented digits; pictures are halved to 14 x 14 until the share `coarse` of the training is over."""
+
+    def __init__(self, data: str | None, seed: int, device: str, coarse: float) -> None:
+        self.coarse, self.device = coarse, device
+        mnist = load_mnist("train", data)
+        trajectories = load_trajectories(data)
+        held_out, kept = slice(-N_HELD_OUT, None), slice(None, -N_HELD_OUT)
+        strokes = stroke_digits(_some(trajectories, kept), N_REPLAYS, seed)
+        self.mnist = to_tensor(mnist, device)
+        self.strokes = to_tensor(strokes, device)
+        self.test = load_mnist("t10k", data)
+        self.held_out = stroke_digits(_some(trajectories, held_out), 2, seed=54321)
+
+    def loss(self, model: nn.Module, progress: float, generator: torch.Generator) -> Tensor:
+        """Return the cross-entropy of one random batch."""
+        n_strokes = round(BATCH_SIZE * STROKE_SHARE)
+        parts = [_draw(self.mnist, BATCH_SIZE - n_strokes, generator), _draw(self.strokes, n_strokes, generator)]
+        images, labels = (torch.cat(part) for part in zip(*parts, strict=True))
+        images = augment(images.float() / 255, generator)
+        if progress < self.coarse:
+            images = F.avg_pool2d(images[:, None], 2)[:, 0]
+        return F.cross_entropy(model(images).logits, labels, label_smoothing=LABEL_SMOOTHING)
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return the accuracies on MNIST's test digits and on held-out strokes, and with uniform attention."""
+        figures = {
+            "test_accuracy": accuracy(model, self.test, self.device),
+            "held_out_stroke_accuracy": accuracy(model, self.held_out, self.device),
+        }
+        if hasattr(model, "trace"):
+            figures["test_accuracy_with_uniform_attention"] = accuracy(model, self.test, self.device, UNIFORM)
+        return figures
+
+
+def _some(trajectories: Trajectories, chosen: slice) -> Trajectories:
+    return Trajectories(trajectories.points[chosen], trajectories.labels[chosen])
+
+
+def _draw(digits: tuple[Tensor, Tensor], n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    images, labels = digits
+    chosen = torch.randint(len(labels), (n,), generator=generator, device=labels.device)
+    return images[chosen], labels[chosen]
+
+
+def _recipe(epochs: float, learning_rate: float, coarse: float, **more: Any) -> Recipe:
+    return Recipe(
+        task=lambda data, seed, device: DigitTask(data, seed, device, coarse),
+        data=DATA,
+        batches_per_epoch=BATCHES_PER_EPOCH,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        **more,
+    )
+
+
+DIGIT_RECIPES = {
+    "pixel-classifier": _recipe(
+        epochs=28,
+        learning_rate=6e-3,
+        coarse=20 / 28,
+        gentle=("attention.score_waves", "attention.value_waves"),
+        snapshot_at=(0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.4, 1),
+        snapshot_of=("embedding", "attention"),
+    ),
+    "ffn-classifier": _recipe(epochs=40, learning_rate=2e-3, coarse=0),
+}

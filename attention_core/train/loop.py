@@ -1,0 +1,214 @@
+"""One training loop for every model: seeded, resumable, with progress bar and model card."""
+
+from __future__ import annotations
+
+import math
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from attention_core.device import choose_device, describe_device
+from attention_core.models import build
+from attention_core.weights import read_weights, write_weights
+
+CHECKPOINT_SECONDS = 120
+
+
+class Task(Protocol):
+    """What a model is trained on. Everything random comes from the generators that are passed in."""
+
+    def loss(self, model: nn.Module, progress: float, generator: torch.Generator) -> Tensor:
+        """Return the loss of one random batch; progress runs from 0 to 1."""
+        ...
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return the figures for the model card, measured on held-out data."""
+        ...
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is trained.
+
+    Attributes:
+        task: (data folder or None, seed, device) -> Task.
+        data: what it is trained on and under which licence, for the card.
+        batches_per_epoch: steps of one epoch.
+        epochs: how many, unless the command says otherwise.
+        learning_rate: at its height.
+        weight_decay: of AdamW.
+        gentle: prefixes of parameters that are trained at 0.3 of the rate and without decay.
+        snapshot_at: shares of the training at which the parameters named by snapshot_of are kept.
+        snapshot_of: prefixes of parameter names.
+    """
+
+    task: Callable[[str | None, int, str], Task]
+    data: str
+    batches_per_epoch: int
+    epochs: float
+    learning_rate: float
+    weight_decay: float = 0.02
+    gentle: tuple[str, ...] = ()
+    snapshot_at: tuple[float, ...] = ()
+    snapshot_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line says.
+
+    Attributes:
+        name: the model.
+        epochs: None = the recipe's.
+        seed: of parameters, batches and augmentation.
+        device: auto, cuda, mps or cpu.
+        data: folder of the data sets, or None.
+        resume: go on from the last checkpoint.
+        init: a model whose committed weights are the start, or None.
+        checkpoints: folder of the checkpoints.
+        weights: folder for the result, or None for the committed one.
+        command: as typed, for the card.
+    """
+
+    name: str
+    epochs: float | None = None
+    seed: int = 0
+    device: str = "auto"
+    data: str | None = None
+    resume: bool = False
+    init: str | None = None
+    checkpoints: Path = Path("checkpoints")
+    weights: Path | None = None
+    command: str = ""
+
+
+@dataclass
+class _Run:
+    """The state that a checkpoint keeps."""
+
+    step: int = 0
+    seconds: float = 0.0
+    loss: float = math.nan
+    snapshots: dict[str, Tensor] = field(default_factory=dict)
+
+
+def train(recipe: Recipe, options: Options) -> Path:
+    """Train a model and write its weights and card.
+
+    The same seed on the same device gives the same result, stopped and resumed or not: the batch of a step depends
+    on seed and step alone.
+
+    Returns:
+        the path of the weights.
+
+    Raises:
+        ValueError: no such device.
+        DataError: data missing or damaged.
+        FileNotFoundError: --resume without a checkpoint.
+    """
+    device = choose_device(options.device)
+    torch.manual_seed(options.seed)
+    model = build(options.name)
+    if options.init:
+        model.load_state_dict(read_weights(options.init, options.weights))
+    model.to(device).train()
+    task = recipe.task(options.data, options.seed, device)
+    n_steps = max(
+        1, round((options.epochs if options.epochs is not None else recipe.epochs) * recipe.batches_per_epoch)
+    )
+    optimiser = _optimiser(model, recipe)
+    checkpoint = options.checkpoints / f"{options.name}.pt"
+    run = _restore(checkpoint, model, optimiser, device) if options.resume else _Run()
+    began, saved = time.monotonic() - run.seconds, time.monotonic()
+    with tqdm(total=n_steps, initial=run.step, desc=options.name, unit="batch", mininterval=2) as bar:
+        while run.step < n_steps:
+            _take_snapshot(run, model, recipe, n_steps)
+            generator = torch.Generator(device).manual_seed(options.seed * 1_000_003 + run.step)
+            torch.manual_seed(options.seed * 1_000_003 + run.step)  # dropout has no generator of its own
+            for group in optimiser.param_groups:
+                group["lr"] = group["share"] * learning_rate(recipe.learning_rate, run.step, n_steps)
+            loss = task.loss(model, run.step / n_steps, generator)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            run.step += 1
+            run.loss = loss.item() if math.isnan(run.loss) else 0.99 * run.loss + 0.01 * loss.item()
+            bar.update()
+            if run.step % 20 == 0:
+                bar.set_postfix(loss=f"{run.loss:.3f}")
+            if time.monotonic() - saved > CHECKPOINT_SECONDS or run.step == n_steps:
+                run.seconds, saved = time.monotonic() - began, time.monotonic()
+                _save(checkpoint, run, model, optimiser)
+    _take_snapshot(run, model, recipe, n_steps)
+    return _finish(recipe, options, model.eval(), task, run, device)
+
+
+def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    gentle = [p for name, p in model.named_parameters() if recipe.gentle and name.startswith(recipe.gentle)]
+    others = [p for name, p in model.named_parameters() if not (recipe.gentle and name.startswith(recipe.gentle))]
+    groups = [
+        {"params": others, "share": 1.0, "weight_decay": recipe.weight_decay},
+        {"params": gentle, "share": 0.3, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW([group for group in groups if group["params"]], lr=1.0, betas=(0.9, 0.99))
+
+
+def learning_rate(height: float, step: int, n_steps: int, warm_up: int = 200) -> float:
+    """Return the rate of a step: linear warm-up, then a cosine down to 1/50 (Loshchilov and Hutter 2017)."""
+    warmth = min(1.0, (step + 1) / min(warm_up, max(1, n_steps // 10)))
+    return height * warmth * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
+
+
+def _take_snapshot(run: _Run, model: nn.Module, recipe: Recipe, n_steps: int) -> None:
+    for number, share in enumerate(recipe.snapshot_at):
+        if run.step == min(n_steps, round(share * n_steps)) and f"{number}.step" not in run.snapshots:
+            for name, parameter in model.state_dict().items():
+                if name.startswith(recipe.snapshot_of):
+                    run.snapshots[f"{number}.{name}"] = parameter.detach().cpu().half()
+            run.snapshots[f"{number}.step"] = torch.tensor(run.step)
+
+
+def _save(path: Path, run: _Run, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    state = {"run": vars(run), "model": model.state_dict(), "optimiser": optimiser.state_dict()}
+    torch.save(state, path.with_suffix(".new"))
+    path.with_suffix(".new").replace(path)
+
+
+def _restore(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, device: str) -> _Run:
+    if not path.exists():
+        raise FileNotFoundError(f"Nothing to resume: there is no {path}. Leave --resume away to start anew.")
+    state = torch.load(path, map_location=device, weights_only=True)
+    model.load_state_dict(state["model"])
+    optimiser.load_state_dict(state["optimiser"])
+    return _Run(**state["run"])
+
+
+def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run: _Run, device: str) -> Path:
+    with torch.inference_mode():
+        figures = task.figures(model)
+    card = {
+        "data": recipe.data,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        **figures,
+        "final_training_loss": round(run.loss, 4),
+        "seed": options.seed,
+        "epochs": round(run.step / recipe.batches_per_epoch, 2),
+        "batches": run.step,
+        "wall_seconds": round(run.seconds),
+        "device": describe_device(device),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "command": options.command,
+    }
+    if run.snapshots:
+        write_weights(f"{options.name}.snapshots", run.snapshots, {"of": options.name}, options.weights)
+    return write_weights(options.name, model.state_dict(), card, options.weights)

@@ -1,0 +1,79 @@
+"""Trained parameters on disk: NAME.safetensors with a model card NAME.json that carries its checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+FOLDER = Path(__file__).parents[1] / "weights"
+
+
+class WeightsError(RuntimeError):
+    """A weights file is missing or damaged; the message says what to do."""
+
+
+def weights_folder() -> Path:
+    """Return the folder of the committed weights, or the one named by the variable ATTENTION_WEIGHTS."""
+    return Path(os.environ.get("ATTENTION_WEIGHTS") or FOLDER)
+
+
+def read_card(name: str, folder: Path | None = None) -> dict[str, Any]:
+    """Return the model card of a model: data, parameters, figures, the command that made them.
+
+    Raises:
+        WeightsError: no card of that name, or it is not JSON.
+    """
+    path = (folder or weights_folder()) / f"{name}.json"
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        raise WeightsError(f"No model card {path}. {_how_to_get(name)}") from None
+    except ValueError as error:
+        raise WeightsError(f"The model card {path} is damaged ({error}). {_how_to_get(name)}") from None
+
+
+def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
+    """Return a model's parameters after comparing the file with the checksum on its card.
+
+    Raises:
+        WeightsError: file or card is missing, or the file is not the one that the card describes.
+    """
+    folder = folder or weights_folder()
+    card, path = read_card(name, folder), folder / f"{name}.safetensors"
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise WeightsError(f"No weights {path}. {_how_to_get(name)}") from None
+    if hashlib.sha256(content).hexdigest() != card.get("sha256"):
+        raise WeightsError(f"{path} is damaged: its SHA-256 is not the one on its card. {_how_to_get(name)}")
+    try:
+        return load(content)
+    except SafetensorError as error:
+        raise WeightsError(f"{path} is not a safetensors file ({error}). {_how_to_get(name)}") from None
+
+
+def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], folder: Path | None = None) -> Path:
+    """Write parameters and card; the card gets the checksum and the size.
+
+    Returns:
+        the path of the safetensors file.
+    """
+    folder = folder or weights_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    content = save({key: tensor.detach().cpu().contiguous() for key, tensor in state.items()})
+    path = folder / f"{name}.safetensors"
+    path.write_bytes(content)
+    card = {"name": name, **card, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    (folder / f"{name}.json").write_text(json.dumps(card, indent=2) + "\n")
+    return path
+
+
+def _how_to_get(name: str) -> str:
+    return f"Fetch it with `git checkout -- weights`, or train it: `python -m attention_core.train {name}`."

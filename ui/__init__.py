@@ -1,0 +1,1 @@
+"""Streamlit parts that several pages share. They import attention_core, never pages."""

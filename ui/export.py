@@ -1,0 +1,31 @@
+"""The foot of a page: take the numbers along."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention_core.trace import AttentionTrace
+
+
+def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | None = None) -> None:
+    """Offer the trace as numbers, the chosen query's row as a table, and the script that computes it again.
+
+    Files are made when they are asked for, not at every rerun.
+    """
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.download_button(
+            "Q, K, V, weights' normaliser (.npz)", trace.to_npz, "trace.npz", on_click="ignore", key=f"{name}_npz"
+        )
+        st.download_button("PyTorch script (.py)", trace.to_code, "trace.py", on_click="ignore", key=f"{name}_code")
+        if query is not None:
+            st.download_button(
+                "This query's row (.csv)",
+                lambda: trace.to_frame(head, rows=slice(query, query + 1)).to_csv(index=False),
+                "row.csv",
+                on_click="ignore",
+                key=f"{name}_row",
+            )
+    st.caption(
+        "The script reads trace.npz and prints the same numbers. Every chart can be saved as PNG or SVG "
+        "from the menu at its corner."
+    )

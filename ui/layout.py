@@ -1,0 +1,47 @@
+"""The frame of every page: style, heading, who asks whom for what."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.trace import Role
+
+STYLE = """<style>
+[data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 4rem; max-width: 1240px; }
+[data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
+.role { font-weight: 600; }
+.who { margin: 0; line-height: 1.5; }
+[data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
+[class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
+@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
+</style>"""
+
+
+def page_frame(title: str, question: str) -> None:
+    """Draw the page's title and the question that it answers."""
+    st.html(STYLE)
+    st.title(title, anchor=False)
+    st.markdown(question)
+
+
+def role_word(role: Role, text: str | None = None) -> str:
+    """Return HTML for a word in its role's colour."""
+    return f'<span class="role" style="color:{ROLE_COLOURS[role]}">{text or role.value}</span>'
+
+
+def who_asks(query: str, key: str, value: str) -> None:
+    """Say in one line who asks, who is asked, and what is handed over."""
+    st.html(
+        f'<p class="who">{role_word(Role.QUERY, "Query")}, who asks: {query}. '
+        f"{role_word(Role.KEY, 'Key')}, who is asked: {key}. "
+        f"{role_word(Role.VALUE, 'Value')}, what is handed over: {value}.</p>"
+    )
+
+
+def section(title: str, role: Role | None = None) -> None:
+    """Draw a section's heading, in its role's colour if it has one."""
+    if role is None:
+        st.subheader(title, anchor=False)
+    else:
+        st.html(f'<h3 style="color:{ROLE_COLOURS[role]};font-size:1.3rem;padding:0;margin:0">{title}</h3>')

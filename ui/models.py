@@ -1,0 +1,35 @@
+"""Models shared by all visitors, loaded on first use; what is missing is told in the page."""
+
+from __future__ import annotations
+
+import threading
+
+import streamlit as st
+from torch import Tensor, nn
+
+from attention_core.device import choose_device
+from attention_core.models import load
+from attention_core.weights import WeightsError, read_weights
+
+COMPUTE = threading.Lock()
+"""Held while a model computes, so that many visitors take turns instead of thrashing the cores."""
+
+
+@st.cache_resource(max_entries=16, show_spinner="Loading the model")
+def _load(name: str, device: str) -> nn.Module:
+    return load(name, device)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Loading the snapshots")
+def load_snapshots(name: str) -> dict[str, Tensor]:
+    """Return the parameters kept while a model was trained (see attention_core.train)."""
+    return read_weights(f"{name}.snapshots")
+
+
+def model_or_stop(name: str) -> nn.Module:
+    """Return a trained model; when its file is missing or damaged, say what to do and end the page there."""
+    try:
+        return _load(name, choose_device())
+    except WeightsError as error:
+        st.error(f"**The model cannot be loaded.** {error}", icon=":material/error:")
+        st.stop()

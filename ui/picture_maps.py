@@ -1,0 +1,117 @@
+"""Maps of a trace whose queries and keys are the pixels of a picture, with names that cannot be confused."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+import torch
+
+from attention_core.charts.palette import INK_RAMP, VIRIDIS, Ramp, signed_ramp, weights_ramp
+from attention_core.charts.picture import picture
+from attention_core.trace import AttentionTrace
+
+
+def pick_pixel(image: np.ndarray, name: str, size: int) -> int:
+    """Draw the picture as the model sees it; a click on a pixel makes it the query.
+
+    Returns:
+        the chosen query's position; at first the ink pixel nearest the centre of the ink.
+    """
+    state = st.session_state
+    key = f"{name}_query"
+    n = image.size
+    if not isinstance(state.get(key), int) or not 0 <= state[key] < n:
+        asked = st.query_params.get("pixel", "")
+        state[key] = int(asked) if asked.isdecimal() and int(asked) < n else central_ink(image)
+    chart = picture(image, INK_RAMP, title="ink", size=size, marked=state[key], select="pixel", bar=False)
+    event = st.altair_chart(
+        chart,
+        key=f"{name}_pick",
+        on_select="rerun",
+        selection_mode="pixel",
+        width="content",
+        alt="The 28 x 28 picture that the model sees; click a pixel to make it the query",
+    )
+    chosen = (event.get("selection") or {}).get("pixel") or []
+    if chosen and state.get(f"{name}_click") != chosen[0]["position"]:
+        state[f"{name}_click"] = state[key] = int(chosen[0]["position"])
+        st.query_params["pixel"] = str(state[key])
+        st.rerun(scope="fragment")
+    return state[key]
+
+
+def central_ink(image: np.ndarray) -> int:
+    """Return the position of the ink pixel nearest the ink's centre, or the middle of an empty picture."""
+    rows, cols = np.nonzero(image > 0.5)
+    if not len(rows):
+        return image.size // 2 + image.shape[1] // 2
+    nearest = np.argmin((rows - rows.mean()) ** 2 + (cols - cols.mean()) ** 2)
+    return int(rows[nearest] * image.shape[1] + cols[nearest])
+
+
+def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int) -> None:
+    """Draw where this pixel looks and which pixels look at it, on one colour scale."""
+    grid = trace.key_axis.grid
+    looks_at = trace.weights(head, [query])[0].cpu().numpy()
+    looked_at = trace.weights(head, cols=[query])[:, 0].cpu().numpy()
+    ramp = weights_ramp(trace.n_keys, float(max(looks_at.max(), looked_at.max())))
+    maps = (
+        ("This pixel looks at", rf"A[{query}, :]", looks_at, f"its row of the weights; sums to {looks_at.sum():.2f}"),
+        (
+            "Looks at this pixel",
+            rf"A[:, {query}]",
+            looked_at,
+            f"its column of the weights; sums to {looked_at.sum():.2f}",
+        ),
+    )
+    for column, (title, symbol, values, words) in zip(st.columns(2), maps, strict=True):
+        with column:
+            st.markdown(f"**{title}** `{symbol}`")
+            chart = picture(values.reshape(grid), ramp, title="weight", size=size, marked=query, outline=image)
+            st.altair_chart(chart, width="content", alt=f"{title}: 28 x 28 map of weights")
+            st.caption(words)
+
+
+def whole_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, ink_only: bool, size: int) -> None:
+    """Draw the averages over the whole matrix: what is received, the scores' row mean, the weights' row entropy."""
+    grid = trace.key_axis.grid
+    queries = torch.from_numpy(image.flatten() > 0.3) if ink_only else None
+    summary = trace.summary(head, queries if queries is None or queries.any() else None)
+    received, means, entropy = (
+        part.cpu().numpy() for part in (summary.received, summary.score_row_mean, summary.entropy)
+    )
+    most = float(np.log2(trace.n_keys))
+    who = "over the ink queries" if ink_only else "over all queries"
+    maps = (
+        (
+            "Column attention",
+            f"received on average, {who}",
+            received,
+            weights_ramp(trace.n_keys, float(received.max())),
+            "weight",
+            "Bright pixels are looked at by many.",
+        ),
+        (
+            "Row attention: mean score",
+            "mean of each row of the scaled scores",
+            means,
+            signed_ramp(means),
+            "score",
+            "The softmax ignores exactly this: a constant added to a row changes none of its weights. "
+            "After the softmax the row mean is 1/784 everywhere.",
+        ),
+        (
+            "Row attention: entropy",
+            "of each row of the weights, in bits",
+            entropy,
+            Ramp(VIRIDIS[::-1], float(entropy.min()), most),
+            "bits",
+            f"Bright: looks narrowly. Dark: looks everywhere alike (log2 {trace.n_keys} = {most:.1f} bits).",
+        ),
+    )
+    for column, (title, symbol, values, ramp, unit, words) in zip(st.columns(3), maps, strict=True):
+        with column:
+            st.markdown(f"**{title}**  \n{symbol}")
+            chart = picture(values.reshape(grid), ramp, title=unit, size=size, marked=query, outline=image)
+            st.altair_chart(chart, width="content", alt=f"{title}: 28 x 28 map")
+            st.caption(words)
