@@ -1,0 +1,152 @@
+"""A running app and a browser page that watches it: `app_url` and `page`.
+
+Every request to another host is aborted and fails the test, as do errors and warnings in the browser's console; the
+server's log is read when all tests are done.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START_SECONDS = 60
+BAD_LINE = re.compile(r"Traceback|[Dd]eprecat|Warning|ERROR|Error:")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.browser)
+
+
+def _chromium() -> str:
+    """Return the browser's path; without one skip, or fail where the variable ATTENTION_REQUIRE_BROWSER is set."""
+    if CHROMIUM:
+        return CHROMIUM
+    reason = "no Chromium on the PATH nor in the variable CHROMIUM"
+    if os.environ.get("ATTENTION_REQUIRE_BROWSER"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the app, run by Streamlit in its own process for all browser tests."""
+    browser = _chromium()
+    port, log = _free_port(), tmp_path_factory.mktemp("streamlit") / "server.log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    options = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"]
+    with log.open("w") as output:
+        server = subprocess.Popen([*command, *options], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_until_it_answers(f"{url}/_stcore/health", server, log)
+        _visit_once(browser, url)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(20)
+    bad = [line for line in log.read_text().splitlines() if BAD_LINE.search(line)]
+    assert not bad, f"the server's log must be clean:\n{log.read_text()}"
+
+
+def _wait_until_it_answers(url: str, server: subprocess.Popen, log: Path) -> None:
+    began = time.monotonic()
+    while time.monotonic() - began < START_SECONDS and server.poll() is None:
+        try:
+            urllib.request.urlopen(url, timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    pytest.fail(f"the app did not start:\n{log.read_text()}")
+
+
+def _visit_once(browser: str, url: str) -> None:
+    """Be the first visitor: until app.py has run once, Streamlit greets deep links with an error in the console."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        first = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
+        page = first.new_page()
+        page.goto(url)
+        page.get_by_test_id("stHeading").first.wait_for(timeout=1000 * START_SECONDS)
+        first.close()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """One browser for the tests of a file."""
+    path = _chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """A fresh visitor at 1440 x 900; afterwards: no request went outside, nothing was complained about."""
+    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(30_000)
+    outside, complaints = [], []
+
+    def keep_inside(route) -> None:
+        if _is_inside(route.request.url):
+            route.continue_()
+        else:
+            outside.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", keep_inside)
+    visitor = context.new_page()
+    visitor.on("websocket", lambda socket: None if _is_inside(socket.url) else outside.append(socket.url))
+    visitor.on("console", lambda message: complaints.extend(_complaint(message)))
+    visitor.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
+    yield visitor
+    context.unroute_all(behavior="ignoreErrors")
+    context.close()
+    assert not outside, f"requests to other hosts: {outside}"
+    assert not complaints, "the browser's console must be clean:\n" + "\n".join(complaints)
+
+
+def _is_inside(url: str) -> bool:
+    return url.startswith(("data:", "blob:")) or urlsplit(url).hostname == "127.0.0.1"
+
+
+def _complaint(message) -> list[str]:
+    """Return an error or a warning of the console; Streamlit's own 404s for `_stcore` on deep links are no news."""
+    where = message.location.get("url", "") if message.location else ""
+    its_own = "404" in message.text and "_stcore" in where
+    return [f"{message.type}: {message.text} ({where})"] if message.type in ("error", "warning") and not its_own else []

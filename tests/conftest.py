@@ -1,0 +1,54 @@
+"""What all tests share. Nothing of the project is imported here, so that a broken module breaks its own tests only."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: two test runs side by side do not fight
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NO_DATA = "the variable ATTENTION_DATA does not name a folder of data sets"
+
+hypothesis.settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("quick")
+
+
+def data_folder_or_none() -> Path | None:
+    """The folder of the data sets, if the tests were given one."""
+    named = os.environ.get("ATTENTION_DATA")
+    return Path(named) if named and Path(named).is_dir() else None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("data") and data_folder_or_none() is None:
+        pytest.skip(NO_DATA)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of the data sets; the test is skipped when there is none."""
+    folder = data_folder_or_none()
+    if folder is None:
+        pytest.skip(NO_DATA)
+    return folder
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch):
+    """app.py, run once without a browser: `app.switch_page("pages/pixels.py").run()` goes to a page."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Streamlit's own imports; the app's runs below are as strict as any test
+        from streamlit.testing.v1 import AppTest
+    monkeypatch.chdir(ROOT)
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
