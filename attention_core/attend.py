@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -70,6 +70,8 @@ def attend(
     scoring: Score = score or ScaledDot()
     plain = not (intervention.blocked_keys or intervention.score_edits)
     if isinstance(scoring, ScaledDot) and plain:
+        if query.shape[-1] != key.shape[-1]:
+            raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
         scale = scoring.factor(query.shape[-1]) * intervention.scale
         attended = _fused(query, key, value, mask, scale, with_normaliser)
     else:
@@ -111,9 +113,9 @@ def score_tile(
     cols: Rows,
 ) -> Tensor:
     """Return the edited scores of a tile, (n_rows, n_cols), from (n_heads, n, d) query and key."""
-    if isinstance(score, Location):
+    if not getattr(score, "looks_at_keys", True):
         positions = torch.arange(key.shape[1], device=key.device)[cols]
-        tile = score(query[head, rows], key[head, cols], positions)
+        tile = cast(Location, score)(query[head, rows], key[head, cols], positions)
     else:
         tile = score(query[head, rows], key[head, cols])
     if intervention.scale != 1:

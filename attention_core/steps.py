@@ -90,7 +90,10 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
 
 def _score_step(trace: AttentionTrace, stage: Stage, is_last: bool) -> Step:
     def raw(head: int, rows: Rows, cols: Rows) -> Tensor:
-        return stage.compute(trace.query[head, rows], trace.key[head, cols])
+        query, key = trace.query[head, rows], trace.key[head, cols]
+        if getattr(trace.score, "looks_at_keys", True):
+            return stage.compute(query, key)
+        return stage.compute(query, trace.key[head])[:, cols]
 
     return _pair_step(
         trace,
