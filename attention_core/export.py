@@ -28,13 +28,14 @@ if mask is not None:
     scores = scores.masked_fill(~mask, float("-inf"))
 weights = scores.softmax(dim=-1).nan_to_num()  # a query that sees no key gets zeros
 context = weights @ value
-
+{ablate}
 print("weights", tuple(weights.shape), "each row sums to", weights.sum(-1).flatten()[0].item())
 print("largest weight", weights.max().item())
 print("context", context[0, 0])
 print("same as in the app:", torch.allclose(context, torch.from_numpy(trace["context"]), atol=1e-4))
 '''
 COMPUTE_SCALED_DOT = "scores = query @ key.transpose(-2, -1) * {factor!r}  # 1 / sqrt(d_k), unless it was changed"
+ABLATE = "context[{heads}] = 0  # switched off\n"
 TAKE_SCORES = "# the {name} scores come from the file: their parameters are not part of it"
 
 
@@ -69,7 +70,9 @@ def trace_to_code(trace: AttentionTrace) -> str:
         compute = COMPUTE_SCALED_DOT.format(factor=factor)
     else:
         compute = TAKE_SCORES.format(name=trace.score.name)
-    return SCRIPT.format(mechanism=trace.mechanism, compute=compute)
+    heads = list(trace.intervention.ablated_heads)
+    ablate = ABLATE.format(heads=heads) if heads else ""
+    return SCRIPT.format(mechanism=trace.mechanism, compute=compute, ablate=ablate)
 
 
 def trace_to_frame(trace: AttentionTrace, head: int, rows: Rows, cols: Rows) -> pd.DataFrame:
