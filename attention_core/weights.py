@@ -10,7 +10,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load, save
-from torch import Tensor
+from torch import Tensor, nn
 
 FOLDER = Path(__file__).parents[1] / "weights"
 
@@ -32,11 +32,14 @@ def read_card(name: str, folder: Path | None = None) -> dict[str, Any]:
     """
     path = (folder or weights_folder()) / f"{name}.json"
     try:
-        return json.loads(path.read_text())
+        card = json.loads(path.read_text())
     except FileNotFoundError:
         raise WeightsError(f"No model card {path}. {_how_to_get(name)}") from None
     except ValueError as error:
         raise WeightsError(f"The model card {path} is damaged ({error}). {_how_to_get(name)}") from None
+    if not isinstance(card, dict):
+        raise WeightsError(f"The model card {path} is damaged (it is no JSON object). {_how_to_get(name)}")
+    return card
 
 
 def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
@@ -57,6 +60,19 @@ def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
         return load(content)
     except SafetensorError as error:
         raise WeightsError(f"{path} is not a safetensors file ({error}). {_how_to_get(name)}") from None
+
+
+def fill(model: nn.Module, name: str, state: dict[str, Tensor]) -> nn.Module:
+    """Put parameters into a model and return it.
+
+    Raises:
+        WeightsError: they belong to a model of another form, such as one of an older version.
+    """
+    try:
+        model.load_state_dict(state)
+    except RuntimeError:
+        raise WeightsError(f"The weights of {name} do not fit the model as it is now. {_how_to_get(name)}") from None
+    return model
 
 
 def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], folder: Path | None = None) -> Path:

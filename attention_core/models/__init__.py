@@ -17,7 +17,7 @@ from attention_core.device import choose_device
 from attention_core.models.ffn_classifier import FFNClassifier, FFNConfig
 from attention_core.models.pixel_classifier import PixelClassifier, PixelConfig
 from attention_core.trace import AttentionTrace
-from attention_core.weights import read_weights
+from attention_core.weights import fill, read_weights
 
 MODELS: dict[str, Callable[[], nn.Module]] = {
     "pixel-classifier": partial(PixelClassifier, PixelConfig()),
@@ -48,8 +48,7 @@ def load(name: str, device: str = "auto", folder: Path | None = None) -> nn.Modu
         ValueError: no such model, or no such device on this machine.
         WeightsError: its file is missing or damaged.
     """
-    model = build(name)
-    model.load_state_dict(read_weights(name, folder))
+    model = fill(build(name), name, read_weights(name, folder))
     return model.to(choose_device(device)).eval().requires_grad_(False)
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Protocol
 
 import torch
@@ -16,7 +17,7 @@ from tqdm import tqdm
 
 from attention_core.device import choose_device, describe_device
 from attention_core.models import build
-from attention_core.weights import read_weights, write_weights
+from attention_core.weights import fill, read_weights, write_weights
 
 CHECKPOINT_SECONDS = 120
 
@@ -109,15 +110,16 @@ def train(recipe: Recipe, options: Options) -> Path:
         the path of the weights.
 
     Raises:
-        ValueError: no such device.
+        ValueError: no such device, or a damaged checkpoint.
         DataError: data missing or damaged.
+        WeightsError: the weights to start from are missing, damaged, or those of another model.
         FileNotFoundError: --resume without a checkpoint.
     """
     device = choose_device(options.device)
     torch.manual_seed(options.seed)
     model = build(options.name)
     if options.init:
-        model.load_state_dict(read_weights(options.init, options.weights))
+        fill(model, options.init, read_weights(options.init))
     model.to(device).train()
     task = recipe.task(options.data, options.seed, device)
     n_steps = max(
@@ -186,10 +188,15 @@ def _save(path: Path, run: _Run, model: nn.Module, optimiser: torch.optim.Optimi
 def _restore(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, device: str) -> _Run:
     if not path.exists():
         raise FileNotFoundError(f"Nothing to resume: there is no {path}. Leave --resume away to start anew.")
-    state = torch.load(path, map_location=device, weights_only=True)
-    model.load_state_dict(state["model"])
-    optimiser.load_state_dict(state["optimiser"])
-    return _Run(**state["run"])
+    try:
+        state = torch.load(path, map_location=device, weights_only=True)
+        model.load_state_dict(state["model"])
+        optimiser.load_state_dict(state["optimiser"])
+        return _Run(**state["run"])
+    except (RuntimeError, ValueError, KeyError, TypeError, EOFError, UnpicklingError):
+        raise ValueError(
+            f"{path} is damaged or belongs to another form of the model. Delete it, or leave --resume away."
+        ) from None
 
 
 def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run: _Run, device: str) -> Path:
