@@ -1,0 +1,79 @@
+"""What leaves the app: the numbers of the .npz are the trace's, and the script really computes them again."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core import AttentionTrace, Axis, Intervention
+from attention_core.scores import Cosine, ScaledDot
+
+MASK = torch.ones(5, 7, dtype=torch.bool).tril()
+MASK[3] = False
+CASES = {
+    "plain": {},
+    "masked": {"mask": MASK},
+    "own scale": {"score": ScaledDot(0.7)},
+    "another score": {"score": Cosine(), "mask": MASK},
+    "sharper": {"intervention": Intervention(scale=3.0)},
+    "blocked keys": {"intervention": Intervention(blocked_keys=(0, 4))},
+    "edited scores": {"intervention": Intervention(score_edits=((1, 2, 3, 5.0),)), "mask": MASK},
+    "ablated head": {"intervention": Intervention(ablated_heads=(1,))},
+}
+
+
+def make_trace(**more) -> AttentionTrace:
+    generator = torch.Generator().manual_seed(0)
+    query, key = (torch.randn(2, n, 3, generator=generator) for n in (5, 7))
+    axes = {"query_axis": Axis.numbered("queries", 5), "key_axis": Axis.numbered("keys", 7)}
+    value = torch.randn(2, 7, 4, generator=generator)
+    return AttentionTrace(mechanism="a test", query=query, key=key, value=value, **axes, **more)
+
+
+def run_scripts(folders) -> list[str]:
+    """Run trace.py of each folder in one fresh process; returns what each printed."""
+    code = "import os, runpy, sys\nfor f in sys.argv[1:]:\n os.chdir(f); runpy.run_path('trace.py'); print('----')"
+    command = [sys.executable, "-W", "error", "-c", code, *map(str, folders)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("----\n")[:-1]
+
+
+def save(trace: AttentionTrace, folder):
+    folder.mkdir()
+    (folder / "trace.npz").write_bytes(trace.to_npz())
+    (folder / "trace.py").write_text(trace.to_code())
+    return folder
+
+
+def test_scripts_print_that_they_found_the_same_numbers(tmp_path):
+    folders = [save(make_trace(**more), tmp_path / name) for name, more in CASES.items()]
+    outputs = run_scripts(folders)
+    assert len(outputs) == len(CASES)
+    wrong = [name for name, text in zip(CASES, outputs, strict=True) if "same as in the app: True" not in text]
+    assert not wrong
+
+
+def test_script_of_the_digit_model_finds_the_same_numbers(tmp_path):
+    from attention_core import load
+
+    image = np.zeros((28, 28), np.float32)
+    image[4:24, 13:16] = 1
+    folder = save(load("pixel-classifier", "cpu").trace(image), tmp_path / "digit")
+    assert "same as in the app: True" in run_scripts([folder])[0]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_npz_holds_the_traces_numbers(name):
+    trace = make_trace(**CASES[name])
+    with np.load(io.BytesIO(trace.to_npz())) as file:
+        for part in ("query", "key", "value", "log_normaliser"):
+            assert_close(torch.from_numpy(file[part]), getattr(trace, part))
+        assert_close(torch.from_numpy(file["context"][1]), trace.context(1))
+        assert ("mask" in file) == (name in ("masked", "another score", "blocked keys", "edited scores"))
