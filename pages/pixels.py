@@ -43,7 +43,7 @@ if drawing.remark:
 if drawing.remark is Remark.EMPTY:
     st.stop()
 image = torch.from_numpy(drawing.image)
-attention, ffn = predict(image)
+attention, ffn, blind = predict(image)
 trace = attention.traces[0]
 with answer:
     section("Answer")
@@ -56,6 +56,10 @@ with answer:
     st.markdown(
         f"Attention reads **{attention.digit}** ({attention.confidence:.0%}), "
         f"the feed-forward network **{ffn.digit}** ({ffn.confidence:.0%})."
+    )
+    st.caption(
+        f"With every weight set to 1/784 the same attention network would read {blind.digit} "
+        f"({blind.confidence:.0%}): it is the attention that carries the answer."
     )
 with seen:
     section("What the model sees")

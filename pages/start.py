@@ -1,5 +1,68 @@
-"""Start."""
+"""Start: what is attention, in one live example, and where do I go?"""
 
 import streamlit as st
 
-st.title("Attention Explorer")
+from ui.navigation import PAGES, path_of
+
+WAYS_IN = (
+    ("Draw", "Pictures", "Draw a digit and see which pixels look at which, in a network that reads it."),
+    ("Type", "Words", "Type a sentence and watch a network decide which words matter."),
+    ("Craft", "Idea", "Make vectors by hand and follow every product, sum and softmax in numbers."),
+)
+
+st.title("Attention Explorer", anchor=False)
+st.markdown(
+    "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, the weights "
+    "mix what the others have to say. Here you watch trained networks do it, live, on your own input."
+)
+
+
+@st.fragment
+def live_example() -> None:
+    """A trained network reads a digit; a click on a pixel shows where that pixel looks."""
+    from attention_core.data.drawing import prepare
+    from attention_core.data.presets import preset_canvas
+    from ui.digits import read_digit
+    from ui.layout import page_style, who_asks
+    from ui.picture_maps import looks_at_map, pick_pixel
+
+    page_style()
+    digit = st.segmented_control(
+        "A digit", range(10), default=3, required=True, key="start_digit", persist_state="session", wrap=True
+    )
+    image = prepare(preset_canvas(digit)).image
+    answer = read_digit(image)
+    ask, looks, words = st.columns([1, 1, 1], gap="large")
+    with ask:
+        st.markdown("**Click a pixel: it becomes the query**")
+        query = pick_pixel(image, f"start_{digit}", size=250)
+    with looks:
+        st.markdown("**Where it looks**")
+        looks_at_map(answer.traces[0], 0, query, image, size=250)
+    with words:
+        strongest = int(answer.traces[0].weights(0, [query])[0].argmax())
+        st.markdown(
+            f"A network with one attention layer reads this drawing as **{answer.digit}** ({answer.confidence:.0%}). "
+            f"The pixel in row {query // 28}, column {query % 28} gives most of its attention to the pixel in row "
+            f"{strongest // 28}, column {strongest % 28}."
+        )
+        who_asks("the framed pixel", "all 784 pixels", "what each of them knows")
+
+
+live_example()
+st.divider()
+groups = [entry.group for entry in PAGES]
+ways = [(name, group, words) for name, group, words in WAYS_IN if group in groups]
+for column, (name, group, words) in zip(st.columns(len(ways), gap="large"), ways, strict=True):
+    with column:
+        st.subheader(name, anchor=False)
+        st.markdown(words)
+        first = next(entry for entry in PAGES if entry.group == group)
+        st.page_link(path_of(first), label=f"{first.title}", icon=":material/arrow_forward:")
+st.divider()
+st.subheader("The path", anchor=False)
+st.markdown("The order tells the story; each page can be entered alone.")
+for entry in PAGES[1:]:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.page_link(path_of(entry), label=f"**{entry.title}**", width=230)
+        st.markdown(entry.question)

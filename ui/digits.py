@@ -13,7 +13,7 @@ from attention_core.charts import picture, weights_ramp
 from attention_core.charts.palette import INK_RAMP
 from attention_core.data.drawing import Drawing
 from attention_core.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
-from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
 from attention_core.models import attention_at_snapshot
 from attention_core.trace import AttentionTrace
 from attention_core.weights import WeightsError
@@ -56,9 +56,15 @@ def ask(name: str, image: Tensor, intervention: Intervention = NO_INTERVENTION, 
         return Answer(prediction.logits.softmax(-1)[0].cpu().numpy(), prediction.traces)
 
 
-def predict(image: Tensor) -> tuple[Answer, Answer]:
-    """Return the answers of the attention model and of the feed-forward network."""
-    return ask("pixel-classifier", image), ask("ffn-classifier", image)
+def read_digit(image: np.ndarray) -> Answer:
+    """Return what the attention model says about a prepared picture, float (28, 28)."""
+    return ask("pixel-classifier", torch.from_numpy(image))
+
+
+def predict(image: Tensor) -> tuple[Answer, Answer, Answer]:
+    """Return the answers of the attention model, the feed-forward network, and attention with uniform weights."""
+    blind = ask("pixel-classifier", image, UNIFORM, trace=False)
+    return ask("pixel-classifier", image), ask("ffn-classifier", image), blind
 
 
 def preparation_section(drawing: Drawing) -> None:

@@ -13,6 +13,8 @@ STYLE = """<style>
 .role { font-weight: 600; }
 .who { margin: 0; line-height: 1.5; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
+[class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
+[class*="_presets"] button { width: 100%; }
 [class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""
@@ -20,9 +22,14 @@ STYLE = """<style>
 
 def page_frame(title: str, question: str) -> None:
     """Draw the page's title and the question that it answers."""
-    st.html(STYLE)
+    page_style()
     st.title(title, anchor=False)
     st.markdown(question)
+
+
+def page_style() -> None:
+    """Set widths, spacing and the sizes of charts, as on every page."""
+    st.html(STYLE)
 
 
 def role_word(role: Role, text: str | None = None) -> str:

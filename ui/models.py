@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 
 import streamlit as st
@@ -17,7 +18,10 @@ COMPUTE = threading.Lock()
 
 @st.cache_resource(max_entries=16, show_spinner="Loading the model")
 def _load(name: str, device: str) -> nn.Module:
-    return load(name, device)
+    model = load(name, device)
+    gc.collect()
+    gc.freeze()  # Streamlit collects after every run: what torch and Altair brought in need not be looked at again
+    return model
 
 
 @st.cache_resource(max_entries=4, show_spinner="Loading the snapshots")

@@ -49,6 +49,14 @@ def central_ink(image: np.ndarray) -> int:
     return int(rows[nearest] * image.shape[1] + cols[nearest])
 
 
+def looks_at_map(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int) -> None:
+    """Draw where one query looks: its row of the weights as a picture."""
+    weights = trace.weights(head, [query])[0].cpu().numpy()
+    ramp = weights_ramp(trace.n_keys, float(weights.max()))
+    chart = picture(weights.reshape(trace.key_axis.grid), ramp, title="weight", size=size, marked=query, outline=image)
+    st.altair_chart(chart, width="content", alt="Where the chosen pixel looks: a map of its weights")
+
+
 def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int) -> None:
     """Draw where this pixel looks and which pixels look at it, on one colour scale."""
     grid = trace.key_axis.grid

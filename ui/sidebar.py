@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import sys
 
 import streamlit as st
 
@@ -22,7 +22,8 @@ def sidebar() -> None:
             persist_state="session",
             help="Larger type for a projector. Light and dark: the menu at the top right, Settings.",
         )
-        st.caption(f"Computing on {_device_words()}")
+        if "torch" in sys.modules:  # the first page paints before torch is there
+            st.caption(f"Computing on {_device_words()}")
     if lecture:
         st.html(LECTURE_STYLE)
 
@@ -31,9 +32,4 @@ def sidebar() -> None:
 def _device_words() -> str:
     from attention_core.device import choose_device, describe_device
 
-    words = describe_device(choose_device())
-    import altair  # noqa: F401  all heavy imports are done: nothing of them needs the collector's attention again
-
-    gc.collect()
-    gc.freeze()
-    return words
+    return describe_device(choose_device())

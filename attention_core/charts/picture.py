@@ -46,7 +46,8 @@ def picture(
         .mark_image(smooth=False, aspect=False, clip=True, aria=False)
         .encode(x=x, x2="right", y=y, y2="bottom", url="url:N")
     )
-    layers = [image]
+    frame_line = alt.Chart(whole).mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False)
+    layers = [image, frame_line.encode(x="left:Q", x2="right", y="top:Q", y2="bottom")]
     if outline is not None:
         layers.append(_outline(outline))
     if bar:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from attention_core.data.strokes import smooth_path
+from attention_core.data.strokes import draw_paths, smooth_path
 
 
 def _arc(
@@ -43,6 +43,11 @@ STROKES: dict[int, list[list[tuple[float, float]]]] = {
     9: [[*_arc(0.48, 0.36, 0.165, 0.165, -20, -345, 16)], [(0.645, 0.3), (0.64, 0.5), (0.6, 0.68), (0.54, 0.83)]],
 }
 """Digit -> strokes, each a list of (x, y) in [0, 1], y downwards."""
+
+
+def preset_canvas(digit: int, side: int = 256, stroke_width: float = 20) -> np.ndarray:
+    """Return a preset as the page's canvas would send it, uint8 (side, side, 4) RGBA."""
+    return draw_paths(preset_paths(digit, side), side, stroke_width)
 
 
 def preset_paths(digit: int, side: int) -> list[np.ndarray]:

@@ -10,6 +10,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 from tqdm import tqdm
 
+from attention_core.data import drawing
+from attention_core.data.cache import cached_arrays
 from attention_core.data.drawing import prepare
 from attention_core.data.mnist import DataError, Digits, data_folder
 
@@ -141,13 +143,21 @@ def _rgb(colour: np.ndarray) -> tuple[int, int, int]:
 def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digits:
     """Replay every trajectory n_replays times and prepare each canvas as the page does.
 
+    The result is kept in the user's cache folder, since it takes minutes.
+
     Returns:
         uint8 (n * n_replays, 28, 28) with labels; the same seed gives the same pictures.
     """
-    generator = np.random.default_rng(seed)
-    images = [
-        np.rint(prepare(random_canvas(points, generator)).image * 255).astype(np.uint8)
-        for _ in range(n_replays)
-        for points in tqdm(trajectories.points, desc="replaying pen strokes", leave=False)
-    ]
-    return Digits(np.stack(images), np.tile(trajectories.labels, n_replays))
+
+    def make() -> dict[str, np.ndarray]:
+        generator = np.random.default_rng(seed)
+        images = [
+            np.rint(prepare(random_canvas(points, generator)).image * 255).astype(np.uint8)
+            for _ in range(n_replays)
+            for points in tqdm(trajectories.points, desc="replaying pen strokes", leave=False)
+        ]
+        return {"images": np.stack(images)}
+
+    made_from = [trajectories.points.tobytes(), f"{n_replays} {seed}".encode(), Path(__file__), Path(drawing.__file__)]
+    images = cached_arrays("strokes", made_from, make)["images"]
+    return Digits(images, np.tile(trajectories.labels, n_replays))

@@ -28,63 +28,96 @@ class PixelConfig:
         cells: the features are averaged in cells x cells parts of the picture.
         d_hidden: hidden units of the classifier.
         dropout: share of units left out while training.
+        detail: pixels; the finest neighbourhood that the untrained positions tell apart.
         neighbourhood: pixels; how far an untrained query looks (standard deviation).
         value_frequency: radians per pixel by which values turn.
         value_scale: of the untrained values.
     """
 
     side: int = 28
-    d_model: int = 16
+    d_model: int = 32
     d_k: int = 16
     d_ff: int = 64
     cells: int = 7
     d_hidden: int = 256
     dropout: float = 0.2
+    detail: float = 3.0
     neighbourhood: float = 8.0
     value_frequency: float = 1.2
     value_scale: float = 40.0
 
 
-class PixelAttention(nn.Module):
-    """One head of scaled dot-product self-attention whose queries, keys and values are turned by their places."""
+class PixelEmbedding(nn.Module):
+    """A pixel's token: its ink times a learned vector, plus a learned vector for its position.
+
+    The first d_k numbers of a position start as two-dimensional sinusoids, after Vaswani et al. 2017, section 3.5.
+    """
 
     def __init__(self, config: PixelConfig) -> None:
         super().__init__()
-        half = config.d_k // 2
-        self.full_side = config.side
+        free = config.d_model - config.d_k
+        phases = places(config.side, config.side) @ score_waves(config).T
+        start = torch.cat((phases.cos(), phases.sin(), 0.02 * torch.randn(config.side**2, free)), 1)
+        self.position = nn.Parameter(start.view(config.side, config.side, config.d_model))
+        ink = torch.randn(free)
+        self.value = nn.Parameter(torch.cat((torch.zeros(config.d_k), ink / ink.norm())))
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return tokens (batch, n, d_model) of images (batch, side, side); a coarser picture averages positions."""
+        factor = self.position.shape[0] // images.shape[-1]
+        position = F.avg_pool2d(self.position.permute(2, 0, 1), factor).flatten(1).T
+        return images.flatten(1)[..., None] * self.value + position
+
+
+class PixelAttention(nn.Module):
+    """One head of scaled dot-product self-attention.
+
+    Values are turned by their place and contexts turned back by the query's, so that what a pixel collects tells how
+    ink lies around it, not where in the picture (rotary values; see attention_core.rotary).
+    """
+
+    def __init__(self, config: PixelConfig) -> None:
+        super().__init__()
         self.query = nn.Linear(config.d_model, config.d_k)
         self.key = nn.Linear(config.d_model, config.d_k)
         self.value = nn.Linear(config.d_model, config.d_k)
-        near = 0.9 / config.neighbourhood
-        self.score_waves = nn.Parameter(_waves(half, 0.6 * near, 1.2 * near))
-        self.value_waves = nn.Parameter(_waves(half, 0.6 * config.value_frequency, config.value_frequency * 1.2))
+        half = config.d_k // 2
+        waves = torch.cat((torch.zeros(1, 2), plane_waves(half - 1, config.value_frequency)))
+        self.value_waves = nn.Parameter(waves)
+        self._start(config)
 
     @torch.no_grad()
-    def start(self, config: PixelConfig) -> None:
+    def _start(self, config: PixelConfig) -> None:
         """Set the untrained parameters: every query looks broadly around itself, whatever is drawn there.
 
-        With equal queries and keys of length a per pair, the score is a * a * sum(cos(wave . distance)): a hill whose
-        curvature the waves decide. The first pair's wave is 0, so that a preference for ink can be learned there.
+        With sinusoids in queries and keys the score is a sum of cos(wave . distance): a hill whose curvature the waves
+        and their amplitude decide. The first wave is 0, so that a preference for ink can be learned there.
         """
-        half = config.d_k // 2
-        curvature = self.score_waves.square().sum() / 2
+        curvature = score_waves(config).square().sum() / 2
         amplitude = (math.sqrt(config.d_k) / config.neighbourhood**2 / curvature).sqrt()
         for linear in (self.query, self.key):
-            linear.weight *= 0.5
+            linear.weight *= 0.2
+            linear.weight[:, : config.d_k] = amplitude * torch.eye(config.d_k)
             linear.bias.zero_()
-            linear.bias[:half] = amplitude
         self.value.weight *= config.value_scale
+        self.value.weight[:, : config.d_k] *= 0.02
         self.value.bias.zero_()
 
     def project(self, tokens: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return turned query, key and value, (batch, 1, n, d_k), of tokens (batch, n, d_model) at places (n, 2)."""
-        by_score, by_value = where @ self.score_waves.T, where @ self.value_waves.T
-        query, key = turn(self.query(tokens), by_score), turn(self.key(tokens), by_score)
-        return query[:, None], key[:, None], turn(self.value(tokens), by_value)[:, None]
+        """Return query, key and turned value, (batch, 1, n, d_k), of tokens (batch, n, d_model) at places (n, 2)."""
+        value = turn(self.value(tokens), where @ self.value_waves.T)
+        return self.query(tokens)[:, None], self.key(tokens)[:, None], value[:, None]
 
     def turn_back(self, context: Tensor, where: Tensor) -> Tensor:
         """Turn what a query at each place collected back by its own place: (batch, n, d_k) relative to itself."""
         return turn(context, -(where @ self.value_waves.T))
+
+
+def score_waves(config: PixelConfig) -> Tensor:
+    """Return the waves of the untrained positions, (d_k / 2, 2) radians per pixel: one flat, then slow and fast."""
+    n, near = config.d_k // 2, 0.9 / config.detail
+    n_slow = (n - 1) // 2
+    return torch.cat((torch.zeros(1, 2), plane_waves(n_slow, 0.6 * near), plane_waves(n - 1 - n_slow, 1.2 * near)))
 
 
 class PixelClassifier(nn.Module):
@@ -92,16 +125,15 @@ class PixelClassifier(nn.Module):
 
     Nothing goes around the attention: with uniform weights the network is blind.
 
-    Source: scaled dot-product attention, Vaswani et al. 2017, eq. 1; rotary places, Su et al. 2021; pixels as tokens,
-    Chen et al. 2020, "Generative pretraining from pixels".
+    Source: scaled dot-product attention, Vaswani et al. 2017, eq. 1; rotary places, Su et al. 2021, here on values;
+    pixels as tokens, Chen et al. 2020, "Generative pretraining from pixels".
     """
 
     def __init__(self, config: PixelConfig = PixelConfig()) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Parameter(torch.randn(config.d_model) / math.sqrt(config.d_model))
+        self.embedding = PixelEmbedding(config)
         self.attention = PixelAttention(config)
-        self.attention.start(config)
         self.features = nn.ModuleList([nn.Linear(config.d_k, config.d_ff), nn.Linear(config.d_ff, config.d_ff)])
         self.place = nn.Parameter(torch.zeros(config.d_ff, config.side // 2, config.side // 2))
         self.classify = nn.Sequential(
@@ -129,7 +161,7 @@ class PixelClassifier(nn.Module):
         if images.ndim != 3 or images.shape[-2] != side or side not in (self.config.side, self.config.side // 2):
             raise ValueError(f"images must be (batch, 28, 28) or (batch, 14, 14), got {tuple(images.shape)}")
         where = places(side, self.config.side).to(images)
-        tokens = images.flatten(1)[..., None] * self.embedding
+        tokens = self.embedding(images)
         query, key, value = self.attention.project(tokens, where)
         attended = attend(query, key, value, intervention=intervention, with_normaliser=trace)
         collected = self.attention.turn_back(attended.context[:, 0], where)
@@ -155,7 +187,7 @@ class PixelClassifier(nn.Module):
 
     def trace(self, image: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
         """Return the attention trace of one picture, (28, 28) in [0, 1], a tensor or an array."""
-        image = torch.as_tensor(image, dtype=torch.float32, device=self.embedding.device)
+        image = torch.as_tensor(image, dtype=torch.float32, device=self.embedding.value.device)
         with torch.inference_mode():
             return self(image[None], intervention=intervention, trace=True).traces[0]
 
@@ -169,9 +201,3 @@ class PixelClassifier(nn.Module):
     def _pool(self, hidden: Tensor, side: int) -> Tensor:
         as_picture = hidden.transpose(1, 2).unflatten(2, (side, side))
         return F.avg_pool2d(as_picture, side // self.config.cells)
-
-
-def _waves(n: int, slow: float, fast: float) -> Tensor:
-    """Return n waves: one of frequency 0, then slow and fast ones in all directions; (n, 2)."""
-    n_slow = (n - 1) // 2
-    return torch.cat((torch.zeros(1, 2), plane_waves(n_slow, slow), plane_waves(n - 1 - n_slow, fast)))

@@ -16,9 +16,9 @@ def steps_before(
     Args:
         image: (side, side).
         tokens: (n, d_model).
-        query: (1, n, d_k), turned by the places, as are key and value.
+        query: (1, n, d_k).
         key: (1, n, d_k).
-        value: (1, n, d_v).
+        value: (1, n, d_v), turned by the places.
         pixels: their axis.
     """
     first = matrix_step(
@@ -38,20 +38,18 @@ def steps_before(
         name="embedding",
         title="Embeddings",
         symbol="X",
-        formula=r"x_i = p_i\, e \quad \text{at place } r_i = (\text{row}, \text{column})",
-        code="x = pixels[:, None] * e  # e is learned; the place of a pixel stays beside it",
-        explanation=(
-            "Value and position: the ink of a pixel times a learned vector, and the pixel's place, which enters as a "
-            "rotation when queries, keys and values are made."
-        ),
+        formula=r"x_i = p_i\, e + \pi_i",
+        code="x = pixels[:, None] * e + position  # e and the 784 positions are learned",
+        explanation="Value plus position: its ink times a learned vector, plus a learned vector for its place.",
         role=Role.INPUT,
         row_axis=pixels,
         col_axis=Axis.numbered("dimensions", tokens.shape[-1]),
     )
+    turned = "Each is turned by its pixel's place (R, a rotation), so that it can be read relative to whoever looks."
     parts = (
-        ("query", "Queries", "Q", Role.QUERY, query, "what each pixel is looking for"),
-        ("key", "Keys", "K", Role.KEY, key, "what each pixel can be found by"),
-        ("value", "Values", "V", Role.VALUE, value, "what each pixel hands over when it is found"),
+        ("query", "Queries", "Q", Role.QUERY, query, "what each pixel is looking for.", ""),
+        ("key", "Keys", "K", Role.KEY, key, "what each pixel can be found by.", ""),
+        ("value", "Values", "V", Role.VALUE, value, "what each pixel hands over when it is found.", turned),
     )
     projections = tuple(
         matrix_step(
@@ -59,17 +57,14 @@ def steps_before(
             name=name,
             title=title,
             symbol=letter,
-            formula=rf"{letter} = R\,(X W_{letter} + b_{letter})",
-            code=f"{name} = turn(x @ W_{letter} + b_{letter}, places @ waves.T)",
-            explanation=(
-                f"A learned projection of the same embeddings, turned by the pixel's place (R, a rotation): {meaning}. "
-                "One picture per dimension; the waves are the places."
-            ),
+            formula=r"V = R\,(X W_V + b_V)" if turn else rf"{letter} = X W_{letter} + b_{letter}",
+            code=f"{name} = x @ W_{letter} + b_{letter}" + ("\nvalue = turn(value, places @ waves.T)" if turn else ""),
+            explanation=f"A learned projection of the same embeddings: {meaning} {turn} One picture per dimension.",
             role=role,
             row_axis=pixels,
             col_axis=Axis.numbered("dimensions", matrix.shape[-1]),
         )
-        for name, title, letter, role, matrix, meaning in parts
+        for name, title, letter, role, matrix, meaning, turn in parts
     )
     return (first, embedding, *projections)
 

@@ -17,9 +17,9 @@ from attention_core.train.loop import Recipe
 
 BATCH_SIZE = 128
 BATCHES_PER_EPOCH = 780  # about 100,000 pictures
-STROKE_SHARE = 0.4
+STROKE_SHARE = 0.5
 """Share of pictures that are pen strokes; the others are MNIST's."""
-N_REPLAYS = 8
+N_REPLAYS = 6
 """How often each pen trajectory is replayed, every time with another size, slant, width and colour."""
 N_HELD_OUT = 750
 """Pen trajectories that are never trained on, the last of the file. The file does not say who wrote which, so that
@@ -89,12 +89,12 @@ def _recipe(epochs: float, learning_rate: float, coarse: float, **more: Any) -> 
 
 DIGIT_RECIPES = {
     "pixel-classifier": _recipe(
-        epochs=28,
+        epochs=17,
         learning_rate=6e-3,
-        coarse=20 / 28,
-        gentle=("attention.score_waves", "attention.value_waves"),
+        coarse=14 / 17,
+        gentle=("embedding.position", "attention.value_waves"),
         snapshot_at=(0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.4, 1),
-        snapshot_of=("embedding", "attention"),
+        snapshot_of=("embedding.", "attention."),
     ),
-    "ffn-classifier": _recipe(epochs=40, learning_rate=2e-3, coarse=0),
+    "ffn-classifier": _recipe(epochs=20, learning_rate=2e-3, coarse=0),
 }

@@ -1,0 +1,43 @@
+"""Results that take minutes to make, kept between runs under the names of what they were made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+FOLDER = Path.home() / ".cache" / "attention-explorer"
+
+
+def cached_arrays(
+    name: str, made_from: list[bytes | Path], make: Callable[[], dict[str, np.ndarray]], folder: Path = FOLDER
+) -> dict[str, np.ndarray]:
+    """Return make()'s arrays, from the cache if they were made from exactly these inputs before.
+
+    Args:
+        name: start of the file's name.
+        made_from: everything that the result depends on: bytes, and source files whose content counts.
+        make: called when the cache does not have them.
+        folder: of the cache; where it cannot be written, nothing is kept.
+    """
+    digest = hashlib.sha256()
+    for part in made_from:
+        content = part.read_bytes() if isinstance(part, Path) else part
+        digest.update(len(content).to_bytes(8, "big") + content)
+    path = folder / f"{name}-{digest.hexdigest()[:16]}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            return dict(kept)
+    except (OSError, ValueError):
+        pass
+    arrays = make()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".new").open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        path.with_suffix(".new").replace(path)
+    except OSError:
+        pass
+    return arrays

@@ -1,0 +1,129 @@
+"""Match3: does some pair of other numbers sum with mine to 0 modulo m? A task whose answer needs three at once.
+
+Source: Sanford, Hsu and Telgarsky 2023, "Representational strengths and limitations of transformers", section 4.
+There a number may be counted twice; here the two others are different positions, and neither is the asker's.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention_core.data.mnist import DataError
+from attention_core.triples import pairs_of_others
+
+MODULUS = 31
+N_NUMBERS = 8
+"""With 31 and 8 numbers about half of the positions have a pair: 1 - (30/31)^21 = 0.498."""
+FEWEST, MOST = 3, 16
+"""Numbers that one sequence may have."""
+
+
+def draw_sequences(n: int, generator: torch.Generator, n_numbers: int = N_NUMBERS) -> Tensor:
+    """Return n random sequences, int64 (n, n_numbers), each number uniform in 0 to MODULUS - 1."""
+    return torch.randint(MODULUS, (n, n_numbers), generator=generator, device=generator.device)
+
+
+def labels_of(numbers: Tensor) -> Tensor:
+    """Return per number whether some pair of others sums with it to 0 modulo MODULUS, bool (batch, n)."""
+    sums = numbers[:, :, None, None] + numbers[:, None, :, None] + numbers[:, None, None, :]
+    allowed = pairs_of_others(numbers.shape[1]).to(numbers.device)
+    return ((sums % MODULUS == 0) & allowed).flatten(2).any(2)
+
+
+def matching_pairs(numbers: list[int], position: int) -> list[tuple[int, int]]:
+    """Return the pairs of other positions (j, k), j < k, whose numbers sum with this one to 0 modulo MODULUS."""
+    rest = [other for other in range(len(numbers)) if other != position]
+    return [
+        (first, second)
+        for place, first in enumerate(rest)
+        for second in rest[place + 1 :]
+        if (numbers[position] + numbers[first] + numbers[second]) % MODULUS == 0
+    ]
+
+
+class Typed(NamedTuple):
+    """What was understood of a person's text.
+
+    Attributes:
+        numbers: those to compute with, 0 to MODULUS - 1; empty when nothing can be computed.
+        remark: what a person should know, or "".
+    """
+
+    numbers: list[int]
+    remark: str = ""
+
+
+def read_numbers(text: str) -> Typed:
+    """Understand numbers separated by anything that is no digit; never raises.
+
+    Numbers beyond MODULUS - 1 are taken modulo MODULUS, more than MOST are cut off; the remark says so.
+    """
+    if re.search(r"\d[.]\d|[^\d\s,;+|()\[\]-]", text):
+        strange = re.search(r"\d+[.]\d+|[^\d\s,;+|()\[\]-]+", text)
+        what = strange.group()[:20] if strange else text[:20]
+        return Typed([], f"“{what}” is not a whole number. Type numbers from 0 to {MODULUS - 1}, with spaces between.")
+    found = [part[:9] for part in re.findall(r"-?\d+", text[:1000])]
+    if len(found) < FEWEST:
+        return Typed([], f"A triple needs at least {FEWEST} numbers; there {'is' if len(found) == 1 else 'are'} "
+                     f"{len(found) or 'none'}.")  # fmt: skip
+    whole = [int(part) for part in found[:MOST]]
+    numbers = [one % MODULUS for one in whole]
+    remarks = []
+    if len(found) > MOST:
+        remarks.append(f"The first {MOST} of {len(found)} numbers are used.")
+    if numbers != whole:
+        changed = ", ".join(f"{a} → {b}" for a, b in zip(whole, numbers, strict=True) if a != b)
+        remarks.append(f"Taken modulo {MODULUS}: {changed}.")
+    if len(numbers) != N_NUMBERS:
+        remarks.append(f"The heads were trained on {N_NUMBERS} numbers at a time; these are {len(numbers)}.")
+    return Typed(numbers, " ".join(remarks))
+
+
+class Sequences(NamedTuple):
+    """Sequences to evaluate on.
+
+    Attributes:
+        numbers: int64 (n, n_numbers), 0 to MODULUS - 1.
+        labels: bool (n, n_numbers).
+    """
+
+    numbers: Tensor
+    labels: Tensor
+
+
+def read_sequences(path: str | Path) -> Sequences:
+    """Read an .npz with `numbers` (n, n_numbers), whole, 0 to 30, and optionally `labels` of the same shape, 0 or 1.
+
+    Labels that are not there are computed.
+
+    Raises:
+        DataError: no such file, or not of that form.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files if name in ("numbers", "labels")}
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist.") from None
+    except (ValueError, OSError, BadZipFile, TypeError, AttributeError) as error:
+        raise DataError(f"{path} is not an .npz file of plain arrays ({error}).") from None
+    if "numbers" not in arrays:
+        raise DataError(f"{path} needs `numbers` (N, n), whole numbers from 0 to {MODULUS - 1}.")
+    numbers = arrays["numbers"]
+    if numbers.ndim != 2 or not FEWEST <= numbers.shape[1] <= MOST or not len(numbers):
+        raise DataError(f"{path}: numbers must be (N, n), N >= 1, n from {FEWEST} to {MOST}, got {numbers.shape}.")
+    if not np.issubdtype(numbers.dtype, np.integer) or numbers.min() < 0 or numbers.max() >= MODULUS:
+        raise DataError(f"{path}: numbers must be whole and from 0 to {MODULUS - 1}.")
+    tokens = torch.from_numpy(numbers.astype(np.int64))
+    if "labels" not in arrays:
+        return Sequences(tokens, labels_of(tokens))
+    labels = arrays["labels"]
+    if labels.shape != numbers.shape or not np.isin(labels, (0, 1)).all():
+        raise DataError(f"{path}: labels must be 0 or 1, {numbers.shape} as the numbers are, got {labels.shape}.")
+    return Sequences(tokens, torch.from_numpy(labels.astype(bool)))
