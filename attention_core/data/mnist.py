@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def read_idx(path: str | Path) -> np.ndarray:
             content = file.read()
     except FileNotFoundError:
         raise DataError(f"{path} does not exist. Pass the folder of the IDX files with --data.") from None
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{path} is cut short or not gzipped ({error}). Delete it and fetch it again.") from None
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] != 8:
         raise DataError(f"{path} is not an IDX file of unsigned bytes (it starts with {content[:4].hex()}).")

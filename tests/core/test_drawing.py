@@ -1,0 +1,214 @@
+"""A drawing becomes a picture as MNIST's were made: same place, same extent, same amount of ink."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attention_core.data.drawing import BOX, SIDE, Remark, canvases_to_images, ink_of, prepare
+from attention_core.data.presets import preset_paths
+from attention_core.data.strokes import draw_paths
+
+DARK, LIGHT = (17, 21, 26), (244, 246, 248)
+COLOURS = {
+    "black on white": ((0, 0, 0), (255, 255, 255)),
+    "light on dark": (LIGHT, DARK),
+    "red on blue": ((220, 30, 30), (20, 40, 160)),
+    "yellow on grey": ((250, 230, 60), (120, 120, 120)),
+}
+
+
+def preset_canvas(digit, side=256, size=1.0, shift=(0.0, 0.0), width=0.075, colours="black on white"):
+    """Return a preset drawn at a size (share of the canvas) and shifted (share of the room that is left)."""
+    paths = [path * size for path in preset_paths(digit, side)]
+    room = side * (1 - size)
+    moved = [path + np.array(shift) * room for path in paths]
+    return draw_paths(moved, side, width * side * size, *COLOURS[colours])
+
+
+def centre_of_mass(image):
+    places = np.arange(SIDE)
+    return (image.sum(1) @ places) / image.sum(), (image.sum(0) @ places) / image.sum()
+
+
+def extent(image):
+    rows, columns = np.nonzero(image)
+    return max(np.ptp(rows), np.ptp(columns)) + 1
+
+
+ALL = [
+    preset_canvas(digit, side, size, shift, width, colours)
+    for digit in range(10)
+    for side, size, shift, width, colours in (
+        (256, 1.0, (0, 0), 0.075, "black on white"),
+        (400, 0.5, (0, 1), 0.05, "light on dark"),
+        (128, 0.7, (1, 0), 0.1, "red on blue"),
+        (300, 0.3, (1, 1), 0.12, "yellow on grey"),
+    )
+]
+
+
+def test_centre_of_mass_is_in_the_middle_within_a_pixel():
+    centres = np.array([centre_of_mass(prepare(canvas).image) for canvas in ALL])
+    assert np.abs(centres - 14).max() <= 1.01  # every test digit of MNIST lies within 13.5 and 14.5
+    assert np.abs(centres.mean(0) - 13.75).max() <= 0.35
+
+
+def test_longer_side_is_twenty_pixels():
+    assert {extent(prepare(canvas).image) for canvas in ALL} == {BOX}
+
+
+def test_share_of_ink_lies_in_mnists_range():
+    shares = np.array([prepare(canvas).image.mean() for canvas in ALL])
+    assert shares.min() > 0.028  # the smallest and the largest of MNIST's 10,000 test digits
+    assert shares.max() < 0.33
+    assert 0.09 < shares.mean() < 0.17  # theirs is 0.133 on average
+
+
+def test_picture_lies_in_zero_to_one_and_has_full_ink_somewhere():
+    for canvas in ALL:
+        image = prepare(canvas).image
+        assert image.shape == (SIDE, SIDE)
+        assert image.dtype == np.float32
+        assert image.min() == 0
+        assert image.max() == pytest.approx(1)
+
+
+@pytest.mark.data
+def test_statistics_of_drawings_agree_with_those_of_mnists_digits(data_folder):
+    from attention_core.data.mnist import load_mnist
+
+    digits = load_mnist("t10k", data_folder).images[:2000].astype(np.float32) / 255
+    drawn = np.stack([prepare(canvas).image for canvas in ALL])
+    theirs, ours = ([centre_of_mass(image) for image in images] for images in (digits, drawn))
+    assert np.abs(np.mean(theirs, 0) - np.mean(ours, 0)).max() < 0.75
+    assert np.std(ours) < np.std(theirs) + 0.1
+    assert np.mean([extent(image) for image in digits]) == pytest.approx(BOX, abs=0.01)
+    assert drawn.mean() == pytest.approx(digits.mean(), rel=0.3)
+    assert digits.mean((1, 2)).min() < drawn.mean((1, 2)).min()
+
+
+@pytest.mark.data
+def test_preparing_an_mnist_digit_again_changes_little(data_folder):
+    from attention_core.data.mnist import load_mnist
+
+    for image in load_mnist("t10k", data_folder).images[:50]:
+        large = np.kron(image, np.ones((8, 8), np.uint8))  # as if somebody had drawn it on a canvas
+        again = prepare(large).image
+        shifted = [np.roll(again, (down, right), (0, 1)) for down in (0, 1) for right in (0, 1)]
+        assert min(np.abs(one - image / 255).mean() for one in shifted) < 0.03
+
+
+@pytest.mark.parametrize("digit", [0, 4, 7])
+def test_place_on_the_canvas_does_not_matter(digit):
+    here = prepare(preset_canvas(digit, size=0.5, shift=(0, 0))).image
+    there = prepare(preset_canvas(digit, size=0.5, shift=(1, 0.5))).image
+    assert np.abs(here - there).mean() < 0.01
+
+
+@pytest.mark.parametrize("digit", [2, 5, 8])
+def test_size_hardly_matters(digit):
+    small, large = (prepare(preset_canvas(digit, size=size)).image for size in (0.4, 1.0))
+    assert np.abs(small - large).mean() < 0.03
+
+
+@pytest.mark.parametrize("colours", COLOURS)
+def test_colours_do_not_matter_nor_which_is_lighter(colours):
+    plain, coloured = (prepare(preset_canvas(3, colours=one)).image for one in ("black on white", colours))
+    assert np.abs(plain - coloured).max() < 0.05
+
+
+def test_transparent_canvas_counts_as_white_paper():
+    canvas = preset_canvas(6)
+    see_through = canvas.copy()
+    see_through[..., 3] = 255 - canvas[..., 0]
+    see_through[..., :3] = 0
+    assert np.abs(prepare(canvas).image - prepare(see_through).image).max() < 0.02
+
+
+def test_rgb_and_grey_canvases_give_the_same_picture_as_rgba():
+    canvas = preset_canvas(9)
+    for other in (canvas[..., :3], canvas[..., 0]):
+        assert np.allclose(prepare(canvas).image, prepare(other).image, atol=1e-4)
+
+
+def test_background_is_the_most_frequent_colour():
+    ink = ink_of(preset_canvas(1, colours="light on dark"))
+    assert ink[0, 0] == 0
+    assert ink.max() == 1
+    assert (ink > 0.5).mean() < 0.2
+
+
+@pytest.mark.parametrize("canvas", [np.zeros((90, 120, 4), np.uint8), np.full((64, 64, 4), 255, np.uint8)])
+def test_canvas_of_one_colour_is_empty(canvas):
+    drawing = prepare(canvas)
+    assert drawing.remark is Remark.EMPTY
+    assert not drawing.image.any()
+    with pytest.raises(ValueError, match="empty"):
+        drawing.locate(np.zeros((1, 2)))
+
+
+def test_dot_is_remarked():
+    assert prepare(draw_paths([np.array([[100.0, 80.0]])], 256, 3)).remark is Remark.DOT
+
+
+def test_several_digits_side_by_side_are_remarked():
+    paths = [path * 0.45 + [0, 60] for path in preset_paths(3, 256)]
+    paths += [path * 0.45 + [140, 60] for path in preset_paths(5, 256)]
+    assert prepare(draw_paths(paths, 256, 9)).remark is Remark.SEVERAL
+
+
+@pytest.mark.parametrize("digit", range(10))
+def test_presets_are_not_remarked(digit):
+    assert prepare(preset_canvas(digit)).remark is None
+
+
+def test_nearly_full_canvas_gives_a_picture_and_no_error():
+    canvas = np.zeros((100, 100, 4), np.uint8)
+    canvas[..., 3] = 255
+    canvas[:30, :40, :3] = 255
+    image = prepare(canvas).image
+    assert np.isfinite(image).all()
+    assert image.max() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("shape", [(40, 1), (1, 40), (300, 7), (2, 2)])
+def test_drawing_of_any_proportions_fits(shape):
+    canvas = np.full((320, 200, 4), 255, np.uint8)
+    canvas[5 : 5 + shape[0], 9 : 9 + shape[1], :3] = 0
+    drawing = prepare(canvas)
+    assert drawing.box == (5, 5 + shape[0], 9, 9 + shape[1])
+    assert max(drawing.fitted.shape) == BOX
+    assert drawing.image.sum() == pytest.approx(drawing.fitted.sum())
+
+
+def test_locate_follows_a_stroke_into_the_picture():
+    path = np.stack((np.full(30, 190.0), np.linspace(60, 200, 30)), 1)  # a vertical line, x = 190
+    drawing = prepare(draw_paths([path], 256, 12))
+    rows, columns = drawing.locate(path).T
+    assert np.abs(columns - (drawing.image.sum(0) @ np.arange(SIDE)) / drawing.image.sum()).max() < 0.6
+    values = drawing.image[np.rint(rows).astype(int), np.rint(columns).astype(int)]
+    assert (values > 0.5).all()
+
+
+@pytest.mark.parametrize(
+    "canvas",
+    [np.zeros((4, 4, 4), np.float32), np.zeros((0, 4, 4), np.uint8), np.zeros(16, np.uint8)],
+    ids=["floats", "no rows", "flat"],
+)
+def test_what_is_no_picture_is_refused(canvas):
+    with pytest.raises(ValueError, match="canvas must be a non-empty uint8 picture"):
+        prepare(canvas)
+
+
+def test_canvas_with_two_channels_is_refused():
+    with pytest.raises(ValueError, match="1, 3 or 4 channels, got 2"):
+        prepare(np.zeros((4, 4, 2), np.uint8))
+
+
+def test_many_canvases_are_prepared_as_single_ones_are():
+    canvases = np.stack([preset_canvas(digit) for digit in (1, 8)])
+    images = canvases_to_images(canvases)
+    assert images.shape == (2, SIDE, SIDE)
+    assert np.array_equal(images[1], prepare(canvases[1]).image)
+    assert canvases_to_images(canvases[:0]).shape == (0, SIDE, SIDE)

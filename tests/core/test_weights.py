@@ -1,0 +1,111 @@
+"""Weights on disk: what was written is read again; missing and damaged files say what to do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core import load
+from attention_core.models import MODELS, build
+from attention_core.weights import WeightsError, read_card, read_weights, weights_folder, write_weights
+
+NAME = "ffn-classifier"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    torch.manual_seed(5)
+    write_weights(NAME, build(NAME).state_dict(), {"seed": 5}, tmp_path)
+    return tmp_path
+
+
+def test_what_was_written_is_read_again(folder):
+    torch.manual_seed(5)
+    expected = build(NAME).state_dict()
+    found = read_weights(NAME, folder)
+    assert found.keys() == expected.keys()
+    for key in expected:
+        assert torch.equal(found[key], expected[key])
+    card = read_card(NAME, folder)
+    assert card["seed"] == 5
+    assert card["bytes"] == (folder / f"{NAME}.safetensors").stat().st_size
+
+
+def test_loaded_model_is_frozen_and_ready_to_predict(folder):
+    model = load(NAME, "cpu", folder)
+    assert not model.training
+    assert not any(parameter.requires_grad for parameter in model.parameters())
+
+
+def damage(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_single_flipped_bit_is_noticed(folder):
+    damage(folder / f"{NAME}.safetensors", -7)
+    with pytest.raises(WeightsError, match="damaged: its SHA-256"):
+        load(NAME, "cpu", folder)
+
+
+def test_file_cut_short_is_noticed(folder):
+    path = folder / f"{NAME}.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(WeightsError, match=r"damaged.*git checkout -- weights"):
+        load(NAME, "cpu", folder)
+
+
+def test_missing_file_missing_card_and_empty_folder_say_how_to_get_them(folder, tmp_path):
+    (folder / f"{NAME}.safetensors").unlink()
+    with pytest.raises(WeightsError, match=rf"No weights .*attention_core\.train {NAME}"):
+        load(NAME, "cpu", folder)
+    (folder / f"{NAME}.json").unlink()
+    with pytest.raises(WeightsError, match=rf"No model card .*attention_core\.train {NAME}"):
+        load(NAME, "cpu", folder)
+
+
+@pytest.mark.parametrize("text", ["{", "[1, 2]", "", "null"])
+def test_damaged_card_is_noticed(folder, text):
+    (folder / f"{NAME}.json").write_text(text)
+    with pytest.raises(WeightsError, match=r"model card .* is damaged"):
+        load(NAME, "cpu", folder)
+
+
+def test_file_that_is_no_safetensors_is_refused_even_with_the_right_checksum(folder):
+    import hashlib
+
+    content = b"not weights"
+    (folder / f"{NAME}.safetensors").write_bytes(content)
+    (folder / f"{NAME}.json").write_text(json.dumps({"sha256": hashlib.sha256(content).hexdigest()}))
+    with pytest.raises(WeightsError, match="not a safetensors file"):
+        load(NAME, "cpu", folder)
+
+
+def test_weights_of_another_form_are_refused(tmp_path):
+    write_weights(NAME, {"something": torch.zeros(3)}, {}, tmp_path)
+    with pytest.raises(WeightsError, match="do not fit the model"):
+        load(NAME, "cpu", tmp_path)
+
+
+def test_variable_names_the_folder(folder, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
+    assert weights_folder() == folder
+    assert_close(next(load(NAME, "cpu").parameters()), next(load(NAME, "cpu", folder).parameters()))
+
+
+def test_unknown_model_is_named_with_those_that_are_there():
+    with pytest.raises(ValueError, match=r"There is no model 'nonsense'. There are: .*pixel-classifier"):
+        load("nonsense")
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_committed_weights_load_and_their_card_is_complete(name):
+    model, card = load(name, "cpu"), read_card(name)
+    assert card["parameters"] == sum(parameter.numel() for parameter in model.parameters())
+    for key in ("data", "seed", "epochs", "wall_seconds", "device", "command", "sha256"):
+        assert card[key] not in (None, ""), key
+    assert card["command"].startswith(f"python -m attention_core.train {name}")
