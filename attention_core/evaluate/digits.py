@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -49,17 +50,25 @@ def read_file(path: str | Path) -> Digits:
     path = Path(path)
     if path.is_dir():
         return read_digits(path, "t10k")
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files if name in ("images", "canvases", "labels")}
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist.") from None
-    except (ValueError, OSError, BadZipFile) as error:
-        raise DataError(f"{path} is not an .npz file of plain arrays ({error}).") from None
+    arrays = _read_npz(path, ("images", "canvases", "labels"))
     if "labels" not in arrays or not {"images", "canvases"} & set(arrays):
         raise DataError(f"{path} needs `labels` and either `images` or `canvases`; it has {sorted(arrays)}.")
     images = arrays["images"] if "images" in arrays else _prepared(arrays["canvases"], path)
     return _checked(images, arrays["labels"], path)
+
+
+def _read_npz(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    try:
+        with path.open("rb") as stream:  # numpy would leave a damaged file open
+            file = np.load(stream, allow_pickle=False)
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise DataError(f"{path} is a single array (.npy); save it with its labels by np.savez.")
+            with file:
+                return {name: file[name] for name in file.files if name in names}
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist.") from None
+    except (ValueError, EOFError, OSError, NotImplementedError, BadZipFile, zlib.error) as error:
+        raise DataError(f"{path} is not an .npz file of plain arrays ({error}).") from None
 
 
 def _prepared(canvases: np.ndarray, path: Path) -> np.ndarray:
@@ -71,14 +80,19 @@ def _prepared(canvases: np.ndarray, path: Path) -> np.ndarray:
 def _checked(images: np.ndarray, labels: np.ndarray, path: Path) -> Digits:
     if images.shape[1:] != (SIDE, SIDE) or labels.shape != images.shape[:1]:
         raise DataError(f"{path}: images {images.shape} and labels {labels.shape} should be (n, 28, 28) and (n,).")
-    try:
-        labels = labels.astype(np.int64)
-    except ValueError:
-        raise DataError(f"{path}: labels must be digits 0 to 9.") from None
-    if len(labels) and not (labels.min() >= 0 and labels.max() <= 9):
+    if labels.dtype.kind not in "iufb" or not np.isin(labels, np.arange(10)).all():
         raise DataError(f"{path}: labels must be digits 0 to 9.")
-    if images.dtype != np.uint8:
-        if not np.isfinite(images).all() or images.min(initial=0) < 0 or images.max(initial=0) > 1:
-            raise DataError(f"{path}: float images must lie in [0, 1].")
-        images = np.rint(images * 255).astype(np.uint8)
-    return Digits(images, labels.astype(np.uint8))
+    return Digits(_as_bytes(images, path), labels.astype(np.uint8))
+
+
+def _as_bytes(images: np.ndarray, path: Path) -> np.ndarray:
+    """Return images as uint8: whole numbers from 0 to 255 as they are, fractions from 0 to 1 times 255."""
+    if images.dtype.kind in "iu":
+        if images.min(initial=0) < 0 or images.max(initial=0) > 255:
+            raise DataError(f"{path}: whole-number images must lie between 0 and 255.")
+        return images.astype(np.uint8)
+    if images.dtype.kind not in "fb":
+        raise DataError(f"{path}: images must be numbers, got {images.dtype}.")
+    if not np.isfinite(images).all() or images.min(initial=0) < 0 or images.max(initial=0) > 1:
+        raise DataError(f"{path}: float images must lie in [0, 1].")
+    return np.rint(images * 255.0).astype(np.uint8)
