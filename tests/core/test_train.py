@@ -1,0 +1,219 @@
+"""The training command on tiny made-up data: the seed decides, a stopped run goes on exactly, errors are clear."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core.data import strokes
+from attention_core.train import RECIPES, digits, loop
+from attention_core.train.__main__ import main
+from attention_core.weights import read_card, read_weights, write_weights
+
+FFN, PIXELS = "ffn-classifier", "pixel-classifier"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """MNIST's four files with 40 + 20 blobs, and 30 pen paths."""
+    folder, generator = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
+    for part, n in (("train", 40), ("t10k", 20)):
+        images = np.zeros((n, 28, 28), np.uint8)
+        images[:, 5:22, 9:18] = generator.integers(0, 256, (n, 17, 9))
+        for name, array in (("images-idx3", images), ("labels-idx1", np.arange(n, dtype=np.uint8) % 10)):
+            header = b"\0\0\x08" + bytes([array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+            (folder / f"{part}-{name}-ubyte").write_bytes(header + array.tobytes())
+    rows = np.concatenate((generator.integers(0, 101, (30, 16)), np.arange(30)[:, None] % 10), 1)
+    head = ",".join(f"{letter}{number}" for number in range(8) for letter in "xy") + ",digit\n"
+    text = head + "\n".join(",".join(map(str, row)) for row in rows) + "\n"
+    (folder / "pendigits").mkdir()
+    (folder / "pendigits" / "train.csv.gz").write_bytes(gzip.compress(text.encode()))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Tiny batches, few replays, nothing kept in the user's cache."""
+    monkeypatch.setattr(digits, "BATCH_SIZE", 6)
+    monkeypatch.setattr(digits, "N_HELD_OUT", 5)
+    monkeypatch.setattr(digits, "N_REPLAYS", 1)
+    monkeypatch.setattr(strokes, "cached_arrays", lambda name, made_from, make: make(), raising=False)
+
+
+@pytest.fixture
+def run(data, tmp_path, capsys):
+    """Train 8 batches (780 make an epoch); returns exit code, standard error, folder of the weights."""
+
+    def train(name=FFN, *more, to="weights", epochs=8 / 780, seed=0, folder=data):
+        weights = tmp_path / to
+        options = ["--epochs", str(epochs), "--seed", str(seed), "--device", "cpu", "--data", str(folder)]
+        places = ["--weights", str(weights), "--checkpoints", str(tmp_path / f"{to}-checkpoints")]
+        return main([name, *options, *places, *more]), capsys.readouterr().err, weights
+
+    return train
+
+
+def same(name, first, second):
+    one, other = read_weights(name, first), read_weights(name, second)
+    assert one.keys() == other.keys()
+    return all(torch.equal(one[key], other[key]) for key in one)
+
+
+@pytest.mark.parametrize("name", [FFN, PIXELS])
+def test_same_seed_gives_the_same_result_and_another_seed_another(run, name):
+    folders = [run(name, to=to, epochs=3 / 780, seed=seed)[2] for to, seed in (("a", 7), ("b", 7), ("c", 8))]
+    assert same(name, folders[0], folders[1])
+    assert not same(name, folders[0], folders[2])
+
+
+@pytest.mark.parametrize("name", [FFN, PIXELS])
+def test_stopped_and_resumed_run_equals_the_uninterrupted_one_exactly(run, monkeypatch, name):
+    _, _, whole = run(name, to="whole")
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)  # a checkpoint after every batch
+    original, batches = digits.DigitTask.loss, []
+
+    def stopping(task, model, progress, generator):
+        batches.append(progress)
+        if len(batches) == 6:
+            raise KeyboardInterrupt
+        return original(task, model, progress, generator)
+
+    monkeypatch.setattr(digits.DigitTask, "loss", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        run(name, to="stopped")
+    code, _, resumed = run(name, "--resume", to="stopped")
+    assert code == 0
+    assert len(batches) == 6 + 3  # five were done; the sixth is done again
+    assert same(name, whole, resumed)
+    if name == PIXELS:
+        assert same(f"{name}.snapshots", whole, resumed)
+
+
+def test_eight_snapshots_of_the_attention_are_kept_from_untrained_to_trained(run):
+    _, _, folder = run(PIXELS)
+    snapshots, final = read_weights(f"{PIXELS}.snapshots", folder), read_weights(PIXELS, folder)
+    steps = [int(snapshots[f"{number}.step"]) for number in range(8)]
+    assert steps[0] == 0
+    assert steps[-1] == 8
+    assert steps == sorted(steps)
+    kept = [name.removeprefix("7.") for name in snapshots if name.startswith("7.") and name != "7.step"]
+    assert kept
+    for name in kept:
+        assert torch.equal(snapshots[f"7.{name}"], final[name].half())
+    assert any(not torch.equal(snapshots[f"0.{name}"], snapshots[f"7.{name}"]) for name in kept)
+
+
+def test_card_says_what_was_trained_how_and_how_well(run):
+    _, _, folder = run(PIXELS, seed=3)
+    card = read_card(PIXELS, folder)
+    assert (card["seed"], card["batches"], card["name"]) == (3, 8, PIXELS)
+    for figure in ("test_accuracy", "held_out_stroke_accuracy", "test_accuracy_with_uniform_attention"):
+        assert 0 <= card[figure] <= 1
+    for key in ("data", "parameters", "epochs", "wall_seconds", "device", "torch", "python", "sha256"):
+        assert card[key] is not None, key
+    assert card["command"].startswith(f"python -m attention_core.train {PIXELS} --epochs")
+
+
+def test_training_lowers_the_loss(run):
+    losses = []
+    for epochs in (1 / 780, 150 / 780):
+        _, _, folder = run(to=f"e{epochs:.3f}", epochs=epochs)
+        losses.append(json.loads((folder / f"{FFN}.json").read_text())["final_training_loss"])
+    assert losses[1] < losses[0]
+
+
+def test_init_starts_from_committed_weights(run, monkeypatch, tmp_path):
+    start = tmp_path / "committed"
+    torch.manual_seed(99)
+    model = loop.build(FFN)
+    write_weights(FFN, model.state_dict(), {}, start)
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(start))
+    monkeypatch.setattr(loop, "learning_rate", lambda *_: 0.0)
+    code, _, folder = run(FFN, "--init", FFN, to="warm")
+    assert code == 0
+    assert same(FFN, start, folder)  # at a rate of zero nothing but the start is left
+
+
+def test_init_with_another_models_weights_is_refused(run):
+    code, complaint, _ = run(FFN, "--init", PIXELS)
+    assert code == 1
+    assert "error: " in complaint
+
+
+def test_resume_without_a_checkpoint_is_refused_in_one_line(run):
+    code, complaint, folder = run(FFN, "--resume")
+    assert code == 1
+    assert last_line(complaint).startswith("error: Nothing to resume")
+    assert not folder.exists()
+
+
+def test_damaged_checkpoint_is_refused_in_one_line(run, tmp_path):
+    run(FFN, to="first")
+    path = tmp_path / "first-checkpoints" / f"{FFN}.pt"
+    path.write_bytes(path.read_bytes()[:1000])
+    code, complaint, _ = run(FFN, "--resume", to="first")
+    assert code == 1
+    assert "is damaged" in last_line(complaint)
+
+
+def test_missing_data_is_told_in_one_line(run, tmp_path):
+    code, complaint, folder = run(folder=tmp_path / "nowhere")
+    assert code == 1
+    assert "--data" in last_line(complaint)
+    assert not folder.exists()
+
+
+def test_missing_strokes_are_told_in_one_line(run, data, tmp_path):
+    for path in data.glob("*ubyte"):
+        (tmp_path / path.name).symlink_to(path)
+    code, complaint, _ = run(folder=tmp_path)
+    assert code == 1
+    assert "pendigits" in last_line(complaint)
+
+
+def test_data_cut_short_is_told_in_one_line(run, data, tmp_path):
+    for path in data.glob("*ubyte"):
+        (tmp_path / path.name).write_bytes(path.read_bytes()[:-5])
+    code, complaint, _ = run(folder=tmp_path)
+    assert code == 1
+    assert "cut short" in last_line(complaint)
+
+
+def test_cuda_without_a_gpu_is_told_in_one_line(run, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    code, complaint, _ = run(FFN, "--device", "cuda")
+    assert code == 1
+    assert last_line(complaint) == (
+        "error: No cuda device on this machine. Use --device cpu, or auto to take the best there is."
+    )
+
+
+def test_unknown_model_is_refused_with_the_list(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["nonsense"])
+    assert stopped.value.code == 2
+    assert PIXELS in capsys.readouterr().err
+
+
+def test_every_recipe_names_a_model_that_can_be_built():
+    for name in RECIPES:
+        assert sum(parameter.numel() for parameter in loop.build(name).parameters()) > 0
+
+
+def test_learning_rate_warms_up_and_comes_down():
+    rates = [loop.learning_rate(1.0, step, 1000) for step in range(1000)]
+    assert rates[0] < 0.02
+    assert max(rates) == pytest.approx(1, abs=0.05)
+    assert rates[-1] == pytest.approx(0.02, abs=0.01)
+    assert rates.index(max(rates)) <= 200
+
+
+def last_line(complaint: str) -> str:
+    """The user's error: nothing but progress bars comes before it, and no traceback."""
+    assert "Traceback" not in complaint
+    return complaint.replace("\r", "\n").strip().splitlines()[-1]
