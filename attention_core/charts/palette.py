@@ -56,7 +56,8 @@ class Ramp:
     def position(self, values: np.ndarray) -> np.ndarray:
         """Return where on the ramp the values lie, 0 to 1; values beyond the ends are put there."""
         span = max(self.high - self.low, 1e-30)
-        share = np.clip((np.nan_to_num(values, nan=self.low) - self.low) / span, 0, 1)
+        inside = np.clip(np.nan_to_num(values, nan=self.low), self.low, self.high)
+        share = np.clip((inside - self.low) / span, 0, 1)
         return share**self.exponent
 
     def lookup(self, n: int = 256) -> np.ndarray:

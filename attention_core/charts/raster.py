@@ -13,20 +13,39 @@ from attention_core.charts.palette import Ramp
 MAX_SIDE = 1024
 """Cells along a side of an image; a larger matrix is reduced by whole factors, keeping the largest of each block."""
 
+N_COLOURS = (255, 127, 63, 31)
+"""Steps of the ramp; a matrix so rough that its file would be too large gets fewer, which nobody can see in noise."""
+MAX_BYTES = 300_000
+"""A file larger than this is made again with fewer colours; 4/3 of it goes to the browser."""
+MASKED_COLOUR = (154, 161, 170, 85)
+"""Red, green, blue, opacity of a masked cell, as small matrices have it."""
+
 
 def png_url(matrix: np.ndarray, ramp: Ramp) -> str:
     """Return the matrix as a data URL of a palette PNG, one pixel a cell.
 
     Args:
-        matrix: float (n_rows, n_cols).
+        matrix: float (n_rows, n_cols); -inf or NaN = masked, a translucent grey pixel.
         ramp: values to colours.
     """
-    index = np.rint(ramp.position(reduce_by_max(matrix)) * 255).astype(np.uint8)
+    cells = reduce_by_max(matrix)
+    content = b""
+    for n_colours in N_COLOURS:
+        content = _encode(cells, ramp, n_colours)
+        if len(content) <= MAX_BYTES:
+            break
+    return "data:image/png;base64," + base64.b64encode(content).decode()
+
+
+def _encode(cells: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
+    index = np.rint(ramp.position(cells) * (n_colours - 1)).astype(np.uint8)
+    index[~np.isfinite(cells)] = n_colours
     image = Image.fromarray(index)
-    image.putpalette(ramp.lookup().ravel().tolist())
+    image.putpalette([*ramp.lookup(n_colours).ravel().tolist(), *MASKED_COLOUR[:3]])
+    opaque = bytes([255] * n_colours)
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=6)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    image.save(buffer, "PNG", compress_level=6, transparency=opaque + bytes(MASKED_COLOUR[3:]))
+    return buffer.getvalue()
 
 
 def reduce_by_max(matrix: np.ndarray, max_side: int = MAX_SIDE) -> np.ndarray:

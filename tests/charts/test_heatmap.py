@@ -1,0 +1,241 @@
+"""Matrix charts as specs: positions on the axes, fixed colours, masked cells, small enough to send."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+
+import altair as alt
+import numpy as np
+import pyarrow as pa
+import pytest
+from PIL import Image
+
+from attention_core.charts import MAX_RECT_SIDE, VIRIDIS, Ramp, matrix_chart, ramp_for, signed_ramp, weights_ramp
+from attention_core.charts.raster import png_url, reduce_by_max
+from attention_core.charts.scale import colour_scale
+from attention_core.trace import Axis, Role
+
+ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b", "a"])
+MATRIX = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
+
+
+def spec_of(chart: alt.TopLevelMixin) -> dict:
+    with alt.data_transformers.disable_max_rows():
+        return chart.to_dict()
+
+
+def find(spec, key):
+    """Return every value of a key, wherever it is in the spec."""
+    if isinstance(spec, dict):
+        found = [spec[key]] if key in spec else []
+        return found + [one for value in spec.values() for one in find(value, key)]
+    return [one for value in spec for one in find(value, key)] if isinstance(spec, list) else []
+
+
+def large_matrix(n=784, seed=0):
+    """A matrix as rough as attention weights are at their worst: independent noise in every cell."""
+    scores = np.random.default_rng(seed).normal(0, 1.5, (n, n))
+    weights = np.exp(scores)
+    return weights / weights.sum(1, keepdims=True)
+
+
+def chart_of(matrix, role=Role.WEIGHTS, **more):
+    axes = [Axis.numbered(name, n) for name, n in zip(("queries", "keys"), matrix.shape, strict=True)]
+    return matrix_chart(matrix, *axes, role, title="weight", **more)
+
+
+def test_small_matrix_is_drawn_as_cells_at_positions_so_that_repeated_words_stay_apart():
+    spec = spec_of(matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS))
+    rows = next(iter(spec["datasets"].values()))
+    assert len(rows) == 12
+    assert {(row["row"], row["col"]) for row in rows} == {(row, col) for row in range(3) for col in range(4)}
+    assert {encoding["field"] for encoding in find(spec, "x")} == {"col"}
+    assert {encoding["field"] for encoding in find(spec, "y")} == {"row"}
+    labels = find(find(spec, "x"), "labelExpr")
+    assert json.dumps(["a", "b", "b", "a"]) in labels[0]
+
+
+def test_values_in_the_spec_are_the_matrixs():
+    spec = spec_of(matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS))
+    rows = next(iter(spec["datasets"].values()))
+    assert [row["value"] for row in rows] == pytest.approx(MATRIX.ravel().tolist())
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_masked_cells_are_marked_and_have_no_value(bad):
+    matrix = MATRIX.copy()
+    matrix[0, 2] = bad
+    spec = spec_of(matrix_chart(matrix, ROWS, COLS, Role.SCORES))
+    rows = next(iter(spec["datasets"].values()))
+    masked = [row for row in rows if row["masked"]]
+    assert [(row["row"], row["col"]) for row in masked] == [(0, 2)]
+    assert masked[0]["value"] is None
+    assert any("masked" in json.dumps(condition) for condition in find(spec, "condition"))
+
+
+def test_colour_domain_is_fixed_by_the_ramp_and_can_be_shared():
+    ramp = Ramp(VIRIDIS, 0.0, 0.9)
+    for matrix in (MATRIX, MATRIX / 3):
+        spec = spec_of(matrix_chart(matrix, ROWS, COLS, Role.WEIGHTS, ramp=ramp))
+        assert [0.0, 0.9] in find(spec, "domain")
+        assert list(VIRIDIS) in find(spec, "range")
+
+
+def test_weights_start_at_zero_and_signed_values_lie_around_zero():
+    assert ramp_for(Role.WEIGHTS, MATRIX, 4).low == 0
+    signed = ramp_for(Role.SCORES, MATRIX - 0.5, 4)
+    assert signed.low == -signed.high
+    assert signed_ramp(np.zeros((2, 2))).high > 0
+
+
+def test_uniform_weight_is_named_on_the_colour_bar_and_visible():
+    ramp = weights_ramp(784, 0.2)
+    assert ramp.reference == pytest.approx(1 / 784)
+    assert ramp.reference_label == "1/784"
+    assert ramp.position(np.array([1 / 784])) > 0.15  # not lost in the dark
+    assert "1/784" in json.dumps(spec_of(chart_of(large_matrix(80), ramp=ramp)))
+
+
+def test_largest_matrix_of_cells_and_smallest_image():
+    cells, image = (spec_of(chart_of(large_matrix(n))) for n in (MAX_RECT_SIDE, MAX_RECT_SIDE + 1))
+    assert not find(cells, "url")
+    assert find(image, "url")
+
+
+def bytes_sent(spec) -> int:
+    """Return what Streamlit sends: the spec as JSON, its tables as Arrow."""
+    tables = [pa.Table.from_pylist(rows) for rows in spec["datasets"].values()]
+    rest = {key: value for key, value in spec.items() if key != "datasets"}
+    sink = pa.BufferOutputStream()
+    for table in tables:
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+    return sink.getvalue().size + len(json.dumps(rest))
+
+
+def test_image_of_784_by_784_is_at_most_600_kb_even_of_noise():
+    assert 100_000 < bytes_sent(spec_of(chart_of(large_matrix(), size=500, marked_row=400))) <= 600_000
+
+
+def test_image_of_the_digit_models_weights_is_at_most_600_kb_in_fine_colours():
+    from attention_core import load
+
+    image = np.zeros((28, 28), np.float32)
+    image[5:8, 8:20] = image[5:24, 16:19] = 1
+    weights = load("pixel-classifier", "cpu").trace(image).weights(0).numpy()
+    spec = spec_of(chart_of(weights))
+    assert bytes_sent(spec) <= 600_000
+    assert len(np.unique(decoded(spec).reshape(-1, 4), axis=0)) > 50
+
+
+def decoded(spec, mode="RGBA") -> np.ndarray:
+    url = next(row["url"] for rows in spec["datasets"].values() for row in rows if "url" in row)
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",")[1]))).convert(mode))
+
+
+def test_image_decodes_to_the_ramps_colours():
+    matrix = large_matrix(100)
+    ramp = weights_ramp(100, float(matrix.max()))
+    pixels = decoded(spec_of(chart_of(matrix, ramp=ramp)))[..., :3]
+    assert pixels.shape == (100, 100, 3)
+    expected = ramp.lookup()[np.rint(ramp.position(matrix) * 255).astype(int)]
+    assert np.abs(pixels.astype(int) - expected).max() <= 4  # 255 steps here, 256 there
+
+
+def vega_colours(scale: dict, values: np.ndarray) -> np.ndarray:
+    """Paint as Vega does: clamp, raise to the power, then interpolate the colours evenly spread over the domain."""
+    low, high = scale["domain"]
+    exponent = scale.get("exponent", 1)
+    power = np.sign(values) * np.abs(values) ** exponent
+    ends = np.sign([low, high]) * np.abs([low, high]) ** exponent
+    share = np.clip((power - ends[0]) / (ends[1] - ends[0]), 0, 1)
+    colours = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in scale["range"]])
+    places = share * (len(colours) - 1)
+    return np.stack([np.interp(places, np.arange(len(colours)), colours[:, i]) for i in range(3)], -1)
+
+
+@pytest.mark.parametrize("ramp", [weights_ramp(784, 0.3), weights_ramp(4, 0.9), signed_ramp(MATRIX - 0.3)])
+def test_colour_bar_and_image_agree_on_every_value(ramp):
+    """Ramp.position, which paints the image, equals the scale that Vega paints cells and colour bar with."""
+    values = np.linspace(ramp.low, ramp.high, 101)
+    scale = colour_scale(ramp).to_dict()
+    painted = ramp.lookup()[np.rint(ramp.position(values) * 255).astype(int)]
+    assert np.abs(vega_colours(scale, values) - painted).max() < 4
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_masked_cells_of_an_image_are_translucent_grey_and_the_others_opaque(bad):
+    matrix = large_matrix(80)
+    matrix[:, 40:] = bad
+    spec = spec_of(chart_of(matrix, Role.SCORES))
+    pixels = decoded(spec)
+    assert (pixels[:, :40, 3] == 255).all()
+    assert len({tuple(pixel) for pixel in pixels[:, 40:].reshape(-1, 4)}) == 1
+    assert 0 < pixels[0, 50, 3] < 128
+    json.dumps(spec, allow_nan=False)
+
+
+def test_image_has_real_axes_that_pan_and_zoom_and_crisp_pixels():
+    spec = spec_of(chart_of(large_matrix(100)))
+    assert [0, 100] in find(spec, "domain")
+    assert [100, 0] in find(spec, "domain")
+    assert {"queries", "keys"} <= {title for title in find(spec, "title") if isinstance(title, str)}
+    image = next(mark for mark in find(spec, "mark") if mark["type"] == "image")
+    assert image["smooth"] is False
+    assert image["aria"] is False  # else the whole picture is copied into a label
+    assert any(param.get("bind") == "scales" for params in find(spec, "params") for param in params)
+
+
+def test_tooltip_blocks_of_an_image_carry_mean_and_largest_value():
+    matrix = np.zeros((80, 80))
+    matrix[3, 70] = 5
+    rows = next(rows for rows in spec_of(chart_of(matrix))["datasets"].values() if "largest" in rows[0])
+    block = next(row for row in rows if row["largest"] == 5)
+    assert (block["rows"], block["cols"]) == ("2 to 3", "70 to 71")
+    assert block["mean"] == pytest.approx(5 / 4)
+    assert len(rows) == 40 * 40
+
+
+def test_very_large_matrix_is_reduced_without_losing_its_brightest_cell():
+    matrix = np.zeros((2500, 1800))
+    matrix[1234, 567] = 1
+    small = reduce_by_max(matrix)
+    assert small.shape == (834, 600)
+    assert small[1234 // 3, 567 // 3] == 1
+    assert small.sum() == 1
+
+
+def test_marked_row_is_drawn_in_small_and_large_matrices():
+    for matrix in (MATRIX, large_matrix(100)):
+        plain, marked = (spec_of(chart_of(matrix, marked_row=row)) for row in (None, 2))
+        assert len(marked["layer"]) > len(plain["layer"])
+        assert "#0072B2" in json.dumps(marked)
+
+
+def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
+    assert any(mark["type"] == "text" for mark in find(spec_of(chart_of(MATRIX)), "mark"))
+    assert not any(mark["type"] == "text" for mark in find(spec_of(chart_of(large_matrix(40))), "mark"))
+    contrast = re.findall(r"#ffffff|#14181d", json.dumps(spec_of(chart_of(MATRIX))))
+    assert set(contrast) == {"#ffffff", "#14181d"}
+
+
+def test_axes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"matrix \(3, 4\) does not fit axes of 4 and 3"):
+        matrix_chart(MATRIX, COLS, ROWS, Role.WEIGHTS)
+
+
+def test_chart_is_as_large_as_asked_and_thin_matrices_are_widened():
+    spec = spec_of(chart_of(large_matrix(100), size=480))
+    assert (spec["width"], spec["height"]) == (480, 480)
+    thin = spec_of(chart_of(np.ones((784, 2)), size=480))
+    assert thin["height"] == 480
+    assert 40 <= thin["width"] < 480
+
+
+@pytest.mark.parametrize("matrix", [np.zeros((70, 70)), np.full((70, 70), 0.5), np.full((3, 3), np.nan)])
+def test_constant_and_fully_masked_matrices_are_drawn(matrix):
+    json.dumps(spec_of(chart_of(matrix)), allow_nan=False)
+    assert png_url(matrix, ramp_for(Role.WEIGHTS, matrix, len(matrix))).startswith("data:image/png;base64,")

@@ -1,0 +1,52 @@
+"""The numbers written out for one cell and one row are the trace's own."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from attention_core import AttentionTrace, Axis
+from attention_core.arithmetic import cell_formula, number, row_table
+
+
+@pytest.fixture
+def trace():
+    query = torch.tensor([[[1.0, 2.0], [0.5, -1.0]]])
+    key = torch.tensor([[[3.0, 4.0], [-1.0, 2.0], [0.0, 1.0]]])
+    value = torch.tensor([[[1.0], [2.0], [3.0]]])
+    axes = {"query_axis": Axis.numbered("queries", 2), "key_axis": Axis("keys", ["red", "green", "blue"])}
+    return AttentionTrace(mechanism="a test", query=query, key=key, value=value, **axes)
+
+
+def test_score_is_written_out_as_its_products(trace):
+    text = cell_formula(trace, trace.step("scores"), 0, 1, 0)
+    assert text is not None
+    assert all(part in text for part in ("0.5", "3", "(-1)", "4", "= -2.5"))
+
+
+def test_weight_is_written_as_an_exponential_over_the_rows_sum(trace):
+    text = cell_formula(trace, trace.step("weights"), 0, 0, 2)
+    assert text is not None
+    assert number(float(trace.weights(0)[0, 2])) in text
+
+
+def test_row_table_holds_the_largest_weights_and_what_is_left(trace):
+    table = row_table(trace, 0, 0, 2)
+    weights = trace.weights(0)[0]
+    assert table["key"].tolist() == ["red", "green", "the other 1"]
+    assert table["weight"].sum() == pytest.approx(1)
+    assert table["weight"].iloc[0] == pytest.approx(float(weights[0]))
+    assert table["exponential"].iloc[1] == pytest.approx(float(trace.scores(0)[0, 1].exp()), rel=1e-5)
+    assert table["contribution"].iloc[1] == pytest.approx(float(weights[1] * 2))
+
+
+def test_row_table_of_a_short_row_has_no_rest(trace):
+    assert len(row_table(trace, 0, 0, 8)) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (1.23456, "1.23"), (-0.5, "-0.5"), (1e-6, r"1.0 \cdot 10^{-6}"), (float("-inf"), r"-\infty")],
+)
+def test_numbers_are_short(value, text):
+    assert number(value) == text

@@ -1,0 +1,88 @@
+"""Layers import downwards only: core, then charts, then ui, then pages; the core needs no Streamlit."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FORBIDDEN = {
+    "attention_core": {"streamlit", "streamlit_drawable_canvas", "ui", "pages", "app"},
+    "ui": {"pages", "app"},
+    "pages": {"app", "pages"},
+}
+STDLIB_AND_OURS = {*sys.stdlib_module_names, "attention_core", "ui", "pages"}
+
+
+def imported(path: Path) -> set[str]:
+    """Return the first names of everything that a file imports, at its top or inside functions."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.add((node.module or "").split(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("layer", FORBIDDEN)
+def test_layer_imports_only_downwards(root, layer):
+    files = sorted((root / layer).rglob("*.py"))
+    assert files, f"no files in {layer}: the test would pass on nothing"
+    for path in files:
+        assert not FORBIDDEN[layer] & imported(path), path
+
+
+def test_only_the_charts_import_altair_in_the_core(root):
+    charts = root / "attention_core" / "charts"
+    users = {path for path in (root / "attention_core").rglob("*.py") if "altair" in imported(path)}
+    assert users
+    assert all(path.is_relative_to(charts) for path in users), users
+
+
+def test_everything_imported_is_in_the_requirements(root):
+    named = (root / "requirements.txt").read_text().lower().replace("-", "_")
+    aliases = {"pil": "pillow"}
+    for layer in FORBIDDEN:
+        for path in (root / layer).rglob("*.py"):
+            for name in imported(path) - STDLIB_AND_OURS:
+                assert aliases.get(name.lower(), name.lower()) in named, f"{path} imports {name}"
+
+
+def run_without_streamlit(root, code):
+    block = "import sys; sys.modules['streamlit'] = None\n"
+    command = [sys.executable, "-W", "error", "-c", block + code]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+
+
+def test_core_and_its_charts_work_without_streamlit(root):
+    code = """
+import importlib, pkgutil
+import numpy as np
+import attention_core
+from attention_core import load
+assert "altair" not in sys.modules and "pandas" not in sys.modules
+trace = load("pixel-classifier", "cpu").trace(np.eye(28))
+from attention_core.charts import step_chart
+assert step_chart(trace.step("weights"), size=480).to_dict()["layer"]
+for module in pkgutil.walk_packages(attention_core.__path__, "attention_core."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print("fine")
+"""
+    done = run_without_streamlit(root, code)
+    assert done.stdout.strip().endswith("fine"), done.stderr
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+def test_commands_explain_themselves_without_streamlit(root, command):
+    code = (
+        f"import runpy; sys.argv = ['x', '--help']; runpy.run_module('attention_core.{command}', run_name='__main__')"
+    )
+    done = run_without_streamlit(root, code)
+    assert done.returncode == 0, done.stderr
+    assert "pixel-classifier" in done.stdout
