@@ -287,3 +287,15 @@ class Location:
                 self,
             ),
         )
+
+
+def printed_concat(vector: Tensor) -> Concat:
+    """Return v^T tanh([q; k]), a formula often printed: Concat whose W is missing, that is, the identity.
+
+    It cannot attend: v^T tanh([q; k]) = v_q^T tanh(q) + v_k^T tanh(k), and the first part is the same for every key,
+    so that the softmax over keys cancels it and every query gets the same weights.
+
+    Args:
+        vector: (d_q + d_k,), v.
+    """
+    return Concat(torch.eye(vector.shape[0], dtype=vector.dtype, device=vector.device), vector)

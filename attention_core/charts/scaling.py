@@ -1,0 +1,108 @@
+"""Why divide by sqrt(d_k): what grows with d_k, without and with the division."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import altair as alt
+import pandas as pd
+
+from attention_core.scaling import ScaleRow
+
+WITHOUT, WITH = "q · k", "q · k / √dₖ"
+COLOURS = ("#D55E00", "#0072B2")
+
+
+def scale_chart(
+    rows: Sequence[ScaleRow],
+    field: str,
+    title: str,
+    *,
+    reference: float | None = None,
+    logarithmic: bool = False,
+    chosen: int | None = None,
+    height: int = 220,
+) -> alt.LayerChart:
+    """Draw one measured quantity over d_k, a line without the division and one with it.
+
+    Args:
+        rows: from measure_scale.
+        field: variance, entropy, largest or gradient.
+        title: what is drawn, above the chart.
+        reference: the value of uniform weights, drawn as a dotted line, or None.
+        logarithmic: whether the vertical axis is.
+        chosen: a d_k to mark, or None.
+        height: screen pixels.
+
+    Raises:
+        ValueError: no such field.
+    """
+    if field not in ("variance", "entropy", "largest", "gradient"):
+        raise ValueError(f"field must be variance, entropy, largest or gradient, got {field!r}")
+    frame = pd.DataFrame([asdict(row) for row in rows])
+    frame["scores"] = [WITH if scaled else WITHOUT for scaled in frame["scaled"]]
+    scale = alt.Scale(type="log", base=10) if logarithmic else alt.Scale(zero=True)
+    x = alt.X(
+        "d_k:Q",
+        title="dₖ",
+        scale=alt.Scale(type="log", base=2),
+        axis=alt.Axis(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False),
+    )
+    line = (
+        alt.Chart(frame)
+        .mark_line(point=alt.OverlayMarkDef(size=28), strokeWidth=2)
+        .encode(
+            x=x,
+            y=alt.Y(f"{field}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="~g")),
+            color=alt.Color(
+                "scores:N",
+                sort=[WITHOUT, WITH],
+                scale=alt.Scale(domain=[WITHOUT, WITH], range=list(COLOURS)),
+                legend=alt.Legend(orient="top", title=None, offset=2),
+            ),
+            tooltip=[
+                alt.Tooltip("scores:N"),
+                alt.Tooltip("d_k:Q", title="dₖ"),
+                alt.Tooltip(f"{field}:Q", title=title, format=".4g"),
+            ],
+        )
+    )
+    layers = [line]
+    if reference is not None:
+        rule = alt.Chart(pd.DataFrame([{"value": reference}]))
+        layers.append(rule.mark_rule(strokeDash=[3, 3], color="#8a93a0", aria=False).encode(y="value:Q"))
+    if chosen is not None:
+        rule = alt.Chart(pd.DataFrame([{"d_k": chosen}]))
+        layers.append(rule.mark_rule(color="#8a93a0", opacity=0.6, aria=False).encode(x="d_k:Q"))
+    return alt.layer(*layers).properties(
+        height=height, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
+    )
+
+
+def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], *, height: int = 190) -> alt.Chart:
+    """Draw one query's weights over its keys, largest first, without the division and with it."""
+    frame = pd.DataFrame(
+        [
+            {"scores": name, "rank": place + 1, "weight": float(weight)}
+            for name, weights in ((WITHOUT, without), (WITH, with_scale))
+            for place, weight in enumerate(weights)
+        ]
+    )
+    return (
+        alt.Chart(frame)
+        .mark_bar()
+        .encode(
+            x=alt.X("rank:O", title="keys, largest weight first", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+            xOffset=alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
+            y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
+            color=alt.Color(
+                "scores:N",
+                sort=[WITHOUT, WITH],
+                scale=alt.Scale(domain=[WITHOUT, WITH], range=list(COLOURS)),
+                legend=alt.Legend(orient="top", title=None, offset=2),
+            ),
+            tooltip=["scores:N", "rank:O", alt.Tooltip("weight:Q", format=".4f")],
+        )
+        .properties(height=height)
+    )

@@ -1,0 +1,52 @@
+"""Any nearest-key task through all seven scoring functions."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from attention_core.data.mnist import DataError
+from attention_core.models.scoring_functions import ScoringFunctions
+
+
+def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any]:
+    """Return n and the accuracy of each function on an .npz file.
+
+    Args:
+        model: the scoring functions.
+        file: .npz with query (n, d), key (n, n_keys, d) and labels (n,), the position of the right key.
+
+    Raises:
+        DataError: the file is missing, damaged, or its arrays do not fit, in the words of their shapes.
+        ValueError: there are no parameters for this d.
+    """
+    query, key, labels = _read(Path(file))
+    parameter = next(model.parameters())
+    with torch.inference_mode():
+        scores = model(torch.from_numpy(query).to(parameter), torch.from_numpy(key).to(parameter))
+    right = torch.from_numpy(labels).to(parameter.device)
+    by_function = {name: (one.argmax(-1) == right).double().mean().item() for name, one in scores.items()}
+    return {"n": len(labels), "accuracy": max(by_function.values()), "accuracy_by_function": by_function}
+
+
+def _read(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            query, key, labels = (arrays[name] for name in ("query", "key", "labels"))
+    except FileNotFoundError:
+        raise DataError(f"There is no file {path}.") from None
+    except KeyError as error:
+        raise DataError(f"{path} needs the arrays query, key and labels; missing: {error}.") from None
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path} is not a readable .npz file ({error}).") from None
+    if query.ndim != 2 or key.ndim != 3 or (len(key), key.shape[2]) != query.shape or labels.shape != query.shape[:1]:
+        raise DataError(
+            f"query must be (n, d), key (n, n_keys, d) and labels (n,); got {query.shape}, {key.shape}, {labels.shape}."
+        )
+    if not (np.isfinite(query).all() and np.isfinite(key).all()):
+        raise DataError(f"{path}: query and key must be finite numbers.")
+    return query, key, labels.astype(np.int64)
