@@ -155,7 +155,7 @@ def _context_step(trace: AttentionTrace) -> Step:
         "Every query receives the values of all keys, mixed in the proportions of its weights.",
         Role.CONTEXT,
         trace.query_axis,
-        Axis.numbered("dimensions", d_v),
+        trace.value_axis or Axis.numbered("dimensions", d_v),
         context,
     )
 

@@ -142,6 +142,7 @@ class AttentionTrace:
         score: the scoring function, query and key -> scores.
         mask: bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend.
         intervention: edits that were applied inside the attention.
+        value_axis: what the columns of values and context stand for; numbered from 0 if None.
         steps_before: steps that lead to query, key and value.
         steps_after: steps that follow the context.
         normaliser: (n_heads, n_queries) log-sum-exp of the masked scores if the kernel gave it.
@@ -157,6 +158,7 @@ class AttentionTrace:
     score: Score = field(default_factory=ScaledDot)
     mask: Tensor | None = None
     intervention: Intervention = NO_INTERVENTION
+    value_axis: Axis | None = None
     steps_before: tuple[Step, ...] = ()
     steps_after: tuple[Step, ...] = ()
     normaliser: Tensor | None = field(default=None, repr=False)

@@ -17,6 +17,8 @@ MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
 NUMBERS_BELOW = 34
 """Cells at least this many screen pixels wide and high carry their number."""
+CHOSEN = "#14181d"
+"""Frame of a chosen cell, inside a white one, so that it shows on every ground."""
 TOOLTIP_BLOCKS = 40
 """An image answers the mouse in at most this many blocks a side."""
 
@@ -55,6 +57,8 @@ def matrix_chart(
     marked_row: int | None = None,
     ramp: Ramp | None = None,
     select: str | None = None,
+    marked_col: int | None = None,
+    font_size: int = 11,
 ) -> alt.LayerChart:
     """Draw a matrix, rows downwards.
 
@@ -68,6 +72,8 @@ def matrix_chart(
         marked_row: the chosen query, or None.
         ramp: colours; those of the role if None.
         select: name of a point selection over cells (fields row and col), or None.
+        marked_col: with marked_row, frames that one cell too; up to MAX_RECT_SIDE rows and columns.
+        font_size: of the numbers in the cells.
 
     Raises:
         ValueError: the axes do not fit the matrix.
@@ -77,11 +83,13 @@ def matrix_chart(
     ramp = ramp or ramp_for(role, matrix, matrix.shape[1])
     width, height = _screen_size(matrix.shape, size)
     if max(matrix.shape) <= MAX_RECT_SIDE:
-        layers = _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select)
+        layers = _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size)
     else:
         layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width)
     if marked_row is not None:
         layers += _row_marks(marked_row, matrix.shape, height, by_position=max(matrix.shape) > MAX_RECT_SIDE)
+        if marked_col is not None and max(matrix.shape) <= MAX_RECT_SIDE:
+            layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
     chart = fixed(alt.layer(*layers), width, height)
     return chart.interactive() if max(matrix.shape) > MAX_RECT_SIDE else chart
 
@@ -94,10 +102,11 @@ def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
     return width, height
 
 
-def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select):
+def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size):
     frame = cells_frame(matrix, list(row_axis.labels), list(col_axis.labels))
     base = alt.Chart(frame).encode(
-        x=alt.X("col:O", axis=_labelled(col_axis, width)), y=alt.Y("row:O", axis=_labelled(row_axis, height))
+        x=alt.X("col:O", axis=_labelled(col_axis, width)),
+        y=alt.Y("row:O", axis=_labelled(row_axis, height, upright=True)),
     )
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, min(width, 260)))
     cells = base.mark_rect().encode(
@@ -112,10 +121,10 @@ def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select)
         picked = alt.selection_point(name=select, fields=["row", "col"], on="click", empty=False)
         cells = cells.add_params(picked)
     layers = [cells]
-    if width / matrix.shape[1] >= NUMBERS_BELOW and height / matrix.shape[0] >= 16:
+    if width / matrix.shape[1] >= NUMBERS_BELOW * font_size / 11 and height / matrix.shape[0] >= 16 * font_size / 11:
         layers.append(
             base.transform_filter("!datum.masked")
-            .mark_text(fontSize=11)
+            .mark_text(fontSize=font_size)
             .encode(text=alt.Text("value:Q", format=".2f"), color=_contrast(ramp))
         )
     return layers
@@ -130,18 +139,16 @@ def _contrast(ramp: Ramp):
     return alt.condition(f"{dark}[{place}]", alt.value("#ffffff"), alt.value("#14181d"))
 
 
-def _labelled(axis: Axis, length: int) -> alt.Axis:
-    """Positions on the axis, words in its labels, so that repeated words stay apart."""
+def _labelled(axis: Axis, length: int, upright: bool = False) -> alt.Axis:
+    """Positions on the axis, words in its labels, so that repeated words stay apart; upright where they fit."""
     room = max(1, int(length // 14))
     every = -(-len(axis) // room)
     text = f"datum.value % {every} == 0 ? {json.dumps(list(axis.labels))}[datum.value] : ''"
+    longest = max(map(len, axis.labels), default=0)
+    fits = upright or longest <= 3 or 7 * longest <= every * length / max(len(axis), 1)
     return alt.Axis(
-        title=axis.name, labelExpr=text, labelAngle=0 if _short(axis) else -45, labelLimit=90, ticks=False, domain=False
+        title=axis.name, labelExpr=text, labelAngle=0 if fits else -45, labelLimit=90, ticks=False, domain=False
     )
-
-
-def _short(axis: Axis) -> bool:
-    return max(map(len, axis.labels), default=0) <= 3
 
 
 def _image_layers(matrix, row_axis, col_axis, ramp, title, width):
@@ -218,4 +225,14 @@ def _row_marks(row, shape, height, by_position):
     return [
         base.mark_bar(fillOpacity=0, stroke="white", strokeWidth=4, height=cell, aria=False),
         base.mark_bar(fillOpacity=0, stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2, height=cell, aria=False),
+    ]
+
+
+def _cell_mark(row, col, shape, width, height):
+    frame = pd.DataFrame([{"row": row, "col": col}])
+    base = alt.Chart(frame).encode(x="col:O", y="row:O")
+    size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1, "fillOpacity": 0, "aria": False}
+    return [
+        base.mark_rect(**size, stroke="white", strokeWidth=5),
+        base.mark_rect(**size, stroke=CHOSEN, strokeWidth=2.5),
     ]

@@ -1,0 +1,132 @@
+"""A feed-forward neuron beside the pairs of attention: one weight per input against one number per pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from attention_core.charts.palette import ROLE_COLOURS, Ramp
+from attention_core.charts.product import short
+from attention_core.charts.scale import colour_bar_layer, fixed
+from attention_core.trace import Role
+
+FREE = {"aria": False, "tooltip": None}
+
+
+def neuron_chart(
+    weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, size: tuple[int, int] = (430, 230)
+) -> alt.LayerChart:
+    """Draw w1 x1 + w2 x2 + ... = y: inputs on the left, an edge with its weight for each, their sum on the right.
+
+    Args:
+        weights: float (n, d), the neuron's own numbers.
+        inputs: float (n, d).
+        labels: one per input.
+        size: screen pixels, width and height.
+    """
+    n = len(inputs)
+    parts = (weights * inputs).sum(1)
+    frame = pd.DataFrame(
+        {
+            "dot": 0.07,
+            "text": 0.16,
+            "x": 0.56,
+            "y": [(place + 0.5) / n for place in range(n)],
+            "x_end": 0.83,
+            "y_end": 0.5,
+            "label": list(labels),
+            "weight": [f"w{place + 1} = ({', '.join(short(one) for one in row)})" for place, row in enumerate(weights)],
+            "part": [
+                f"w{place + 1} · {label} = {short(float(part))}"
+                for place, (label, part) in enumerate(zip(labels, parts, strict=True))
+            ],
+        }
+    )
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 1], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[1, 0], nice=False))
+    base = alt.Chart(frame)
+    edge = base.mark_rule(color="#8a93a0", strokeWidth=1.5, **FREE).encode(x=x, y=y, x2="x_end:Q", y2="y_end:Q")
+    at_dot, at_text = alt.X("dot:Q", axis=None), alt.X("text:Q", axis=None)
+    dot = base.mark_circle(size=1000, color=ROLE_COLOURS[Role.INPUT], opacity=1, **FREE).encode(x=at_dot, y=y)
+    name = base.mark_text(color="white", fontSize=12, **FREE).encode(x=at_dot, y=y, text="label:N")
+    text = {"align": "left", "fontSize": 12, "color": "#7d8794", **FREE}
+    weight = base.mark_text(dy=-8, **text).encode(x=at_text, y=y, text="weight:N")
+    part = base.mark_text(dy=9, **text).encode(x=at_text, y=y, text="part:N")
+    end = pd.DataFrame([{"x": 0.83, "y": 0.5, "label": short(float(parts.sum())), "under": "y"}])
+    total = alt.Chart(end).encode(x=x, y=y)
+    out = [
+        total.mark_circle(size=1900, color=ROLE_COLOURS[Role.OUTPUT], opacity=1, **FREE),
+        total.mark_text(color="white", fontSize=13, fontWeight="bold", **FREE).encode(text="label:N"),
+        total.mark_text(dy=36, fontSize=12, color="#7d8794", **FREE).encode(text="under:N"),
+    ]
+    return fixed(alt.layer(edge, dot, name, weight, part, *out), *size)
+
+
+def pair_cells(
+    values: np.ndarray,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    ramp: Ramp,
+    *,
+    title: str,
+    size: int = 230,
+    marked: tuple[int, int] | None = None,
+) -> alt.LayerChart:
+    """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
+
+    Args:
+        values: float (n_rows, n_columns); not finite = masked.
+        row_labels: who asks.
+        column_labels: who is asked.
+        ramp: colours.
+        title: of the colour bar.
+        size: screen pixels of the longer side.
+        marked: (row, column) of a pair to frame, or None.
+    """
+    n_rows, n_cols = values.shape
+    rows, cols = np.indices(values.shape)
+    finite = np.isfinite(values)
+    place = (ramp.position(values) * 63).astype(int)
+    colours = ramp.lookup(64)
+    painted = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
+    dark = (colours @ np.array([0.299, 0.587, 0.114]) < 140)[place] & finite
+    frame = pd.DataFrame(
+        {
+            "x": cols.ravel() + 0.5,
+            "y": rows.ravel() + 0.5,
+            "pair": [f"({row_labels[row]}, {column_labels[col]})" for row in range(n_rows) for col in range(n_cols)],
+            "text": [short(one) if ok else "-∞" for one, ok in zip(values.ravel(), finite.ravel(), strict=True)],
+            "fill": np.where(finite, painted[place], "#9aa1aa").ravel(),
+            "ink": np.where(dark, "#ffffff", "#14181d").ravel(),
+            "chosen": [(row, col) == marked for row in range(n_rows) for col in range(n_cols)],
+        }
+    )
+    cell = size / max(values.shape)
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, n_cols], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[n_rows, 0], nice=False))
+    base = alt.Chart(frame).encode(x=x, y=y)
+    layers = [
+        base.mark_rect(width=cell - 2, height=cell - 2, aria=False).encode(
+            color=alt.Color("fill:N", scale=None), tooltip=["pair:N", "text:N"]
+        )
+    ]
+    if marked is not None:
+        framed = base.transform_filter("datum.chosen")
+        layers.append(
+            framed.mark_rect(width=cell - 2, height=cell - 2, fillOpacity=0, stroke="white", strokeWidth=5, **FREE)
+        )
+        layers.append(
+            framed.mark_rect(width=cell - 2, height=cell - 2, fillOpacity=0, stroke="#14181d", strokeWidth=2.5, **FREE)
+        )
+    ink = alt.Color("ink:N", scale=None)
+    longest = max(map(len, frame["pair"]))
+    if longest * 6 < cell:
+        layers.append(base.mark_text(dy=-9, fontSize=11, **FREE).encode(text="pair:N", color=ink))
+    layers.append(
+        base.mark_text(dy=9 if longest * 6 < cell else 0, fontSize=13, **FREE).encode(text="text:N", color=ink)
+    )
+    layers.append(colour_bar_layer(ramp, title, min(size - 20, 220)))
+    return fixed(alt.layer(*layers), round(cell * n_cols), round(cell * n_rows))

@@ -1,0 +1,243 @@
+"""A matrix product as many dot products: left factor, right factor and result, with one row and column lit up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from attention_core.charts.heatmap import CHOSEN
+from attention_core.charts.palette import ROLE_COLOURS, Ramp
+from attention_core.charts.scale import colour_bar_layer, fixed
+from attention_core.trace import Role
+
+GAP = 0.45
+"""Between the factors and the result, in cells."""
+SMALLEST_CELL = 20
+NUMBERS_FROM = 30
+"""Screen pixels of a cell from which on it carries its number."""
+LABEL_ROOM = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """One of the three matrices.
+
+    Attributes:
+        name: such as "X" or "Kᵀ".
+        values: float (n_rows, n_columns).
+        ramp: its colours.
+        role: decides the colour of its name and frame.
+    """
+
+    name: str
+    values: np.ndarray
+    ramp: Ramp
+    role: Role
+
+
+def product_cell(left: np.ndarray, right: np.ndarray, width: int, height: int, largest: int = 54) -> int | None:
+    """Return the screen pixels of a cell at which the product fits, or None where cells would be too small to see.
+
+    Args:
+        left: (n_rows, n_inner).
+        right: (n_inner, n_columns).
+        width: screen pixels there are.
+        height: screen pixels there are.
+        largest: cells need not be larger.
+    """
+    across = left.shape[1] + right.shape[1] + GAP
+    down = right.shape[0] + left.shape[0] + GAP
+    cell = int(min((width - LABEL_ROOM) / across, (height - 70) / down, largest))
+    return cell if cell >= SMALLEST_CELL else None
+
+
+def product_chart(
+    left: Factor,
+    right: Factor,
+    result: Factor,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    *,
+    cell: int,
+    row: int,
+    column: int,
+    select: str | None = None,
+    title: str = "",
+    font_size: int = 11,
+) -> alt.LayerChart:
+    """Draw left times right = result in Falk's scheme: every result cell lies where its row and its column cross.
+
+    Args:
+        left: the left factor, bottom left.
+        right: the right factor, top right.
+        result: their product, or what became of it, bottom right.
+        row_labels: of the rows of left and result.
+        column_labels: of the columns of right and result.
+        cell: screen pixels of a cell, see product_cell.
+        row: of the lit result cell.
+        column: of the lit result cell.
+        select: name of a point selection over the result's cells (fields row and col), or None.
+        title: of the result's colour bar.
+        font_size: of the numbers.
+
+    Raises:
+        ValueError: shapes that do not multiply.
+    """
+    (n_rows, n_inner), (inner, n_columns) = left.values.shape, right.values.shape
+    if n_inner != inner or result.values.shape != (n_rows, n_columns):
+        raise ValueError(
+            f"{left.values.shape} times {right.values.shape} needs equal inner widths and a result of "
+            f"{(n_rows, n_columns)}, got {result.values.shape}"
+        )
+    start, top = n_inner + GAP, inner + GAP
+    frames = [_cells(left, 0, top), _cells(right, start, 0), _cells(result, start, top)]
+    across, down = start + n_columns, top + n_rows
+    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, across], nice=False))
+    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[down, 0], nice=False))
+    layers = [_painted(pd.concat(frames[:2]), x, y, None), _painted(frames[2], x, y, select)]
+    if cell >= NUMBERS_FROM * font_size / 11:
+        layers.append(_numbers(pd.concat(frames), x, y, font_size))
+    lit = pd.DataFrame(
+        [
+            {"left": 0.0, "right": n_inner, "top": top + row, "bottom": top + row + 1, "colour": CHOSEN},
+            {"left": start + column, "right": start + column + 1, "top": 0.0, "bottom": inner, "colour": CHOSEN},
+            {"left": start + column, "right": start + column + 1, "top": top + row, "bottom": top + row + 1},
+        ]
+    )
+    lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], CHOSEN]
+    for stroke, width in (("white", 5.0), (alt.Undefined, 2.5)):
+        mark = alt.Chart(lit).mark_rect(fillOpacity=0, strokeWidth=width, aria=False, tooltip=None, stroke=stroke)
+        encoding = {"x": x, "x2": "right:Q", "y": y, "y2": "bottom:Q"}
+        if stroke is alt.Undefined:
+            encoding["stroke"] = alt.Stroke("colour:N", scale=None)
+        layers.append(mark.encode(**encoding))
+    layers += _labels(row_labels, column_labels, start, top, across, down, cell, x, y, font_size)
+    layers += _names(left, right, result, inner, n_inner, start, top, x, y)
+    layers.append(colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
+    return fixed(alt.layer(*layers), round(across * cell), round(down * cell))
+
+
+def _cells(factor: Factor, start: float, top: float) -> pd.DataFrame:
+    values = factor.values
+    rows, cols = np.indices(values.shape)
+    finite = np.isfinite(values)
+    place = (factor.ramp.position(values) * 63).astype(int)
+    colours = factor.ramp.lookup(64)
+    painted = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
+    dark = colours @ np.array([0.299, 0.587, 0.114]) < 140
+    fill = np.where(finite, painted[place], "#9aa1aa")
+    return pd.DataFrame(
+        {
+            "matrix": factor.name,
+            "row": rows.ravel(),
+            "col": cols.ravel(),
+            "left": start + cols.ravel(),
+            "right": start + cols.ravel() + 1,
+            "top": top + rows.ravel(),
+            "bottom": top + rows.ravel() + 1,
+            "value": np.where(finite, values, np.nan).ravel().astype(float),
+            "fill": fill.ravel(),
+            "ink": np.where(dark[place] & finite, "#ffffff", "#14181d").ravel(),
+        }
+    )
+
+
+def _painted(frame: pd.DataFrame, x: alt.X, y: alt.Y, select: str | None) -> alt.Chart:
+    shown = frame.assign(shown_row=frame["row"] + 1, shown_col=frame["col"] + 1)
+    chart = (
+        alt.Chart(shown)
+        .mark_rect(stroke="#8a93a0", strokeWidth=0.4, strokeOpacity=0.5, cursor="pointer" if select else "default")
+        .encode(
+            x=x,
+            x2="right:Q",
+            y=y,
+            y2="bottom:Q",
+            color=alt.Color("fill:N", scale=None),
+            tooltip=[
+                alt.Tooltip("matrix:N"),
+                alt.Tooltip("shown_row:Q", title="row"),
+                alt.Tooltip("shown_col:Q", title="column"),
+                alt.Tooltip("value:Q", format=".5g"),
+            ],
+        )
+    )
+    if select is None:
+        return chart
+    picked = alt.selection_point(name=select, fields=["row", "col"], on="click", empty=False, clear=False)
+    return chart.add_params(picked)
+
+
+def _numbers(frame: pd.DataFrame, x: alt.X, y: alt.Y, font_size: int) -> alt.Chart:
+    middle = frame.assign(left=frame["left"] + 0.5, top=frame["top"] + 0.5).dropna(subset=["value"])
+    middle["text"] = [short(value) for value in middle["value"]]
+    return (
+        alt.Chart(middle)
+        .mark_text(fontSize=font_size, aria=False, tooltip=None)
+        .encode(x=x, y=y, text="text:N", color=alt.Color("ink:N", scale=None))
+    )
+
+
+def short(value: float) -> str:
+    """Return a number that fits a cell: at most two decimals, none where there are none."""
+    if abs(value) >= 1000:
+        return f"{value:.0e}"
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def _labels(row_labels, column_labels, start, top, across, down, cell, x, y, font_size):
+    every = max(1, round(14 / cell))
+    size = min(font_size, 14)
+    rows = pd.DataFrame(
+        {
+            "left": across,
+            "top": [top + place + 0.5 for place in range(len(row_labels))],
+            "text": [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)],
+        }
+    )
+    cols = pd.DataFrame(
+        {
+            "left": [start + place + 0.5 for place in range(len(column_labels))],
+            "top": 0.0,
+            "text": _fitting(column_labels, cell),
+        }
+    )
+    style = {"fontSize": size, "color": "#7d8794", "aria": False, "tooltip": None}
+    return [
+        alt.Chart(rows).mark_text(align="left", dx=6, **style).encode(x=x, y=y, text="text:N"),
+        alt.Chart(cols).mark_text(baseline="bottom", dy=-4, **style).encode(x=x, y=y, text="text:N"),
+    ]
+
+
+def _fitting(labels: Sequence[str], cell: int) -> list[str]:
+    room = max(1, cell // 7)
+    if max(map(len, labels)) <= room:
+        return list(labels)
+    return (
+        [label if len(label) <= room else label[: max(room - 1, 1)] + "…" for label in labels]
+        if cell >= 30
+        else ["" for _ in labels]
+    )
+
+
+def _names(left, right, result, inner, n_inner, start, top, x, y):
+    """Write what the factors are into the free corner at the top left: left, times, right."""
+    if inner < 1:
+        return []
+    frame = pd.DataFrame(
+        [
+            {"left": n_inner, "top": top, "text": left.name, "colour": ROLE_COLOURS[left.role], "turn": "below"},
+            {"left": start, "top": inner, "text": right.name, "colour": ROLE_COLOURS[right.role], "turn": "beside"},
+        ]
+    )
+    style = {"fontSize": 15, "fontWeight": "bold", "aria": False, "tooltip": None}
+    below = alt.Chart(frame[frame.turn == "below"]).mark_text(align="right", baseline="bottom", dy=-4, dx=-2, **style)
+    beside = alt.Chart(frame[frame.turn == "beside"]).mark_text(align="right", baseline="bottom", dx=-6, **style)
+    colour = alt.Color("colour:N", scale=None)
+    return [below.encode(x=x, y=y, text="text:N", color=colour), beside.encode(x=x, y=y, text="text:N", color=colour)]
