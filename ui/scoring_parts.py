@@ -10,25 +10,25 @@ import torch
 from torch import Tensor
 
 from attention_core.charts import ROLE_COLOURS, matrix_chart
-from attention_core.charts.comparison import comparison_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.compare import Parts, cosine_matrix, favourites, nearest_key, printed_parts, score_field
 from attention_core.scores import Score
 from attention_core.trace import AttentionTrace, Axis, Role
 from ui.layout import section
+from ui.score_bars import score_bars
 from ui.score_fields import score_fields
 from ui.scoring_state import NAME
 from ui.vector_plane import EXTENT
 
 FIELD_POINTS = 41
-HEADINGS = {
-    "dot": "dot:  q · k",
-    "scaled dot": "scaled dot:  q · k / √d",
-    "general": "general:  qᵀ W k",
-    "cosine": "cosine:  q · k / |q| |k|",
-    "additive": "additive:  vᵀ tanh(W_q q + W_k k)",
-    "concat": "concat:  vᵀ tanh(W [q; k])",
-    "location": "location:  (W q)ⱼ, without the key",
+FORMULAS = {
+    "dot": "q · k",
+    "scaled dot": "q · k / √d",
+    "general": "q<sup>⊤</sup>W k",
+    "cosine": "q · k / (|q| |k|)",
+    "additive": "v<sup>⊤</sup>tanh(W<sub>q</sub> q + W<sub>k</sub> k)",
+    "concat": "v<sup>⊤</sup>tanh(W [q; k])",
+    "location": "(W q)<sub>j</sub>, no key in it",
 }
 SHAPES = {
     "dot": "Half-planes: level lines are straight, at right angles to q.",
@@ -51,12 +51,7 @@ def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
     scores = {name: trace.scores(0)[0].tolist() for name, trace in traces.items()}
     weights = {name: trace.weights(0)[0].tolist() for name, trace in traces.items()}
     names = [key_name(place) for place in range(next(iter(traces.values())).n_keys)]
-    st.altair_chart(
-        comparison_chart(scores, weights, names, headings=HEADINGS, active=active),
-        width="content",
-        key=f"{NAME}_comparison",
-        alt="Scores and weights of every key under the seven scoring functions",
-    )
+    score_bars(NAME, scores, weights, FORMULAS, names, active=active)
 
 
 def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
@@ -104,8 +99,8 @@ def printed_section(vector: Tensor, query: Tensor, key: Tensor) -> None:
     words, numbers = st.columns([1, 1.3], gap="large")
     with words:
         st.latex(
-            r"v^{\top}\tanh([q; k]) = \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} "
-            r"+ \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}}"
+            r"\begin{aligned} v^{\top}\tanh([q; k]) = {} & \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} \\ "
+            r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
         st.markdown(
             "Without W no unit of the tanh ever sees query and key together. The query's part is a constant along a "

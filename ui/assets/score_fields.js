@@ -83,6 +83,7 @@ export default function (component) {
   data.panels.forEach((panel, place) => {
     const { canvas, low, bar, high, shape } = root.panels[place];
     paint(canvas, bytesOf(panel.field), data.n, colours);
+    canvas.dataset.painted = Number(canvas.dataset.painted ?? 0) + 1;
     drawVectors(canvas, data.query, data.keys, data.extent);
     paintBar(bar, colours);
     low.textContent = panel.low;

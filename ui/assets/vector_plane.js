@@ -207,7 +207,9 @@ class Plane {
     for (const node of [this.shadow, this.drop, this.arc, this.theta]) node.style.display = shown ? "" : "none";
     if (!shown) return;
     const projection = lengthK * cosine, foot = [(q[0] / lengthQ) * projection, (q[1] / lengthQ) * projection];
-    set(this.shadow, { x1: CENTRE, y1: CENTRE, x2: this.x(foot[0]), y2: this.y(foot[1]) });
+    const aside = q[0] * k[1] - q[1] * k[0] > 0 ? 7 : -7;  // beside q, on the side away from k
+    const [ax, ay] = [(q[1] / lengthQ) * aside, (q[0] / lengthQ) * aside];
+    set(this.shadow, { x1: CENTRE + ax, y1: CENTRE + ay, x2: this.x(foot[0]) + ax, y2: this.y(foot[1]) + ay });
     set(this.drop, { x1: this.x(k[0]), y1: this.y(k[1]), x2: this.x(foot[0]), y2: this.y(foot[1]) });
     const from = Math.atan2(q[1], q[0]), turn = Math.atan2(q[0] * k[1] - q[1] * k[0], q[0] * k[0] + q[1] * k[1]);
     const at = (angle, r) => [CENTRE + r * Math.cos(angle), CENTRE - r * Math.sin(angle)];
@@ -227,7 +229,7 @@ class Plane {
     const angle = degrees === null ? "(no angle: a vector is 0)" : `cos ${degrees.toFixed(1)}°`;
     this.equation.querySelector(".numbers").textContent = `= ${two(lengthQ)} × ${two(lengthK)} × ${angle} = ${two(dot)}`;
     this.equation.querySelector(".small").textContent =
-      `${name} reaches ${two(lengthK * cosine)} along q (the pale blue stretch); × |q| = ${two(dot)}`;
+      `${name} reaches ${two(lengthK * cosine)} along q (the pale blue bar); × |q| = ${two(dot)}`;
   }
 
   say() {
