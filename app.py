@@ -10,6 +10,7 @@ from ui.navigation import navigation
 from ui.sidebar import sidebar
 
 st.set_page_config(page_title="Attention Explorer", page_icon="ui/icon.png", layout="wide")
+st.session_state["came_through_app"] = True
 page = navigation()
 sidebar()
 page.run()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.navigation import PAGES, path_of
+from ui.navigation import PAGES, path_of, through_app
 
 WAYS_IN = (
     ("Draw", "Pictures", "Draw a digit and see which pixels look at which, in a network that reads it."),
@@ -10,6 +10,7 @@ WAYS_IN = (
     ("Craft", "Idea", "Make vectors by hand and follow every product, sum and softmax in numbers."),
 )
 
+through_app()
 st.title("Attention Explorer", anchor=False)
 st.markdown(
     "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, the weights "

@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.trace import Role
+from ui.navigation import through_app
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 4rem; max-width: 1240px; }
@@ -22,6 +23,7 @@ STYLE = """<style>
 
 def page_frame(title: str, question: str) -> None:
     """Draw the page's title and the question that it answers."""
+    through_app()
     page_style()
     st.title(title, anchor=False)
     st.markdown(question)

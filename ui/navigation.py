@@ -18,7 +18,7 @@ class PageEntry:
         group: heading in the sidebar; "" = none.
         file: below pages/.
         title: in the sidebar and on the page's card.
-        url_path: differs from the file's name, or Streamlit would run the file without app.py on a cold deep link.
+        url_path: its address; the file's name without .py (see through_app).
         question: the one that the page answers.
     """
 
@@ -31,13 +31,41 @@ class PageEntry:
 
 PAGES = (
     PageEntry("", "start.py", "Start", "welcome", "What is attention, in one live example, and where do I go?"),
-    PageEntry("Pictures", "pixels.py", "Draw a digit", "draw-a-digit", "Which pixels matter to which?"),
+    PageEntry("Idea", "lookup.py", "Look up softly", "lookup", "What if a dictionary could almost match?"),
+    PageEntry(
+        "Idea",
+        "vectors.py",
+        "Three vectors, nine pairs",
+        "vectors",
+        "How do inputs interact, and what do Q, K, V add?",
+    ),
+    PageEntry(
+        "Idea",
+        "scoring.py",
+        "What a score measures",
+        "scoring",
+        "Seven ways to compare a query with a key: what does each one reward?",
+    ),
+    PageEntry("Pictures", "pixels.py", "Draw a digit", "pixels", "Which pixels matter to which?"),
+    PageEntry("Further", "groups.py", "Beyond pairs", "groups", "Why only pairs, and what can three do?"),
 )
 
 
 def path_of(entry: PageEntry) -> str:
     """Return the page's file as Streamlit wants it, relative to app.py."""
     return f"pages/{entry.file}"
+
+
+def through_app() -> None:
+    """Begin again with app.py when Streamlit ran a page's file alone; pages call this first.
+
+    A server that has run app.py for nobody yet takes pages/ for its list of pages: a bookmark then runs the page's
+    file without app.py (and an address that is no file's name brings up "Page not found"). Declaring the pages turns
+    that off for the whole server.
+    """
+    if not st.session_state.get("came_through_app"):
+        navigation()
+        st.rerun()
 
 
 def navigation():

@@ -24,20 +24,23 @@ def pick_pixel(image: np.ndarray, name: str, size: int) -> int:
         asked = st.query_params.get("pixel", "")
         state[key] = int(asked) if asked.isdecimal() and int(asked) < n else central_ink(image)
     chart = picture(image, INK_RAMP, title="ink", size=size, marked=state[key], select="pixel", bar=False)
-    event = st.altair_chart(
+    st.altair_chart(
         chart,
         key=f"{name}_pick",
-        on_select="rerun",
+        on_select=lambda: _take_click(name),
         selection_mode="pixel",
         width="content",
         alt="The 28 x 28 picture that the model sees; click a pixel to make it the query",
     )
-    chosen = (event.get("selection") or {}).get("pixel") or []
-    if chosen and state.get(f"{name}_click") != chosen[0]["position"]:
-        state[f"{name}_click"] = state[key] = int(chosen[0]["position"])
-        st.query_params["pixel"] = str(state[key])
-        st.rerun(scope="fragment")
     return state[key]
+
+
+def _take_click(name: str) -> None:
+    """Make the clicked pixel the query; runs before the page does."""
+    clicked = st.session_state[f"{name}_pick"]["selection"].get("pixel")
+    if clicked:
+        st.session_state[f"{name}_query"] = int(clicked[0]["position"])
+        st.query_params["pixel"] = str(clicked[0]["position"])
 
 
 def central_ink(image: np.ndarray) -> int:
