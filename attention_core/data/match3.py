@@ -25,9 +25,52 @@ FEWEST, MOST = 3, 16
 """Numbers that one sequence may have."""
 
 
+class Preset(NamedTuple):
+    """A sequence worth looking at.
+
+    Attributes:
+        numbers: 0 to MODULUS - 1.
+        note: what there is to see.
+    """
+
+    numbers: tuple[int, ...]
+    note: str
+
+
+PRESETS = {
+    "One triple": Preset((1, 7, 16, 17, 11, 8, 24, 5), "7 + 16 + 8 = 31. These three say yes, the other five no."),
+    "Three pairs for one": Preset(
+        (1, 4, 27, 15, 24, 10, 21, 6), "6 has three pairs at once, and its attention is shared among them."
+    ),
+    "None": Preset((1, 28, 30, 6, 5, 21, 19, 10), "No three of these sum to 0: every query settles on nobody."),
+    "A number twice": Preset(
+        (14, 20, 8, 16, 17, 20, 15, 22), "20 + 20 + 22 = 62. The two 20s are two different numbers that look alike."
+    ),
+    "All zero": Preset((0, 0, 0, 0, 0, 0, 0, 0), "Every pair matches every query: all pairs of others share alike."),
+}
+
+
+class Sequences(NamedTuple):
+    """Sequences to evaluate on.
+
+    Attributes:
+        numbers: int64 (n, n_numbers), 0 to MODULUS - 1.
+        labels: bool (n, n_numbers).
+    """
+
+    numbers: Tensor
+    labels: Tensor
+
+
 def draw_sequences(n: int, generator: torch.Generator, n_numbers: int = N_NUMBERS) -> Tensor:
     """Return n random sequences, int64 (n, n_numbers), each number uniform in 0 to MODULUS - 1."""
     return torch.randint(MODULUS, (n, n_numbers), generator=generator, device=generator.device)
+
+
+def fresh_sequences(n: int, seed: int) -> Sequences:
+    """Return n random sequences with their labels; the same seed gives the same ones."""
+    numbers = draw_sequences(n, torch.Generator().manual_seed(seed))
+    return Sequences(numbers, labels_of(numbers))
 
 
 def labels_of(numbers: Tensor) -> Tensor:
@@ -84,18 +127,6 @@ def read_numbers(text: str) -> Typed:
     if len(numbers) != N_NUMBERS:
         remarks.append(f"The heads were trained on {N_NUMBERS} numbers at a time; these are {len(numbers)}.")
     return Typed(numbers, " ".join(remarks))
-
-
-class Sequences(NamedTuple):
-    """Sequences to evaluate on.
-
-    Attributes:
-        numbers: int64 (n, n_numbers), 0 to MODULUS - 1.
-        labels: bool (n, n_numbers).
-    """
-
-    numbers: Tensor
-    labels: Tensor
 
 
 def read_sequences(path: str | Path) -> Sequences:

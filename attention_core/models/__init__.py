@@ -15,13 +15,18 @@ from torch import Tensor, nn
 
 from attention_core.device import choose_device
 from attention_core.models.ffn_classifier import FFNClassifier, FFNConfig
+from attention_core.models.match3 import Match3Config, Match3Head
 from attention_core.models.pixel_classifier import PixelClassifier, PixelConfig
+from attention_core.models.scoring_functions import ScoringConfig, ScoringFunctions
 from attention_core.trace import AttentionTrace
 from attention_core.weights import fill, read_weights
 
 MODELS: dict[str, Callable[[], nn.Module]] = {
     "pixel-classifier": partial(PixelClassifier, PixelConfig()),
     "ffn-classifier": partial(FFNClassifier, FFNConfig()),
+    "match3-pairwise": partial(Match3Head, Match3Config(pairs=False)),
+    "match3-simplicial": partial(Match3Head, Match3Config(pairs=True)),
+    "scoring-functions": partial(ScoringFunctions, ScoringConfig()),
 }
 
 
@@ -78,8 +83,12 @@ __all__ = [
     "MODELS",
     "FFNClassifier",
     "FFNConfig",
+    "Match3Config",
+    "Match3Head",
     "PixelClassifier",
     "PixelConfig",
+    "ScoringConfig",
+    "ScoringFunctions",
     "attention_at_snapshot",
     "build",
     "load",

@@ -1,0 +1,156 @@
+"""Two heads for Match3, alike in every size: one scores single others, one scores pairs of others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_core.attend import attend
+from attention_core.data.match3 import FEWEST, MODULUS, MOST
+from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.models.match3_steps import steps_after, steps_before
+from attention_core.trace import AttentionTrace, Axis, Prediction
+from attention_core.triples import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
+
+N_WAVES = (MODULUS - 1) // 2
+
+
+@dataclass(frozen=True)
+class Match3Config:
+    """Sizes.
+
+    Attributes:
+        pairs: True = 2-simplicial, a query scores pairs of others; False = it scores single others.
+        d_k: width of query and keys.
+        d_v: width of values.
+        d_hidden: hidden units of the read-out.
+    """
+
+    pairs: bool
+    d_k: int = 64
+    d_v: int = 16
+    d_hidden: int = 32
+
+
+def residue_vectors() -> Tensor:
+    """Return one fixed vector per number and a last one for nobody, (MODULUS + 1, 2 * N_WAVES + 1).
+
+    A number x becomes a point on each of 15 circles, cos and sin of 2 pi f x / 31 for f = 1 to 15, so that adding
+    numbers is turning circles. Nobody, on whom a query can settle when it finds no pair, is a direction of its own.
+    """
+    angle = torch.arange(MODULUS)[:, None] * torch.arange(1, N_WAVES + 1) * (2 * math.pi / MODULUS)
+    numbers = torch.cat((angle.cos(), angle.sin(), torch.zeros(MODULUS, 1)), 1)
+    nobody = F.one_hot(torch.tensor([2 * N_WAVES]), 2 * N_WAVES + 1)
+    return torch.cat((numbers, nobody.to(numbers)))
+
+
+class Match3Head(nn.Module):
+    """One attention head and a small read-out, for each number of a sequence.
+
+    Both kinds have the same projections to query, key and value. The pairwise head compares a query with the key of
+    one other, the 2-simplicial head with the product of the keys of two others. Clift et al. and Roy et al. give the
+    two members of a pair projections of their own; here they share one, because a pair of numbers has no order.
+
+    Source: 2-simplicial attention, Clift et al. 2019 and Roy et al. 2025 (see attention_core.triples); the task and
+    the token that stands for nobody, Sanford et al. 2023, section 4.
+    """
+
+    vectors: Tensor
+
+    def __init__(self, config: Match3Config) -> None:
+        super().__init__()
+        self.config = config
+        self.register_buffer("vectors", residue_vectors(), persistent=False)
+        d_model = self.vectors.shape[1]
+        self.query = nn.Linear(d_model, config.d_k)
+        self.key = nn.Linear(d_model, config.d_k)
+        self.value = nn.Linear(d_model, config.d_v)
+        self.read_out = nn.Sequential(
+            nn.Linear(d_model + config.d_v, config.d_hidden), nn.GELU(), nn.Linear(config.d_hidden, 2)
+        )
+        self._start()
+
+    @torch.no_grad()
+    def _start(self) -> None:
+        """Let every dimension of query and keys begin on one circle, at a random angle.
+
+        Then a product of three is a wave in x + y + z from the first batch on, and training only has to set angles
+        and strengths. From ordinary random projections the same head had reached 89 % after 3,000 batches.
+        """
+        dimension = torch.arange(self.config.d_k)
+        wave = dimension % N_WAVES
+        for linear in (self.query, self.key):
+            angle = 2 * math.pi * torch.rand(self.config.d_k)
+            linear.weight.zero_()
+            linear.bias.zero_()
+            linear.weight[dimension, wave] = angle.cos()
+            linear.weight[dimension, N_WAVES + wave] = angle.sin()
+
+    def forward(
+        self, numbers: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
+    ) -> Prediction:
+        """Answer, for every number, whether some pair of others sums with it to 0 modulo 31.
+
+        Args:
+            numbers: int64 (batch, n), 0 to 30, n from 3 to 16.
+            intervention: edits of the attention.
+            trace: also return the attention trace of the first sequence.
+
+        Returns:
+            logits (batch, n, 2), no and yes, and perhaps the trace.
+
+        Raises:
+            ValueError: another shape, or numbers beyond 0 to 30.
+        """
+        _check(numbers)
+        n = numbers.shape[1]
+        everyone = F.pad(self.vectors[numbers], (0, 0, 0, 1))
+        everyone[:, n] = self.vectors[MODULUS]
+        own = everyone[:, :n]
+        query = self.query(own)[:, None]
+        key, value = self.key(everyone)[:, None], self.value(everyone)[:, None]
+        mask = (pairs_of_others(n, with_nobody=True) if self.config.pairs else others(n, 1)).to(numbers.device)
+        if self.config.pairs:
+            attended = simplicial_attend(query, (key, key), (value, value), mask=mask, intervention=intervention)
+        else:
+            attended = attend(query, key, value, mask=mask, intervention=intervention)
+        context = attended.context[:, 0]
+        logits = self.read_out(torch.cat((own, context), -1))
+        if not trace:
+            return Prediction(logits)
+        words = [str(one) for one in numbers[0].tolist()]
+        query_axis, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
+        projections = query[0, 0], key[0, 0], value[0, 0]
+        if self.config.pairs:
+            key, value = pair_products(key, key), pair_products(value, value)
+        made = AttentionTrace(
+            mechanism="2-simplicial attention over numbers" if self.config.pairs else "attention over numbers",
+            query=query[0],
+            key=key[0],
+            value=value[0],
+            query_axis=query_axis,
+            key_axis=pair_axis(single) if self.config.pairs else single,
+            mask=mask.flatten(1)[None],
+            intervention=intervention,
+            fused_context=attended.context[0],
+            steps_before=steps_before(everyone[0], *projections, query_axis, single, self.config.pairs),
+            steps_after=steps_after(logits[0], query_axis),
+        )
+        return Prediction(logits, (made,))
+
+    def trace(self, numbers: Tensor | list[int], intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+        """Return the attention trace of one sequence of whole numbers from 0 to 30."""
+        sequence = torch.as_tensor(numbers, dtype=torch.int64, device=self.vectors.device)
+        with torch.inference_mode():
+            return self(sequence[None], intervention=intervention, trace=True).traces[0]
+
+
+def _check(numbers: Tensor) -> None:
+    if numbers.ndim != 2 or not FEWEST <= numbers.shape[1] <= MOST:
+        raise ValueError(f"numbers must be (batch, n), n from {FEWEST} to {MOST}, got {tuple(numbers.shape)}")
+    if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < MODULUS:
+        raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {int(numbers.min())} to {int(numbers.max())}")
