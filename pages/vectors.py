@@ -24,7 +24,7 @@ from ui.workbench_input import (
 )
 from ui.workbench_panels import both_ways_panel, hull_panel, pairs_panel, softmax_panel
 from ui.workbench_pixels import digit_pixels
-from ui.workbench_state import NAME, change_mode, last_good, memory, read_problem, remember
+from ui.workbench_state import NAME, change_mode, last_before, last_good, memory, read_problem, remember
 from ui.workbench_steps import (
     cell_pickers,
     choose_head,
@@ -93,7 +93,7 @@ def shown_problem() -> tuple[Problem | None, Problem | None]:
         st.info("Put the tables right, and the steps appear here.")
     else:
         st.caption("Shown: the last input that could be computed. What you typed is kept.")
-    return problem, None
+    return problem, last_before()
 
 
 def explore(problem: Problem, previous: Problem | None, large: bool, change_place: DeltaGenerator) -> View | None:
@@ -109,9 +109,9 @@ def explore(problem: Problem, previous: Problem | None, large: bool, change_plac
         )
     if is_hidden(step, NAME):
         return None
-    words, picture = st.columns([0.8, 1], gap="medium")
+    words, picture = (st.container(), st.container()) if large else st.columns([0.8, 1], gap="medium")
     with words:
-        show_step_words(step)
+        show_step_words(step, with_code=not large)
     with picture:
         show_step_matrix(problem, trace, step, head, large)
     cell_pickers(step)

@@ -143,7 +143,13 @@ def remember(problem: Problem) -> Problem | None:
     if good is not None and Problem.from_plain(good).fingerprint() != problem.fingerprint():
         held["before"] = good
     held["good"] = problem.to_plain()
-    return None if held.get("before") is None else Problem.from_plain(held["before"])
+    return last_before()
+
+
+def last_before() -> Problem | None:
+    """Return the problem before the last edit, or None."""
+    before = st.session_state[NAME].get("before")
+    return None if before is None else Problem.from_plain(before)
 
 
 def last_good() -> Problem | None:

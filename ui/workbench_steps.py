@@ -80,15 +80,16 @@ def _take_pick(kinds: tuple[str, str], place: int, key: str) -> None:
     _choose(kinds, *((value, None) if place == 0 else (None, value)))
 
 
-def show_step_words(step: Step) -> None:
-    """Draw the step's heading, shape, formula, meaning and code (folded)."""
+def show_step_words(step: Step, with_code: bool = True) -> None:
+    """Draw the step's heading, shape, formula, meaning and, if wanted, its code (folded)."""
     section(step.title, step.role)
     rows, cols = step.shape
     st.caption(f"{rows:,} {step.row_axis.name} × {cols:,} {step.col_axis.name}")
-    st.latex(step.formula)
+    st.markdown(rf"$\displaystyle {step.formula}$")
     st.markdown(step.explanation)
-    with st.expander("The PyTorch line"):
-        st.code(step.code)
+    if with_code:
+        with st.expander("The PyTorch line"):
+            st.code(step.code)
 
 
 def show_step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int, large: bool) -> None:

@@ -140,8 +140,7 @@ def _split(text: str) -> list[list[str]]:
     lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
     if not lines:
         return []
-    first = lines[0] if len(lines) == 1 else lines[1]
-    delimiter = next((one for one in "\t;," if one in first), None)
+    delimiter = next((one for one in "\t;," if any(one in line for line in lines)), None)
     try:
         if delimiter is None:
             return [line.split() for line in lines]

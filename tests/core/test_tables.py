@@ -1,0 +1,150 @@
+"""Tables from people: what is understood, and what is refused with its place."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from attention_core.data.tables import (
+    TableError,
+    parse_cells,
+    parse_number,
+    read_csv,
+    read_npz,
+    write_csv,
+    write_npz,
+)
+from attention_core.workbench import PRESETS, Mode, Problem, Settings
+
+NUMBERS = arrays(np.float64, st.tuples(st.integers(1, 32), st.integers(1, 32)), elements=st.floats(-1e6, 1e6))
+
+
+@given(NUMBERS)
+def test_csv_brings_back_every_digit(values):
+    assert np.array_equal(read_csv(write_csv(values)).values, values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,0.5\n-2,3",
+        "1\t0.5\r\n-2\t3\r\n",
+        "1;0,5\n-2;3",
+        "1 0.5\n-2 3",
+        "a,b\n1,0.5\n-2,3",
+        "x1,1,0.5\nx2,−2,3",
+        "\ufeff1,0.5\n-2,3\n\n",
+    ],
+    ids=["comma", "spreadsheet", "decimal comma", "spaces", "headings", "labels", "byte order mark"],
+)
+def test_the_usual_ways_to_write_a_table_are_understood(text):
+    assert read_csv(text.encode()).values.tolist() == [[1, 0.5], [-2, 3]]
+
+
+def test_labels_are_kept():
+    assert read_csv("name,a,b\ncat,1,2\ndog,3,4").labels == ("cat", "dog")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1,2\n3\n4,5", ["Row 2", "1 numbers", "2"]),
+        ("1,2\n3,abc", ["row 2, column 2", "abc", "not a number"]),
+        ("1,2\nnan,4", ["row 2, column 1", "NaN"]),
+        ("1,inf\n3,4", ["row 1, column 2", "infinite"]),
+        ("", ["no rows"]),
+        ("\n\n", ["no rows"]),
+        ("1,,3\n1,2,3", ["row 1, column 2", "empty"]),
+    ],
+)
+def test_a_bad_table_is_refused_with_its_place(text, words):
+    with pytest.raises(TableError) as error:
+        read_csv(text)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_ten_thousand_rows_are_bounded_and_told():
+    table = read_csv("1,2\n" * 10_000)
+    assert table.values.shape == (256, 2)
+    assert "10,000 rows" in table.notes[0]
+
+
+def test_a_file_that_is_no_text_is_refused():
+    with pytest.raises(TableError, match="UTF-8"):
+        read_csv(b"\xff\xfe\x00\x01")
+
+
+def test_several_bad_cells_are_counted():
+    table, faults = parse_cells("X", [["1", "a"], ["b", "c"]])
+    assert table is None
+    assert "row 1, column 2" in faults[0].message
+    assert "1 more" in faults[0].message
+
+
+@pytest.mark.parametrize(("text", "value"), [("1.5", 1.5), (" 1,5 ", 1.5), ("−2", -2), ("1e-3", 0.001), ("+4", 4)])
+def test_numbers_are_read_as_people_write_them(text, value):
+    assert parse_number(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "abc", "1_000", "nan", "inf", "-inf", "1.2.3", "1,2,3"])
+def test_what_is_no_finite_number_is_refused(text):
+    with pytest.raises(ValueError, match="is"):
+        parse_number(text)
+
+
+def test_npz_brings_back_tables_labels_settings_and_mask():
+    start = PRESETS["causal"].problem()
+    drawn = np.tri(4, dtype=bool)
+    chosen = Settings(mask="drawn", scale="free", factor=0.3, temperature=2.0)
+    problem = Problem(start.mode, start.tables, start.labels, chosen, drawn)
+    again, notes = read_npz(write_npz(problem), PRESETS["pairs"].problem())
+    assert not notes
+    assert again.settings == chosen
+    assert again.row_labels("X") == ("I", "saw", "a", "duck")
+    assert again.fingerprint() == problem.fingerprint()
+
+
+def npz(**arrays_):
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays_)
+    return buffer.getvalue()
+
+
+def test_npz_of_q_k_v_is_taken_as_given_directly():
+    problem, _ = read_npz(npz(Q=np.ones((2, 3)), K=np.ones((4, 3)), V=np.ones((4, 1))), PRESETS["pairs"].problem())
+    assert problem.mode == Mode.DIRECT
+    assert problem.n_keys == 4
+
+
+def test_npz_of_ten_thousand_rows_is_bounded_and_told():
+    problem, notes = read_npz(npz(X=np.ones((10_000, 2))), PRESETS["pairs"].problem())
+    assert problem.tables["X"].shape == (256, 2)
+    assert "10,000 rows" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"not a file", "not a readable .npz"),
+        (npz(other=np.ones(3)), "other"),
+        (npz(X=np.ones((2, 2, 2))), "X must be rows and columns"),
+        (npz(X=np.array([["a"]])), "X must be rows and columns"),
+        (npz(X=np.array([[1.0, np.nan]])), "row 1, column 2"),
+        (npz(X=np.ones((0, 2))), "X must be rows and columns"),
+        (npz(X=np.ones((2, 2)), settings=np.array('{"mode": "self", "scoring": "no"}')), "settings"),
+    ],
+)
+def test_a_bad_npz_is_refused_in_words(data, words):
+    with pytest.raises(TableError, match=words):
+        read_npz(data, PRESETS["pairs"].problem())
+
+
+def test_pickled_arrays_are_never_opened():
+    buffer = io.BytesIO()
+    np.savez(buffer, X=np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(TableError, match="not a readable"):
+        read_npz(buffer.getvalue(), PRESETS["pairs"].problem())

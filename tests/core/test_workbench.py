@@ -1,0 +1,288 @@
+"""Every step of the workbench against plain numpy in float64, written from the formulas and not from the code."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention_core.workbench import (
+    MASKS,
+    PRESETS,
+    SCALES,
+    SCORINGS,
+    SIZES,
+    TABLES,
+    Mode,
+    Problem,
+    ProblemError,
+    Settings,
+    find_faults,
+    in_mode,
+    pixel_problem,
+    randomised,
+    resize_cells,
+    spread_positions,
+    trace_of,
+)
+
+EXACT = {"rtol": 0, "atol": 1e-10}
+
+
+@st.composite
+def problems(draw):
+    """A problem that fits together: any mode, scoring function, scale, mask and number of heads, shapes 1 to 32."""
+    n_heads = draw(st.sampled_from([1, 1, 2, 3]))
+    width = st.integers(1, 32 // n_heads).map(lambda part: part * n_heads)
+    mode = draw(st.sampled_from(list(Mode)))
+    sizes = {name: draw(st.integers(1, 32)) for name in ("n_queries", "n_keys", "d_model", "d_memory")}
+    sizes |= {"d_k": draw(width), "d_v": draw(width)}
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    tables = {name: random.normal(size=(sizes[rows], sizes[cols])) for name, (rows, cols) in SIZES[mode].items()}
+    settings_ = Settings(
+        scoring=draw(st.sampled_from(SCORINGS)),
+        scale=draw(st.sampled_from(SCALES)),
+        factor=draw(st.sampled_from([-0.5, 0.0, 0.7])),
+        temperature=draw(st.sampled_from([0.5, 1.0, 3.0])),
+        mask=draw(st.sampled_from(MASKS)),
+        n_padding=draw(st.integers(0, 32)),
+        n_heads=n_heads,
+    )
+    n_queries = sizes["n_queries"]
+    n_keys = n_queries if mode == Mode.SELF else sizes["n_keys"]
+    return Problem(mode, tables, settings=settings_, drawn=random.random((n_queries, n_keys)) < 0.6)
+
+
+def reference(problem):
+    """Head by head, row by row, from the textbook."""
+    tables, chosen = problem.tables, problem.settings
+    if problem.mode == Mode.DIRECT:
+        query, key, value = tables["Q"], tables["K"], tables["V"]
+    else:
+        asked = tables["Y"] if problem.mode == Mode.CROSS else tables["X"]
+        query, key, value = tables["X"] @ tables["W_Q"], asked @ tables["W_K"], asked @ tables["W_V"]
+    n_queries, n_keys = len(query), len(key)
+    allowed = np.ones((n_queries, n_keys), dtype=bool)
+    for i in range(n_queries):
+        for j in range(n_keys):
+            if chosen.mask == "causal":
+                allowed[i, j] = j <= i
+            elif chosen.mask == "padding":
+                allowed[i, j] = j < n_keys - chosen.n_padding
+            elif chosen.mask == "drawn":
+                allowed[i, j] = problem.drawn[i, j]
+    split = [np.split(one, chosen.n_heads, axis=1) for one in (query, key, value)]
+    scores, weights, contexts = [], [], []
+    for q, k, v in zip(*split, strict=True):
+        raw = np.array([[plain_score(chosen.scoring, a, b, j) for j, b in enumerate(k)] for a in q])
+        scale = {"none": 1.0, "sqrt(d_k)": 1 / math.sqrt(q.shape[1]), "free": chosen.factor}[chosen.scale]
+        scaled = raw * scale / chosen.temperature
+        shares = np.zeros_like(scaled)
+        for i in range(n_queries):
+            if allowed[i].any():
+                exponentials = np.where(allowed[i], np.exp(scaled[i] - scaled[i][allowed[i]].max()), 0)
+                shares[i] = exponentials / exponentials.sum()
+        scores.append((raw, scaled))
+        weights.append(shares)
+        contexts.append(shares @ v)
+    return query, key, value, scores, weights, contexts, allowed
+
+
+def plain_score(scoring, query, key, place):
+    """One pair, with identities and ones for parameters."""
+    both = np.zeros(max(len(query), len(key)))
+    if scoring in ("additive", "concat"):
+        both[: len(query)] += query
+        both[: len(key)] += key
+        return np.tanh(both).sum()
+    if scoring == "location":
+        return query[place % len(query)]
+    product = float(np.sum(query * key))
+    if scoring == "cosine":
+        return product / (math.sqrt(np.sum(query**2)) * math.sqrt(np.sum(key**2)))
+    return product
+
+
+@settings(max_examples=200)
+@given(problems())
+def test_every_step_agrees_with_plain_numpy_to_ten_digits(problem):
+    trace = trace_of(problem)
+    query, key, value, scores, weights, contexts, allowed = reference(problem)
+    heads = problem.settings.n_heads
+    for head in range(heads):
+        for name, whole in (("query", query), ("key", key), ("value", value)):
+            part = np.split(whole, heads, axis=1)[head]
+            np.testing.assert_allclose(trace.step(name).value(head).numpy(), part, **EXACT)
+        raw, scaled = scores[head]
+        np.testing.assert_allclose(trace.step("scores").value(head).numpy(), raw, **EXACT)
+        np.testing.assert_allclose(trace.scores(head).numpy(), scaled, **EXACT)
+        if problem.settings.mask != "none":
+            expected = np.where(allowed, scaled, -np.inf)
+            np.testing.assert_allclose(trace.step("mask").value(head).numpy(), expected, **EXACT)
+        np.testing.assert_allclose(trace.weights(head).numpy(), weights[head], **EXACT)
+        np.testing.assert_allclose(trace.context(head).numpy(), contexts[head], **EXACT)
+    if problem.mode != Mode.DIRECT:
+        output = np.hstack(contexts) @ problem.tables["W_O"]
+        np.testing.assert_allclose(trace.step("output").value().numpy(), output, **EXACT)
+        np.testing.assert_allclose(trace.step("residual").value().numpy(), problem.tables["X"] + output, **EXACT)
+
+
+@given(problems())
+def test_rows_sum_to_one_or_are_zero_and_named(problem):
+    trace = trace_of(problem)
+    sees = np.ones(trace.n_queries, dtype=bool) if trace.mask is None else trace.mask.numpy().any(1)
+    for head in range(trace.n_heads):
+        np.testing.assert_allclose(trace.weights(head).sum(1).numpy(), sees.astype(float), **EXACT)
+    assert trace.blind_queries == np.flatnonzero(~sees).tolist()
+    assert not trace.step("context").value().isnan().any()
+
+
+@given(problems(), st.integers(0, 31), st.integers(0, 31))
+def test_a_tile_of_a_step_is_part_of_the_whole(problem, row, column):
+    trace = trace_of(problem)
+    for step in trace.steps:
+        place = row % step.shape[0], column % step.shape[1]
+        tile = float(step.value(0, [place[0]], [place[1]]))
+        assert tile == pytest.approx(float(step.value(0)[place]), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_can_be_computed_and_opens_on_a_step_that_it_has(name):
+    preset = PRESETS[name]
+    assert preset.step in [step.name for step in trace_of(preset.problem()).steps]
+    assert len(preset.line) > 40
+
+
+def test_orthogonal_keys_answer_like_a_dictionary():
+    assert float(trace_of(PRESETS["orthogonal"].problem()).weights()[0, 0]) > 0.97
+
+
+def test_equal_keys_share_equally():
+    weights = trace_of(PRESETS["equal"].problem()).weights()
+    assert weights[:, 0].tolist() == pytest.approx(weights[:, 1].tolist())
+
+
+def test_one_huge_key_saturates_the_softmax():
+    assert float(trace_of(PRESETS["huge"].problem()).weights()[0, 2]) > 0.99
+
+
+def test_a_value_that_nobody_reads_may_be_anything():
+    problem = PRESETS["unread"].problem()
+    other = {**problem.tables, "V": problem.tables["V"].copy()}
+    other["V"][3] = -1000
+    before, after = trace_of(problem), trace_of(Problem(problem.mode, other))
+    assert float((before.context() - after.context()).abs().max()) < 1e-3
+
+
+def test_without_projections_scores_are_symmetric_and_with_them_they_are_not():
+    trace = trace_of(PRESETS["projections"].problem())
+    scores = trace.step("scores").value()
+    inputs = PRESETS["projections"].problem().tables["X"]
+    assert np.array_equal(inputs @ inputs.T, (inputs @ inputs.T).T)
+    assert not np.array_equal(scores.numpy(), scores.T.numpy())
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"Q": (3, 2), "K": (3, 4), "V": (3, 2)}, ["Q is 3 × 2", "K is 3 × 4", "d_k"]),
+        ({"Q": (3, 2), "K": (4, 2), "V": (3, 2)}, ["K is 4 × 2", "V is 3 × 2", "rows"]),
+        ({"Q": (0, 2), "K": (4, 2), "V": (4, 2)}, ["Q has no rows"]),
+        ({"Q": (300, 2), "K": (4, 2), "V": (4, 2)}, ["Q is 300 × 2", "256"]),
+    ],
+)
+def test_given_tables_that_do_not_fit_are_named_with_their_shapes(tables, words):
+    problem = Problem(Mode.DIRECT, {name: np.ones(shape) for name, shape in tables.items()})
+    with pytest.raises(ProblemError) as error:
+        trace_of(problem)
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "words"),
+    [
+        ("W_Q", (3, 2), ["X is 3 × 2", "W_Q is 3 × 2"]),
+        ("W_K", (2, 3), ["W_Q is 2 × 2", "W_K is 2 × 3", "d_k"]),
+        ("W_O", (2, 3), ["W_O is 2 × 3", "must be 2 × 2"]),
+    ],
+)
+def test_projections_that_do_not_fit_are_named_with_their_shapes(name, shape, words):
+    problem = PRESETS["pairs"].problem()
+    broken = Problem(problem.mode, {**problem.tables, name: np.ones(shape)})
+    message = " ".join(fault.message for fault in find_faults(broken))
+    assert name in find_faults(broken)[0].tables
+    for word in words:
+        assert word in message
+
+
+def test_a_number_that_is_not_finite_is_found_in_its_cell():
+    problem = PRESETS["pairs"].problem()
+    table = problem.tables["X"].copy()
+    table[1, 0] = np.nan
+    assert "X, row 2, column 1" in find_faults(Problem(problem.mode, {**problem.tables, "X": table}))[0].message
+
+
+def test_heads_that_do_not_divide_the_columns_are_explained():
+    problem = PRESETS["pairs"].problem()
+    faults = find_faults(Problem(problem.mode, problem.tables, settings=Settings(n_heads=3)))
+    assert "3 heads" in faults[0].message
+    assert "W_Q is 2 × 2" in faults[0].message
+
+
+def test_own_parameters_of_a_score_are_checked():
+    problem = PRESETS["pairs"].problem()
+    tables = {**problem.tables, "general.W": np.ones((3, 2))}
+    faults = find_faults(Problem(problem.mode, tables, settings=Settings(scoring="general")))
+    assert "3 × 2 and must be 2 × 2" in faults[0].message
+
+
+@pytest.mark.parametrize("wrong", [{"scoring": "dott"}, {"temperature": 0.0}, {"factor": math.inf}, {"n_heads": 0}])
+def test_settings_refuse_what_they_do_not_know(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Settings(**wrong)
+
+
+@pytest.mark.parametrize("start", [name for name in PRESETS])
+@pytest.mark.parametrize("mode", list(Mode))
+def test_every_preset_survives_a_change_of_mode(start, mode):
+    changed = in_mode(PRESETS[start].problem(), mode)
+    assert set(TABLES[mode]) <= set(changed.tables)
+    assert not find_faults(changed)
+
+
+def test_going_to_given_q_k_v_changes_no_weight():
+    problem = PRESETS["cross"].problem()
+    before, after = trace_of(problem), trace_of(in_mode(problem, Mode.DIRECT))
+    np.testing.assert_allclose(after.weights().numpy(), before.weights().numpy(), **EXACT)
+
+
+def test_the_same_seed_gives_the_same_numbers_and_the_same_shapes():
+    problem = PRESETS["cross"].problem()
+    first, again, other = randomised(problem, 3), randomised(problem, 3), randomised(problem, 4)
+    assert all(np.array_equal(first.tables[name], again.tables[name]) for name in TABLES[problem.mode])
+    assert not np.array_equal(first.tables["X"], other.tables["X"])
+    assert all(first.tables[name].shape == problem.tables[name].shape for name in TABLES[problem.mode])
+
+
+def test_resizing_keeps_what_was_typed_even_a_slip():
+    cells = [["1", "abc"], ["2", "3"]]
+    assert resize_cells(cells, 3, 1) == [["1"], ["2"], ["0"]]
+    assert resize_cells(cells, 3, 3, identity=True) == [["1", "abc", "0"], ["2", "3", "0"], ["0", "0", "1"]]
+
+
+def test_three_pixels_keep_the_scores_that_they_have_among_all():
+    random = np.random.default_rng(0)
+    query, key, value = random.normal(size=(3, 784, 16))
+    places = spread_positions(random.random((28, 28)))
+    trace = trace_of(pixel_problem(query, key, value, places))
+    whole = (query @ key.T)[np.ix_(places, places)]
+    np.testing.assert_allclose(trace.step("scores").value().numpy(), whole, atol=5e-3)
+
+
+def test_a_problem_comes_back_from_the_session_unchanged():
+    problem = PRESETS["causal"].problem()
+    again = Problem.from_plain(problem.to_plain())
+    assert again.fingerprint() == problem.fingerprint()
+    assert again.row_labels("X") == ("I", "saw", "a", "duck")
