@@ -8,7 +8,7 @@ from attention_core.arithmetic import row_table
 from attention_core.trace import AttentionTrace
 
 
-def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7) -> None:
+def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_words: str = "pixel") -> None:
     """Draw the table of the keys to which a query gives most, and the sums that it rests on."""
     st.markdown("**Its row in numbers**")
     table = row_table(trace, head, query, n)
@@ -17,7 +17,7 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7) -> None:
         hide_index=True,
         width="stretch",
         column_config={
-            "key": st.column_config.TextColumn("key (pixel)"),
+            "key": st.column_config.TextColumn(f"key ({key_words})"),
             "score": st.column_config.NumberColumn("score", format="%.2f"),
             "exponential": st.column_config.NumberColumn("exp(score)", format="%.3g"),
             "weight": st.column_config.NumberColumn("weight", format="%.4f"),

@@ -1,0 +1,46 @@
+"""One query's slice of n x n x n weights or scores: first others down, second across, matching pairs framed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.palette import ROLE_COLOURS, Ramp
+from attention_core.trace import Axis, Role
+
+
+def pair_map(
+    values: np.ndarray,
+    single: Axis,
+    role: Role,
+    *,
+    framed: Sequence[tuple[int, int]] = (),
+    title: str = "",
+    size: int = 440,
+    ramp: Ramp | None = None,
+) -> alt.LayerChart:
+    """Draw a square of pairs.
+
+    Args:
+        values: float (n, n), -inf or NaN = a pair that may not be chosen, drawn as a grey cell.
+        single: what one member of a pair can be, n labels.
+        role: decides the default colours.
+        framed: pairs (row, column) to frame, in both orders.
+        title: of the colour bar.
+        size: screen pixels.
+        ramp: colours; those of the role if None.
+    """
+    rows, cols = Axis(f"first of the {single.name}", single.labels), Axis(f"second of the {single.name}", single.labels)
+    chart = matrix_chart(values, rows, cols, role, title=title, size=size, ramp=ramp)
+    both = sorted({pair for row, col in framed for pair in ((row, col), (col, row))})
+    if not both:
+        return chart
+    frame = pd.DataFrame(both, columns=["row", "col"])
+    base = alt.Chart(frame).encode(x="col:O", y="row:O")
+    halo = base.mark_rect(fillOpacity=0, stroke="white", strokeWidth=5, aria=False)
+    line = base.mark_rect(fillOpacity=0, stroke=ROLE_COLOURS[Role.CONTEXT], strokeWidth=2.5, aria=False)
+    return chart + halo + line

@@ -1,0 +1,310 @@
+"""Parts of the look-up page: the table of records, the queries, the answers, and what follows from them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attention_core.charts import ROLE_COLOURS
+from attention_core.charts.lookup import bump_chart, recall_chart, regression_chart, sweep_chart
+from attention_core.data.records import (
+    MAX_QUERIES,
+    MAX_RECORDS,
+    MAX_TEXT,
+    PRESETS,
+    Asked,
+    Table,
+    Usable,
+    read_queries,
+    usable_records,
+)
+from attention_core.lookup import (
+    Records,
+    exact_lookup,
+    recall_among_noise,
+    regression,
+    temperature_sweep,
+    value_labels,
+)
+from attention_core.ngrams import ngrams, place_of, shared_runs
+from attention_core.trace import AttentionTrace, Role
+
+TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
+WIDTHS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
+NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+TABLE_STYLE = """<style>
+.looked-up { max-height: 24rem; overflow: auto; } .looked-up table { border-collapse: collapse; width: 100%; }
+.looked-up th, .looked-up td { padding: 0.3rem 0.5rem; text-align: left; vertical-align: top; font-size: 0.9rem; }
+.looked-up th { font-weight: 600; border: none; border-bottom: 1px solid #8a93a066; }
+.looked-up td { border: none; border-bottom: 1px solid #8a93a033; overflow-wrap: anywhere; min-width: 4.2rem; }
+</style>"""
+KEPT_ROWS = 2000
+"""Rows of the editor that are remembered; only MAX_RECORDS of them are looked at."""
+
+
+def record_table(name: str) -> Usable:
+    """Let a person take a preset, edit its records, and choose which column is asked and which is handed over."""
+    state = st.session_state
+    if f"{name}_rows" not in state:
+        asked = st.query_params.get("table", "")
+        _load(name, next((one for one in PRESETS if _slug(one) == asked), next(iter(PRESETS))))
+    st.segmented_control(
+        "Table",
+        list(PRESETS),
+        key=f"{name}_preset",
+        required=True,
+        persist_state="session",
+        on_change=_load,
+        args=(name, None),
+        label_visibility="collapsed",
+        wrap=True,
+    )
+    preset = PRESETS[state[f"{name}_preset"]]
+    table = preset.table
+    st.caption(preset.note)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        for role, words in (("key", "Asked (key)"), ("value", "Handed over (value)")):
+            st.selectbox(words, table.columns, key=f"{name}_{role}", persist_state="session", on_change=_forget(name))
+        st.button("Restore", key=f"{name}_restore", on_click=_load, args=(name, None), help="The preset as it was.")
+    rows = _edit(name, table)
+    usable = usable_records(Table(table.columns, table.numeric, rows), state[f"{name}_key"], state[f"{name}_value"])
+    for remark in usable.remarks:
+        (st.info if usable.records else st.error)(remark)
+    return usable
+
+
+def _forget(name: str):
+    return lambda: st.session_state.pop(f"{name}_query", None)
+
+
+def _slug(preset: str) -> str:
+    return preset.lower().replace(" ", "-")
+
+
+def _load(name: str, preset: str | None) -> None:
+    state = st.session_state
+    preset = preset or state[f"{name}_preset"]
+    chosen = PRESETS[preset]
+    state[f"{name}_preset"] = preset
+    state[f"{name}_rows"] = [list(row) for row in chosen.table.rows]
+    state[f"{name}_edition"] = state.get(f"{name}_edition", 0) + 1
+    state[f"{name}_key"], state[f"{name}_value"] = chosen.key, chosen.value
+    state[f"{name}_queries"] = "\n".join(chosen.queries)
+    numeric = chosen.table.numeric[chosen.table.columns.index(chosen.key)]
+    state[f"{name}_{'width' if numeric else 'temperature'}"] = chosen.temperature
+    state.pop(f"{name}_query", None)
+    st.query_params["table"] = _slug(preset)
+
+
+def _edit(name: str, table: Table) -> tuple[tuple, ...]:
+    """Show the editor; it forgets what was typed when the page is left, so a copy of the rows is kept beside it."""
+    state = st.session_state
+    key = f"{name}_editor_{state[f'{name}_edition']}"
+    if key not in state:
+        state[f"{name}_base"] = state[f"{name}_rows"]
+    base = pd.DataFrame(state[f"{name}_base"], columns=list(table.columns))
+    config = {}
+    for column, numeric in zip(table.columns, table.numeric, strict=True):
+        base[column] = base[column].astype("float64" if numeric else "object")
+        config[column] = (
+            st.column_config.NumberColumn(column, format="%.6g")
+            if numeric
+            else st.column_config.TextColumn(column, max_chars=MAX_TEXT)
+        )
+    edited = st.data_editor(
+        base,
+        key=key,
+        num_rows="dynamic",
+        hide_index=True,
+        height=250,
+        width="stretch",
+        column_config=config,
+    )
+    rows = edited.astype(object).where(edited.notna(), None).to_numpy().tolist()[:KEPT_ROWS]
+    state[f"{name}_rows"] = rows
+    st.caption(f"Click a cell to edit it, add rows at the end, or paste from a spreadsheet; up to {MAX_RECORDS} count.")
+    return tuple(tuple(row) for row in rows)
+
+
+def query_input(name: str, records: Records) -> Asked:
+    """Let a person type queries, one per line."""
+    kind = "numbers, as the keys are" if records.numeric_keys else "texts"
+    st.text_area(
+        f"Queries, one per line ({kind})",
+        key=f"{name}_queries",
+        height=104,
+        persist_state="session",
+        max_chars=MAX_QUERIES * 200,
+        on_change=_forget(name),
+    )
+    asked = read_queries(st.session_state[f"{name}_queries"], records.numeric_keys)
+    for remark in asked.remarks:
+        st.info(remark)
+    return asked
+
+
+def temperature_input(name: str, records: Records) -> float:
+    """Let a person choose the temperature, for numbers as the width of the bump; returns the temperature."""
+    if records.numeric_keys:
+        return _slider(f"{name}_width", "Width of the bump (its square is the temperature)", WIDTHS, 0.4) ** 2
+    return _slider(f"{name}_temperature", "Temperature: left a look-up, right a plain average", TEMPERATURES, 0.05)
+
+
+def _slider(key: str, words: str, options: Sequence[float], first: float) -> float:
+    state = st.session_state
+    if state.get(key) not in options:
+        state[key] = first
+    return st.select_slider(words, options, key=key, persist_state="session", format_func=lambda one: f"{one:g}")
+
+
+def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
+    """Draw one row per query: what a dictionary says, the most similar key, and what comes back softly."""
+    hits = exact_lookup(records, queries)
+    weights, context = trace.weights(), trace.context()
+    likeness = trace.step("scores").value()
+    labels = value_labels(records)
+    near = "distance" if records.numeric_keys else "cosine"
+    rows = []
+    for place, (query, hit) in enumerate(zip(queries, hits, strict=True)):
+        best = int(weights[place].argmax())
+        if records.numeric_values:
+            back = f"{float(context[place, 0]):.6g}"
+        else:
+            top = context[place].topk(min(3, len(labels)))
+            shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
+            back = ", ".join(f"{share:.0%} {labels[one]}" for share, one in shares if share >= 0.005)
+        alike = abs(query - records.keys[best]) if records.numeric_keys else float(likeness[place, best])
+        most = f"{_words(records.keys[best])} ({float(weights[place, best]):.0%}, {near} {alike:.2f})"
+        rows.append((_words(query), _words(hit.value) if hit.found else "miss", back, most))
+    softly = "soft look-up (average)" if records.numeric_values else "soft look-up"
+    _wrapped_table(("query", "dictionary", softly, "most weight on"), rows)
+    if not records.numeric_keys and float(likeness.max(1).values.min()) < 0.25:
+        worst = int(likeness.max(1).values.argmin())
+        st.caption(
+            f"“{_words(queries[worst])[:40]}” resembles no key (cosine at most {float(likeness[worst].max()):.2f}), "
+            "and yet its weights sum to 100 %: a softmax cannot say miss."
+        )
+
+
+def _wrapped_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Draw a small table whose texts are wrapped, not cut; the first column is a query's, the third a context's."""
+    colours = (ROLE_COLOURS[Role.QUERY], "inherit", ROLE_COLOURS[Role.CONTEXT], ROLE_COLOURS[Role.WEIGHTS])
+    top = "".join(f'<th style="color:{colour}">{head}</th>' for head, colour in zip(heads, colours, strict=True))
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell[:160])}</td>" for cell in row) + "</tr>" for row in rows)
+    st.html(f'{TABLE_STYLE}<div class="looked-up"><table><tr>{top}</tr>{body}</table></div>')
+
+
+def _words(entry: str | float | None) -> str:
+    return entry if isinstance(entry, str) else f"{entry:.6g}"
+
+
+def choose_query(name: str, trace: AttentionTrace) -> int:
+    """Let a person choose which query is looked at."""
+    state = st.session_state
+    key = f"{name}_query"
+    if not isinstance(state.get(key), int) or not 0 <= state[key] < trace.n_queries:
+        state[key] = min(1, trace.n_queries - 1)
+    return st.segmented_control(
+        "Look closer at one query",
+        range(trace.n_queries),
+        key=key,
+        format_func=lambda place: trace.query_axis.labels[place],
+        required=True,
+        persist_state="session",
+        wrap=True,
+    )
+
+
+def sweep_section(records: Records, query: str | float, temperature: float) -> None:
+    """Draw how the temperature takes look-up into average for one query."""
+    grid = WIDTHS if records.numeric_keys else TEMPERATURES
+    span = [one**2 if records.numeric_keys else one for one in (grid[0], grid[-1])]
+    temperatures = np.geomspace(*span, 48).tolist()
+    weights = temperature_sweep(records, query, temperatures).numpy()
+    labels = [_words(key) for key in records.keys]
+    st.altair_chart(
+        sweep_chart(weights, temperatures, labels, temperature),
+        width="stretch",
+        key="sweep",
+        alt="Weights of the chosen query against the temperature",
+    )
+    st.caption(
+        "Cold: all weight on the most similar key, as in a dictionary, only that it never misses. "
+        f"Hot: every record gets 1/{len(records.keys)}, and what comes back is the plain average."
+    )
+
+
+def recall_section(records: Records, temperature: float) -> None:
+    """Draw how often the right record is found when the keys are misspelled."""
+    keys = tuple(dict.fromkeys(str(key) for key in records.keys))
+    st.altair_chart(
+        recall_chart(_recall(keys, temperature)),
+        width="stretch",
+        key="recall",
+        alt="Share of records found against the share of letters replaced",
+    )
+    st.caption(
+        "Letters of all keys are replaced at random, then each record is asked for by its right name, "
+        f"{_REPEATS} times over. One wrong letter and the dictionary misses; the soft look-up forgets gradually."
+    )
+
+
+_REPEATS = 3
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def _recall(keys: tuple[str, ...], temperature: float) -> list:
+    return recall_among_noise(keys, temperature, NOISE, n_repeats=_REPEATS)
+
+
+def regression_section(records: Records, queries: Sequence[float], trace: AttentionTrace, chosen: int) -> None:
+    """Draw numeric records, the chosen query's bump of weights, and the curve of what every query gets back."""
+    curve = regression(records, trace.score.width**2)
+    keys, weights = np.asarray(records.keys), trace.weights(0, [chosen])[0].numpy()
+    asked = np.asarray(queries)
+    span = (float(min(keys.min(), asked.min())), float(max(keys.max(), asked.max())))
+    chart = regression_chart(
+        keys,
+        np.asarray(records.values),
+        (curve[0].numpy(), curve[1].numpy()),
+        asked,
+        trace.context()[:, 0].numpy(),
+        weights,
+        chosen,
+        (records.key_name, records.value_name),
+        span,
+    )
+    st.altair_chart(chart, width="stretch", key="regression", alt="Records, the curve of answers, and the query")
+    st.altair_chart(
+        bump_chart(keys, weights, float(asked[chosen]), span, records.key_name),
+        width="stretch",
+        key="bump",
+        alt="Weights of the chosen query over the keys",
+    )
+    st.caption(
+        "Dashed: the chosen query. Pink: its weights, also as the size of the records. Orange: what a query at each "
+        "place gets back. This is kernel regression (Nadaraya 1964, Watson 1964): attention with numbers for keys."
+    )
+
+
+def spelling_section(query: str, key: str) -> None:
+    """Show the runs of letters that a query and the key with most weight have in common, and where they are hashed."""
+    both = shared_runs(query, key)
+    mine, theirs = ngrams(query), ngrams(key)
+    st.markdown(
+        f"“{query[:60]}” has {len(mine)} different runs of two and three letters, “{key[:60]}” has {len(theirs)}; "
+        f"**{len(both)}** are common to both: " + (" ".join(f"`{run}`" for run in both[:24]) or "none") + "."
+    )
+    rows = [
+        {"run": run, "count": count, "adds to number": place_of(run)[0], "sign": f"{place_of(run)[1]:+d}"}
+        for run, count in sorted(mine.items(), key=lambda one: (-len(one[0]), one[0]))[:200]
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, height=180, width="content")
+    st.caption(
+        "A hash, not a dictionary, decides which of the 512 numbers a run adds to; _ marks the ends of a word. It "
+        "compares spelling, not meaning: “car” and “automobile” have nothing in common here."
+    )
