@@ -45,10 +45,16 @@ def data_folder() -> Path:
 
 
 @pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch):
-    """app.py, run once without a browser: `app.switch_page("pages/pixels.py").run()` goes to a page."""
+def start_app(monkeypatch: pytest.MonkeyPatch):
+    """A function that runs app.py without a browser, for tests that prepare something first."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Streamlit's own imports; the app's runs below are as strict as any test
+        warnings.simplefilter("ignore")  # of Streamlit's own imports; the app's runs are as strict as any test
         from streamlit.testing.v1 import AppTest
     monkeypatch.chdir(ROOT)
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    return lambda: AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+
+
+@pytest.fixture
+def app(start_app):
+    """app.py, run once without a browser: `app.switch_page("pages/pixels.py").run()` goes to a page."""
+    return start_app()

@@ -71,7 +71,7 @@ def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: 
         .encode(
             y=alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
             x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True)),
-            tooltip=["label:N", alt.Tooltip("value:Q", format=".4g", title=title)],
+            tooltip=[alt.Tooltip("label:N"), alt.Tooltip("value:Q", format=".4g", title=title)],
         )
         .properties(height=height)
     )

@@ -109,7 +109,7 @@ def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select,
         y=alt.Y("row:O", axis=_labelled(row_axis, height, upright=True)),
     )
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, min(width, 260)))
-    cells = base.mark_rect().encode(
+    cells = base.mark_rect(invalid=None).encode(
         color=alt.condition("datum.masked", alt.value("#9aa1aa55"), colour),
         tooltip=[
             alt.Tooltip("row_label:N", title=row_axis.name),
@@ -159,7 +159,7 @@ def _image_layers(matrix, row_axis, col_axis, ramp, title, width):
     image = (
         alt.Chart(corners)
         .mark_image(smooth=False, aspect=False, clip=True, aria=False)
-        .encode(x=x, x2="right", y=y, y2="bottom", url="url:N")
+        .encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"), url=alt.Url("url:N"))
     )
     return [
         image,
@@ -196,10 +196,10 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
         alt.Chart(frame)
         .mark_rect(opacity=0, aria=False)
         .encode(
-            x="left:Q",
-            x2="right",
-            y="top:Q",
-            y2="bottom",
+            x=alt.X("left:Q"),
+            x2=alt.X2("right"),
+            y=alt.Y("top:Q"),
+            y2=alt.Y2("bottom"),
             tooltip=[
                 alt.Tooltip("rows:N", title=row_axis.name),
                 alt.Tooltip("cols:N", title=col_axis.name),
@@ -214,7 +214,7 @@ def _row_marks(row, shape, height, by_position):
     """Frame the chosen row in the query's colour, on a white halo that shows on any ground."""
     if by_position:
         frame = pd.DataFrame([{"top": row + 0.5}])
-        base = alt.Chart(frame).encode(y="top:Q")
+        base = alt.Chart(frame).encode(y=alt.Y("top:Q"))
         return [
             base.mark_rule(color="white", strokeWidth=3, opacity=0.8, clip=True, aria=False),
             base.mark_rule(color=ROLE_COLOURS[Role.QUERY], strokeWidth=1.6, clip=True, aria=False),
@@ -230,7 +230,7 @@ def _row_marks(row, shape, height, by_position):
 
 def _cell_mark(row, col, shape, width, height):
     frame = pd.DataFrame([{"row": row, "col": col}])
-    base = alt.Chart(frame).encode(x="col:O", y="row:O")
+    base = alt.Chart(frame).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
     size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1, "fillOpacity": 0, "aria": False}
     return [
         base.mark_rect(**size, stroke="white", strokeWidth=5),

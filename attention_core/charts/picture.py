@@ -44,10 +44,10 @@ def picture(
     image = (
         alt.Chart(whole)
         .mark_image(smooth=False, aspect=False, clip=True, aria=False)
-        .encode(x=x, x2="right", y=y, y2="bottom", url="url:N")
+        .encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"), url=alt.Url("url:N"))
     )
     frame_line = alt.Chart(whole).mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False)
-    layers = [image, frame_line.encode(x="left:Q", x2="right", y="top:Q", y2="bottom")]
+    layers = [image, frame_line.encode(x=alt.X("left:Q"), x2=alt.X2("right"), y=alt.Y("top:Q"), y2=alt.Y2("bottom"))]
     if outline is not None:
         layers.append(_outline(outline))
     if bar:
@@ -60,11 +60,15 @@ def picture(
         .transform_calculate(left="datum.column", right="datum.column + 1", top="datum.row", bottom="datum.row + 1")
         .mark_rect(opacity=0, cursor="pointer" if select else "default", aria=False)
         .encode(
-            x="left:Q",
-            x2="right:Q",
-            y="top:Q",
-            y2="bottom:Q",
-            tooltip=["row:Q", "column:Q", alt.Tooltip("value:Q", title=title or "value", format=".4g")],
+            x=alt.X("left:Q"),
+            x2=alt.X2("right:Q"),
+            y=alt.Y("top:Q"),
+            y2=alt.Y2("bottom:Q"),
+            tooltip=[
+                alt.Tooltip("row:Q"),
+                alt.Tooltip("column:Q"),
+                alt.Tooltip("value:Q", title=title or "value", format=".4g"),
+            ],
         )
     )
     if select:
@@ -80,13 +84,13 @@ def _outline(ink: np.ndarray) -> alt.Chart:
     return (
         alt.Chart(frame)
         .mark_circle(size=4, color="white", opacity=0.7, aria=False, tooltip=None)
-        .encode(x="left:Q", y="top:Q")
+        .encode(x=alt.X("left:Q"), y=alt.Y("top:Q"))
     )
 
 
 def _mark(position: int, width: int, scale: float) -> list[alt.Chart]:
     frame = pd.DataFrame([{"left": position % width + 0.5, "top": position // width + 0.5}])
-    base = alt.Chart(frame).encode(x="left:Q", y="top:Q")
+    base = alt.Chart(frame).encode(x=alt.X("left:Q"), y=alt.Y("top:Q"))
     side = scale + 3
     square = {"shape": "square", "filled": False, "aria": False, "opacity": 1}
     return [
@@ -138,14 +142,19 @@ def contact_sheet(
     y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[total_height, 0], nice=False))
     base = alt.Chart(frame).encode(x=x, y=y)
     images = base.mark_image(smooth=False, aspect=False, aria=False).encode(
-        x2="right", y2="bottom", url="url:N", tooltip=["label:N", "lowest:Q", "highest:Q"]
+        x2=alt.X2("right"),
+        y2=alt.Y2("bottom"),
+        url=alt.Url("url:N"),
+        tooltip=[alt.Tooltip("label:N"), alt.Tooltip("lowest:Q"), alt.Tooltip("highest:Q")],
     )
-    names = base.mark_text(align="left", baseline="bottom", dy=-3, fontSize=10, aria=False).encode(text="label:N")
+    names = base.mark_text(align="left", baseline="bottom", dy=-3, fontSize=10, aria=False).encode(
+        text=alt.Text("label:N")
+    )
     layers = [images, names, colour_bar_layer(ramp, title, min(total_width - 20, 260))]
     if marked is not None:
         frame["mark_x"] = left + (marked % width + 0.5) * size / width
         frame["mark_y"] = top + (marked // width + 0.5) * size / height
-        spots = alt.Chart(frame[["mark_x", "mark_y"]]).encode(x="mark_x:Q", y="mark_y:Q")
+        spots = alt.Chart(frame[["mark_x", "mark_y"]]).encode(x=alt.X("mark_x:Q"), y=alt.Y("mark_y:Q"))
         dot = {"shape": "square", "filled": False, "size": 30, "aria": False, "opacity": 1}
         layers += [
             spots.mark_point(**dot, stroke="white", strokeWidth=3.5),

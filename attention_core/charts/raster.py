@@ -44,7 +44,7 @@ def _encode(cells: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
     image.putpalette([*ramp.lookup(n_colours).ravel().tolist(), *MASKED_COLOUR[:3]])
     opaque = bytes([255] * n_colours)
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=6, transparency=opaque + bytes(MASKED_COLOUR[3:]))
+    image.save(buffer, "PNG", compress_level=3, transparency=opaque + bytes(MASKED_COLOUR[3:]))
     return buffer.getvalue()
 
 
