@@ -13,3 +13,25 @@ def test_page_opens_without_an_error(app, entry):
     assert not app.exception
     assert not app.error
     assert app.title
+
+
+def test_list_equals_the_files_in_the_folder(root):
+    files = {path.name for path in (root / "pages").glob("*.py")}
+    assert files
+    assert {entry.file for entry in PAGES} == files
+
+
+def test_addresses_differ_from_each_other():
+    addresses = [entry.url_path for entry in PAGES]
+    assert len(set(addresses)) == len(addresses)
+
+
+def test_each_page_says_which_question_it_answers():
+    for entry in PAGES:
+        assert entry.title
+        assert entry.question.endswith("?"), entry.url_path
+
+
+def test_start_page_leads_to_every_other_page(app):
+    targets = {link.proto.page for link in app.get("page_link")}
+    assert {entry.url_path for entry in PAGES[1:]} <= targets

@@ -1,0 +1,241 @@
+"""The digit page without a browser: presets, an empty pad, injected drawings, stepping, guessing, damaged weights."""
+
+from __future__ import annotations
+
+import base64
+import io
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attention_core.data.presets import preset_paths
+from attention_core.data.strokes import draw_paths
+
+PAGE, OTHER = "pages/pixels.py", "pages/start.py"
+NAME = "pixels"
+SIDE = 256
+
+
+@pytest.fixture
+def page(app):
+    return app.switch_page(PAGE).run()
+
+
+def inject(page, canvas, n_strokes=1):
+    """Put a drawing onto the pad as the canvas component sends one, and run the page."""
+    buffer = io.BytesIO()
+    Image.fromarray(canvas).save(buffer, "PNG")
+    path = [["M", 40, 40], ["L", 60, 200]]
+    objects = [{"type": "Path", "path": path, "strokeWidth": 20} for _ in range(n_strokes)]
+    state = {
+        "raw": {"version": "7.4.0", "objects": objects},
+        "data": "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode(),
+    }
+    generation = page.session_state[f"{NAME}_generation"]
+    page.session_state[f"{NAME}_pad_{generation}"] = {"drawing": state}
+    return page.run()
+
+
+def digit_canvas(digit, **colours):
+    return draw_paths(preset_paths(digit, SIDE), SIDE, 20, **colours)
+
+
+def probabilities(page) -> dict[str, list[float]]:
+    """Read the answer chart: model -> its ten probabilities. Empty when there is no such chart."""
+    import pyarrow as pa
+
+    for chart in page.get("vega_lite_chart"):
+        for dataset in chart.proto.datasets:
+            frame = pa.ipc.open_stream(dataset.data.data).read_pandas()
+            if {"class", "probability", "model"} <= set(frame.columns):
+                groups = frame.groupby("model", sort=False)["probability"]
+                return {model: values.tolist() for model, values in groups}
+    return {}
+
+
+def answers(page) -> list[int]:
+    return [int(np.argmax(values)) for values in probabilities(page).values()]
+
+
+def said(page) -> str:
+    parts = [*page.info, *page.warning, *page.error, *page.markdown, *page.caption]
+    return "\n".join(part.value for part in parts)
+
+
+def test_arrival_shows_a_drawing_and_two_answers(page):
+    assert not page.exception
+    assert len(answers(page)) == 2
+    for values in probabilities(page).values():
+        assert len(values) == 10
+        assert sum(values) == pytest.approx(1, abs=1e-4)
+    assert len(page.get("vega_lite_chart")) >= 8
+
+
+@pytest.mark.parametrize("digit", [1, 4, 9])
+def test_preset_is_read_as_the_digit_that_it_is_by_the_attention_model(page, digit):
+    page.button(key=f"{NAME}_preset_{digit}").click().run()
+    assert not page.exception
+    assert answers(page)[0] == digit
+
+
+def test_cleared_pad_invites_to_draw_and_shows_no_error(page):
+    page.button(key=f"{NAME}_clear").click().run()
+    assert not page.exception
+    assert not page.error
+    assert page.info
+    assert not answers(page)
+
+
+def test_undo_takes_the_last_stroke_away(page):
+    page.button(key=f"{NAME}_preset_7").click().run()
+    before = probabilities(page)
+    page.button(key=f"{NAME}_undo").click().run()
+    assert len(page.session_state[f"{NAME}_drawing"]["objects"]) == 1
+    assert probabilities(page) != before
+    page.button(key=f"{NAME}_undo").click().run()
+    assert page.info  # nothing is left
+    page.button(key=f"{NAME}_undo").click().run()
+    assert not page.exception
+
+
+@pytest.mark.parametrize("digit", [2])
+@pytest.mark.parametrize(
+    "colours",
+    [{}, {"ink": (244, 246, 248), "background": (17, 21, 26)}],
+    ids=["dark on light", "light on dark"],
+)
+def test_injected_drawing_is_read(page, digit, colours):
+    inject(page, digit_canvas(digit, **colours))
+    assert not page.exception
+    assert answers(page)[0] == digit
+
+
+def test_dot_gets_a_remark_and_no_error(page):
+    inject(page, draw_paths([np.array([[128.0, 128.0]])], SIDE, 2))
+    assert not page.exception
+    assert not page.error
+    assert page.info
+
+
+def test_several_digits_get_a_remark_and_an_answer(page):
+    paths = [path * 0.45 + [0, 70] for path in preset_paths(3, SIDE)]
+    paths += [path * 0.45 + [140, 70] for path in preset_paths(5, SIDE)]
+    inject(page, draw_paths(paths, SIDE, 9), n_strokes=4)
+    assert not page.exception
+    assert page.info
+    assert len(answers(page)) == 2
+
+
+@pytest.mark.parametrize("left", [0, 3], ids=["full", "full but for a corner"])
+def test_full_canvas_gives_no_error(page, left):
+    canvas = np.zeros((SIDE, SIDE, 4), np.uint8)
+    canvas[..., 3] = 255
+    canvas[:left, :left, :3] = 255
+    inject(page, canvas, n_strokes=30)
+    assert not page.exception
+    assert not page.error
+
+
+def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
+    first = page.session_state[f"{NAME}_step"]
+    seen = [first]
+    while not page.button(key=f"{NAME}_next").disabled:
+        page.button(key=f"{NAME}_next").click().run()
+        assert not page.exception
+        seen.append(page.session_state[f"{NAME}_step"])
+        assert len(seen) < 30
+    assert seen[-1] == "class"
+    assert len(set(seen)) == len(seen)
+    page.button(key=f"{NAME}_previous").click().run()
+    assert page.session_state[f"{NAME}_step"] == seen[-2]
+
+
+@pytest.mark.parametrize("step", ["pixels", "query", "weights", "ffn"])
+def test_step_can_be_jumped_to_and_shows_formula_and_code(page, step):
+    page.session_state[f"{NAME}_step"] = step
+    page.run()
+    assert not page.exception
+    assert page.session_state[f"{NAME}_step"] == step
+    assert page.latex
+    assert page.code
+
+
+def test_guess_first_hides_the_step_until_it_is_revealed(page):
+    open_charts, open_formulas = len(page.get("vega_lite_chart")), len(page.latex)
+    page.toggle(key=f"{NAME}_guess").set_value(True).run()
+    assert len(page.get("vega_lite_chart")) < open_charts
+    assert len(page.latex) < open_formulas
+    page.button(key=f"{NAME}_reveal").click().run()
+    assert len(page.get("vega_lite_chart")) == open_charts
+    page.button(key=f"{NAME}_next").click().run()
+    assert len(page.latex) < open_formulas  # the next one is hidden again
+
+
+def test_drawing_survives_going_to_another_page_and_stepping(page):
+    inject(page, digit_canvas(2))
+    drawn = probabilities(page)
+    page.button(key=f"{NAME}_previous").click().run()
+    page.switch_page(OTHER).run()
+    page.switch_page(PAGE).run()
+    assert not page.exception
+    assert probabilities(page) == drawn
+
+
+def test_chosen_pixel_survives_and_its_row_is_shown(page):
+    page.session_state[f"{NAME}_query"] = 300
+    page.run()
+    assert not page.exception
+    assert page.dataframe
+    page.switch_page(OTHER).run()
+    page.switch_page(PAGE).run()
+    assert page.session_state[f"{NAME}_query"] == 300
+
+
+@pytest.fixture
+def weights(tmp_path, monkeypatch, root):
+    """A copy of the committed weights that the app reads, with nothing loaded before or after."""
+    import streamlit as st
+
+    folder = tmp_path / "weights"
+    shutil.copytree(root / "weights", folder)
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
+    st.cache_resource.clear()
+    yield folder
+    st.cache_resource.clear()
+
+
+def complaint(page) -> str:
+    assert not page.exception
+    assert page.error
+    return page.error[0].value
+
+
+@pytest.mark.parametrize("name", ["pixel-classifier", "ffn-classifier"])
+def test_missing_weights_are_told_on_the_page(weights, start_app, name):
+    (weights / f"{name}.safetensors").unlink()
+    words = complaint(start_app().switch_page(PAGE).run())
+    assert f"attention_core.train {name}" in words
+
+
+def test_corrupted_weights_are_told_on_the_page_and_the_drawing_stays(weights, start_app):
+    path = weights / "pixel-classifier.safetensors"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:5000] + b"\0" + whole[5001:])
+    page = start_app().switch_page(PAGE).run()
+    assert "damaged" in complaint(page)
+    objects = page.session_state[f"{NAME}_drawing"]["objects"]
+    path.write_bytes(whole)
+    page.run()
+    assert not page.error
+    assert answers(page)
+    assert page.session_state[f"{NAME}_drawing"]["objects"] == objects
+
+
+def test_missing_snapshots_cost_no_more_than_their_section(weights, start_app):
+    (weights / "pixel-classifier.snapshots.safetensors").unlink()
+    page = start_app().switch_page(PAGE).run()
+    assert not page.exception
+    assert len(answers(page)) == 2
+    assert "snapshots" in said(page)
