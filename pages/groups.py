@@ -22,7 +22,7 @@ from ui.stepper import is_hidden, play_interval, stepper
 NAME = "groups"
 
 page_frame("Beyond pairs", "Attention compares one with one. Why only pairs, why not ((1, 2), 3)?")
-who_asks("each number", "every pair of two other numbers", "the product of the pair's two values")
+who_asks("each number", "every pair of two others", "the product of their values")
 
 entry, answer = st.columns([1, 1.35], gap="large")
 with entry:

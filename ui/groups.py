@@ -6,13 +6,14 @@ import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.charts import contact_sheet, ramp_for, weights_ramp
+from attention_core.charts import contact_sheet, matrix_chart, ramp_for, weights_ramp
 from attention_core.charts.pairs import pair_map
 from attention_core.data.match3 import MODULUS, PRESETS, Typed, fresh_sequences, matching_pairs, read_numbers
 from attention_core.evaluate.match3 import accuracy
 from attention_core.trace import AttentionTrace, Axis, Role, Step
 from attention_core.triples import pair_scores, pair_weights
 from attention_core.weights import read_card
+from ui.labels import distinct
 from ui.models import COMPUTE, model_or_stop
 from ui.step_view import show_matrix
 
@@ -88,11 +89,12 @@ def choose_query(name: str, numbers: list[int]) -> int:
     key = f"{name}_query"
     if not isinstance(state.get(key), int) or not 0 <= state[key] < len(numbers):
         state[key] = next((place for place in range(len(numbers)) if matching_pairs(numbers, place)), 0)
+    labels = distinct([str(one) for one in numbers])
     return st.segmented_control(
         "Whose question",
         range(len(numbers)),
         key=key,
-        format_func=lambda place: str(numbers[place]),
+        format_func=lambda place: labels[place],
         required=True,
         persist_state="session",
     )
@@ -176,8 +178,6 @@ def all_slices(trace: AttentionTrace, numbers: list[int]) -> None:
 
 def single_row(trace: AttentionTrace, query: int, numbers: list[int]) -> None:
     """Draw the pairwise head's row for the same query, one cell per other."""
-    from attention_core.charts import matrix_chart
-
     row = trace.weights(0, [query]).cpu().numpy()
     chart = matrix_chart(
         np.where(np.arange(row.shape[1]) == query, np.nan, row),

@@ -32,6 +32,7 @@ from attention_core.lookup import (
 )
 from attention_core.ngrams import ngrams, place_of, shared_runs
 from attention_core.trace import AttentionTrace, Role
+from ui.labels import distinct, literal
 
 TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
 WIDTHS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
@@ -185,8 +186,8 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
     if not records.numeric_keys and float(likeness.max(1).values.min()) < 0.25:
         worst = int(likeness.max(1).values.argmin())
         st.caption(
-            f"“{_words(queries[worst])[:40]}” resembles no key (cosine at most {float(likeness[worst].max()):.2f}), "
-            "and yet its weights sum to 100 %: a softmax cannot say miss."
+            f"{literal(_words(queries[worst]), 40)} resembles no key (cosine at most "
+            f"{float(likeness[worst].max()):.2f}), and yet its weights sum to 100 %: a softmax cannot say miss."
         )
 
 
@@ -208,11 +209,12 @@ def choose_query(name: str, trace: AttentionTrace) -> int:
     key = f"{name}_query"
     if not isinstance(state.get(key), int) or not 0 <= state[key] < trace.n_queries:
         state[key] = min(1, trace.n_queries - 1)
+    labels = distinct(trace.query_axis.labels)
     return st.segmented_control(
         "Look closer at one query",
         range(trace.n_queries),
         key=key,
-        format_func=lambda place: trace.query_axis.labels[place],
+        format_func=lambda place: labels[place],
         required=True,
         persist_state="session",
         wrap=True,
@@ -296,7 +298,7 @@ def spelling_section(query: str, key: str) -> None:
     both = shared_runs(query, key)
     mine, theirs = ngrams(query), ngrams(key)
     st.markdown(
-        f"“{query[:60]}” has {len(mine)} different runs of two and three letters, “{key[:60]}” has {len(theirs)}; "
+        f"{literal(query)} has {len(mine)} different runs of two and three letters, {literal(key)} has {len(theirs)}; "
         f"**{len(both)}** are common to both: " + (" ".join(f"`{run}`" for run in both[:24]) or "none") + "."
     )
     rows = [

@@ -1,0 +1,109 @@
+"""What people do to the table of records and to the queries: bounded, understood or explained."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_core.data.records import (
+    MAX_QUERIES,
+    MAX_RECORDS,
+    MAX_TEXT,
+    PRESETS,
+    Table,
+    read_queries,
+    usable_records,
+)
+from attention_core.lookup import exact_lookup, soft_lookup
+
+
+def table(*rows, numeric=(False, True)):
+    return Table(("name", "size"), numeric, tuple(rows))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_is_usable_and_its_queries_are_answered(name):
+    preset = PRESETS[name]
+    usable = usable_records(preset.table, preset.key, preset.value)
+    assert usable.records is not None
+    assert not usable.remarks
+    asked = read_queries("\n".join(preset.queries), usable.records.numeric_keys)
+    assert len(asked.queries) == len(preset.queries)
+    weights = soft_lookup(usable.records, asked.queries, preset.temperature).weights()
+    assert weights.sum(1).tolist() == pytest.approx([1] * len(asked.queries))
+
+
+def test_presets_show_what_their_notes_say():
+    papers, book = PRESETS["Papers"], PRESETS["Phone book"]
+    records = usable_records(papers.table, papers.key, papers.value).records
+    assert [hit.found for hit in exact_lookup(records, papers.queries)][:2] == [True, False]
+    best = soft_lookup(records, papers.queries[1:2], papers.temperature).weights()[0].argmax()
+    assert records.keys[int(best)] == "Attention is all you need"
+    records = usable_records(book.table, book.key, book.value).records
+    shares = soft_lookup(records, book.queries[1:2], book.temperature).context()[0].sort(descending=True).values
+    assert shares[1] > 0.3
+
+
+@pytest.mark.parametrize("cell", [None, math.nan, math.inf, -math.inf, 1e300, "many"])
+def test_rows_with_a_cell_that_is_no_finite_number_are_left_out_and_named(cell):
+    usable = usable_records(table(("a", 1), ("b", cell), ("c", 3)), "name", "size")
+    assert usable.records.keys == ("a", "c")
+    assert "row 2 (size)" in usable.remarks[0]
+
+
+@pytest.mark.parametrize("cell", [None, "", "   ", math.nan])
+def test_rows_without_a_text_are_left_out_and_named(cell):
+    usable = usable_records(table(("a", 1), (cell, 2)), "name", "size")
+    assert usable.records.keys == ("a",)
+    assert "row 2 (name)" in usable.remarks[0]
+
+
+@pytest.mark.parametrize("rows", [(), (("", 1),), ((None, None),)])
+def test_a_table_with_nothing_usable_says_what_to_do(rows):
+    usable = usable_records(table(*rows), "name", "size")
+    assert usable.records is None
+    assert "Add a row" in usable.remarks[-1]
+
+
+def test_ten_thousand_rows_are_bounded_and_told():
+    usable = usable_records(table(*((f"row {n}", n) for n in range(10_000))), "name", "size")
+    assert len(usable.records.keys) == MAX_RECORDS
+    assert "10,000" in usable.remarks[0]
+
+
+def test_long_texts_are_cut_and_equal_keys_are_told():
+    usable = usable_records(table(("x" * 5000, 1), ("same", 2), ("same", 3)), "name", "size")
+    assert len(usable.records.keys[0]) == MAX_TEXT
+    assert "600 characters" in usable.remarks[0]
+    assert "a dictionary keeps only the last" in usable.remarks[1]
+
+
+def test_key_and_value_may_be_one_column():
+    records = usable_records(table(("a", 1), ("b", 2)), "size", "size").records
+    assert soft_lookup(records, [2.0], 0.01).context().item() == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    ("text", "numeric", "queries", "words"),
+    [
+        ("a\n\n  b  c \n", False, ("a", "b c"), None),
+        ("1\n2,5\n−3", True, (1.0, 2.5, -3.0), None),
+        ("1\nabc\nnan\ninf", True, (1.0,), "“abc” is not a finite number"),
+        ("", False, (), "Type a query"),
+        ("\n".join("q" * 3 for _ in range(40)), False, ("qqq",) * MAX_QUERIES, "first 12 of"),
+        ("x" * 500, False, ("x" * 200,), "200 characters"),
+    ],
+)
+def test_queries_are_understood_or_explained(text, numeric, queries, words):
+    asked = read_queries(text, numeric)
+    assert asked.queries == queries
+    assert (words in " ".join(asked.remarks)) if words else not asked.remarks
+
+
+@given(st.text(max_size=40), st.booleans())
+def test_no_text_breaks_the_reader_of_queries(text, numeric):
+    asked = read_queries(text, numeric)
+    assert asked.queries or asked.remarks
