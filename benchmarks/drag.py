@@ -45,7 +45,7 @@ WATCH = """() => {
     const at = tip.getAttribute('cx') + ' ' + tip.getAttribute('cy');
     if (at !== before) { counts.drawn++; counts.gaps.push(now - moved); moved = now; before = at; }
     const said = [...document.querySelectorAll('[data-testid=stMarkdown] p')];
-    count('sentence', said.find((p) => /Largest weight/.test(p.textContent))?.textContent);
+    count('sentence', said.find((p) => /Largest weight to/.test(p.textContent))?.textContent);
     count('bars', bars.dataset.painted);
     count('field', field.dataset.painted);
     if (!window.stopCounting) requestAnimationFrame(step);

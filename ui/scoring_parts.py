@@ -99,7 +99,8 @@ def printed_section(vector: Tensor, query: Tensor, key: Tensor) -> None:
     words, numbers = st.columns([1, 1.3], gap="large")
     with words:
         st.latex(
-            r"\begin{aligned} v^{\top}\tanh([q; k]) = {} & \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} \\ "
+            r"\begin{aligned} v^{\top}\tanh([q; k]) = {} "
+            r"& \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} \\ "
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
         st.markdown(
@@ -111,7 +112,7 @@ def printed_section(vector: Tensor, query: Tensor, key: Tensor) -> None:
         st.html(_printed_table(parts))
         st.caption(
             f"Three queries: yours, yours with its numbers in reverse order, and its opposite; "
-            f"v = ({', '.join(f'{number:g}' for number in vector.tolist())})."
+            f"v = ({', '.join(f'{number:g}' for number in vector.tolist())}).".replace("-", "−")
         )
 
 

@@ -134,5 +134,5 @@ def put_printed_formula(d: int) -> None:
     put_parameters(d, {"concat.W": identity, "concat.v": vector})
     st.session_state[f"{NAME}_note"] = (
         "concat is now vᵀtanh([q; k]) without W, as it is often printed. Move the query: its weights do not change at "
-        "all. Why, is shown further down."
+        "all. Why is shown further down, and the trained one comes back under The parameters."
     )

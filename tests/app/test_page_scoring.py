@@ -1,0 +1,127 @@
+"""What a score measures, without a browser: presets, typed and dragged vectors, parameters, what survives."""
+
+import json
+
+import pytest
+
+PAGE = "pages/scoring.py"
+
+
+@pytest.fixture
+def page(app):
+    return opened(app)
+
+
+def opened(app):
+    app.switch_page(PAGE).run()
+    assert not app.exception
+    return app
+
+
+def component(app, name):
+    """The data that Python sent to a component."""
+    for element in app.get("bidi_component"):
+        proto = element.proto
+        if proto.component_name.endswith(name):
+            return json.loads(proto.mixed.json if proto.HasField("mixed") else proto.json)
+    raise AssertionError(f"no component {name}")
+
+
+def weights_of(app, function):
+    return next(one["weights"] for one in component(app, "score_bars")["functions"] if one["name"] == function)
+
+
+def text(app):
+    return " ".join(element.value for element in app.markdown)
+
+
+def test_the_page_arrives_with_seven_functions_and_their_fields(page):
+    names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location"]
+    assert [one["name"] for one in component(page, "score_bars")["functions"]] == names
+    assert [one["name"] for one in component(page, "score_fields")["panels"]] == names
+    assert len(page.get("vega_lite_chart")) == 5
+    assert "Nearest to q is **k₁**" in text(page)
+
+
+@pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
+def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
+    page.button(key="scoring_random").click().run()
+    before = component(page, "vector_plane")
+    page.button(key=f"scoring_preset_{name}").click().run()
+    after = component(page, "vector_plane")
+    assert not page.exception
+    assert after["keys"] != before["keys"]
+    assert after["revision"] > before["revision"]
+    assert any("k₁" in caption.value or "keys" in caption.value for caption in page.caption)
+
+
+def test_right_angles_score_zero_and_still_get_weight(page):
+    page.button(key="scoring_preset_Right angles").click().run()
+    dot = component(page, "score_bars")["functions"][0]
+    assert dot["scores"][:2] == [0, 0]
+    assert min(dot["weights"][:2]) > 0
+
+
+def test_the_printed_formula_gives_the_same_weights_whatever_the_query(page):
+    page.button(key="scoring_printed").click().run()
+    keys = component(page, "vector_plane")["keys"]
+    before, others = weights_of(page, "concat"), weights_of(page, "additive")
+    page.session_state["scoring_vectors"][2]["query"] = [-3.0, 3.5]
+    page.run()
+    assert component(page, "vector_plane")["keys"] == keys
+    assert weights_of(page, "concat") == pytest.approx(before, abs=1e-12)
+    assert weights_of(page, "additive") != pytest.approx(others, abs=0.01)
+
+
+def test_keys_come_and_go_within_bounds(page):
+    for _ in range(2):
+        page.button(key="scoring_more").click().run()
+    assert len(component(page, "vector_plane")["keys"]) == 6
+    assert page.button(key="scoring_more").disabled
+    for _ in range(4):
+        page.button(key="scoring_fewer").click().run()
+    assert len(component(page, "vector_plane")["keys"]) == 2
+    assert page.button(key="scoring_fewer").disabled
+    assert not page.exception
+
+
+@pytest.mark.parametrize("d", [3, 4, 8])
+def test_more_than_two_numbers_show_the_cosine_matrix_instead_of_the_plane(page, d):
+    page.button_group(key="scoring_d").set_value(d).run()
+    assert not page.exception
+    assert len(page.get("vega_lite_chart")) == 6
+    assert len(page.info) == 1
+    with pytest.raises(AssertionError, match="no component"):
+        component(page, "vector_plane")
+    assert len(component(page, "score_bars")["functions"]) == 7
+
+
+def test_what_was_arranged_is_still_there_after_another_page(page):
+    page.button(key="scoring_preset_One long key").click().run()
+    page.button(key="scoring_printed").click().run()
+    page.session_state["scoring_vectors"][2]["query"] = [-1.25, 0.5]
+    page.button_group(key="scoring_n_keys").set_value(64).run()
+    bars = component(page, "score_bars")
+    page.switch_page("pages/start.py").run()
+    opened(page)
+    assert component(page, "vector_plane")["query"] == [-1.25, 0.5]
+    assert component(page, "score_bars") == bars
+    assert page.button_group(key="scoring_n_keys").value == 64
+
+
+def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    from ui import models
+
+    models._load.clear()
+    app.switch_page(PAGE).run()
+    assert not app.exception
+    assert "python -m attention_core.train scoring-functions" in app.error[0].value
+    models._load.clear()
+
+
+def test_the_scale_section_follows_its_controls(page):
+    page.button_group(key="scoring_n_keys").set_value(64).run()
+    page.select_slider(key="scoring_d_k").set_value(1024).run()
+    assert not page.exception
+    assert "dₖ = 1024, 64 keys" in text(page)

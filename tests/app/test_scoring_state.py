@@ -1,0 +1,98 @@
+"""What the page of scoring functions remembers: dragged arrows, typed numbers, changed parameters."""
+
+import math
+
+import pytest
+import streamlit as st
+import torch
+
+from ui import number_table, scoring_state
+
+
+@pytest.fixture
+def state(monkeypatch):
+    state = {}
+    monkeypatch.setattr(st, "session_state", state)
+    scoring_state.begin()
+    return state
+
+
+def send(state, revision=None, moving=False, query=(1.0, -2.0)):
+    state["scoring_plane"] = {
+        "moved": {
+            "query": list(query),
+            "keys": [[0.0, 1.0], [2.0, 2.0]],
+            "active": 1,
+            "revision": state["scoring_revision"] if revision is None else revision,
+            "sequence": 8,
+            "moving": moving,
+        }
+    }
+    scoring_state.take_plane()
+
+
+def test_a_dragged_arrow_is_taken_over_and_answered(state):
+    send(state)
+    assert scoring_state.vectors(2) == ([1.0, -2.0], [[0.0, 1.0], [2.0, 2.0]])
+    assert (state["scoring_answered"], state["scoring_active"]) == (8, 1)
+
+
+def test_a_message_from_before_a_preset_comes_too_late(state):
+    before = scoring_state.vectors(2)
+    send(state, revision=state["scoring_revision"] - 1)
+    assert scoring_state.vectors(2) == before
+    assert state["scoring_answered"] == 8
+
+
+def test_tables_are_drawn_anew_when_a_drag_ends_and_not_while_it_lasts(state):
+    version = state["scoring_version"]
+    send(state, moving=True)
+    assert state["scoring_version"] == version
+    send(state)
+    assert state["scoring_version"] == version + 1
+
+
+def test_typed_numbers_move_the_arrows_and_leave_the_table_alone(state):
+    version, revision = state["scoring_version"], state["scoring_revision"]
+    scoring_state.take_typed(2, [[3.0, 1.0], [0.5, 0.5], [1.0, 2.0]])
+    assert scoring_state.vectors(2) == ([3.0, 1.0], [[0.5, 0.5], [1.0, 2.0]])
+    assert (state["scoring_version"], state["scoring_revision"]) == (version, revision + 1)
+
+
+def test_changed_parameters_are_laid_over_the_trained_ones_until_taken_back(state):
+    trained = {"general.W": torch.zeros(2, 2), "concat.v": torch.zeros(4)}
+    scoring_state.put_parameters(2, {"general.W": [[1.0, 2.0], [3.0, 4.0]]})
+    assert scoring_state.parameters(2, trained)["general.W"].tolist() == [[1, 2], [3, 4]]
+    assert scoring_state.parameters(3, trained)["general.W"].tolist() == [[0, 0], [0, 0]]
+    assert scoring_state.changed_functions(2) == ["general"]
+    scoring_state.back_to_trained(2)
+    assert scoring_state.parameters(2, trained)["general.W"].tolist() == [[0, 0], [0, 0]]
+    assert scoring_state.changed_functions(2) == []
+
+
+def type_into(state, cells):
+    state["t_base"], state["t_table_0"] = [[1.0, 2.0], [3.0, 4.0]], {"edited_rows": cells}
+    taken = []
+    number_table._take("t", "t_table_0", ["x1", "x2"], ["q", "k₁"], 4, taken.append)
+    return taken[0], state["t_problem"]
+
+
+def test_edits_are_laid_over_the_table_as_it_was_drawn(state):
+    assert type_into(state, {0: {"x2": -1.5}, 1: {"x1": 0}}) == ([[1.0, -1.5], [0.0, 4.0]], "")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "k₁, x2: a number is needed, the cell is empty."),
+        (math.nan, "a finite number is needed, got nan"),
+        (math.inf, "a finite number is needed, got inf"),
+        ("abc", "a number is needed, got 'abc'"),
+        (4.5, "numbers go from −4 to 4 here, got 4.5"),
+    ],
+)
+def test_a_cell_that_is_no_number_is_named_and_the_rest_is_kept(state, value, words):
+    rows, problem = type_into(state, {1: {"x2": value, "x1": 2.5}})
+    assert rows == [[1.0, 2.0], [2.5, 4.0]]
+    assert words in problem
+    assert "still used" in problem

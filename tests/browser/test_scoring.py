@@ -1,0 +1,129 @@
+"""What a score measures, in a real browser: mouse, keyboard and finger; what follows; what survives."""
+
+import math
+import re
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+SENTENCE = "[data-testid=stMarkdown] p:has-text('Largest weight to')"
+
+
+@pytest.fixture
+def plane(page, app_url):
+    page.goto(f"{app_url}/scoring")
+    page.locator(".tip").first.wait_for()
+    page.locator("figure canvas").first.wait_for()
+    page.wait_for_timeout(500)
+    return page
+
+
+def tip(page, place):
+    return page.locator(f'.tip[data-place="{place}"]')
+
+
+def middle(locator):
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def at(page, x, y):
+    """Screen place of a point in the plane, which runs from -4.4 to 4.4."""
+    box = page.locator("svg[role=group]").bounding_box()
+    return box["x"] + box["width"] * (0.5 + x / 8.8), box["y"] + box["height"] * (0.5 - y / 8.8)
+
+
+def drag_to(page, place, x, y):
+    page.mouse.move(*middle(tip(page, place)))
+    page.mouse.down()
+    page.mouse.move(*at(page, x, y), steps=6)
+
+
+def shares(page):
+    """The softmax bars inside the plane's component, in per cent."""
+    return [
+        float(text.rstrip(" %"))
+        for text in page.locator("table:has(th:has-text('softmax')) td.wide span").all_inner_texts()
+    ]
+
+
+def pixels(page):
+    return page.locator("figure canvas").first.evaluate("(canvas) => canvas.toDataURL()")
+
+
+def test_dragging_a_key_changes_bars_at_once_and_then_what_python_draws(plane):
+    before, field = shares(plane), pixels(plane)
+    drag_to(plane, 3, 3.9, 3.9)
+    during = shares(plane)
+    assert during[2] > 90 > before[2]
+    assert sum(during) == pytest.approx(100, abs=0.3)
+    expect(plane.locator(SENTENCE)).to_have_text(re.compile(r"k₃: dot \(\d+%\)"))  # while the button is still down
+    plane.mouse.up()
+    third = plane.locator("table[aria-label^=Score] .weight .value").nth(2)
+    expect(third).to_have_text(f"{round(100 * _dot_share(plane))} %")
+    assert pixels(plane) != field
+
+
+def _dot_share(page):
+    """The third key's softmax of the plain dot products, from the plane's own table."""
+    dots = page.locator("table:has(th:has-text('softmax')) tbody tr td:nth-child(2)").all_inner_texts()
+    numbers = [float(text.replace("−", "-")) for text in dots]
+    powers = [2.718281828 ** (number - max(numbers)) for number in numbers]
+    return powers[2] / sum(powers)
+
+
+def test_angle_lengths_and_dot_product_obey_the_cosine_formula(plane):
+    drag_to(plane, 1, -1.0, 3.0)
+    plane.mouse.up()
+    text = plane.locator(".equation .numbers").inner_text().replace("−", "-")
+    length_q, length_k, degrees, dot = map(float, re.findall(r"-?\d+\.\d+", text))
+    assert length_k == pytest.approx(10**0.5, abs=0.05)
+    assert length_q * length_k * math.cos(degrees * 3.14159265 / 180) == pytest.approx(dot, abs=0.05)
+
+
+def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
+    arrow = tip(plane, 0)
+    arrow.focus()
+    words = plane.locator(SENTENCE).inner_text()
+    before = float(arrow.get_attribute("aria-valuenow"))
+    for _ in range(8):
+        plane.keyboard.press("ArrowLeft")
+    assert float(arrow.get_attribute("aria-valuenow")) == pytest.approx(before - 2)
+    assert arrow.get_attribute("aria-label") == "Query"
+    assert "dot product" in plane.locator("[aria-live=polite]").first.inner_text()
+    expect(plane.locator(SENTENCE)).not_to_have_text(words)
+    assert arrow.evaluate("(node) => node.getRootNode().activeElement === node"), "focus survives Python's answer"
+
+
+def test_a_finger_drags_too(plane):
+    finger = plane.context.new_cdp_session(plane)
+    start, end = middle(tip(plane, 2)), at(plane, -3.0, 2.0)
+    for kind, points in (("touchStart", [start]), ("touchMove", [end]), ("touchEnd", [])):
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+    expect(tip(plane, 2)).to_have_attribute("aria-valuetext", re.compile("^x −3.00, y 2.00"))
+
+
+def test_what_was_dragged_and_typed_is_there_after_another_page(plane):
+    drag_to(plane, 0, -2.0, 3.0)
+    plane.mouse.up()
+    plane.wait_for_timeout(400)
+    plane.get_by_text("See and edit them").click()
+    cells = plane.locator("[data-testid=stDataFrame] canvas").first
+    cells.wait_for()
+    cells.scroll_into_view_if_needed()
+    plane.wait_for_timeout(500)
+    box = cells.bounding_box()
+    plane.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + 52)
+    plane.keyboard.type("3")
+    plane.wait_for_timeout(300)  # the cell's editor opens with the first key
+    plane.keyboard.press("Enter")
+    edited = plane.locator("figure:has(b:text-is('general')) .shape")
+    edited.filter(has_text="that you put in").wait_for()
+    bars = plane.locator("table[aria-label^=Score] .value").all_inner_texts()
+    plane.get_by_role("link", name="Start").click()
+    plane.get_by_text("Attention Explorer").first.wait_for()
+    plane.get_by_role("link", name="What a score measures").first.click()
+    tip(plane, 0).wait_for()
+    assert tip(plane, 0).get_attribute("aria-valuetext").startswith("x −2.00, y 3.00")
+    edited.filter(has_text="that you put in").wait_for()
+    assert plane.locator("table[aria-label^=Score] .value").all_inner_texts() == bars

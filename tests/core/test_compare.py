@@ -1,0 +1,134 @@
+"""Seven functions on the same vectors, fields, cosines, the printed formula taken apart."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_core.compare import (
+    PARAMETER_NAMES,
+    SCORE_NAMES,
+    compare,
+    cosine_matrix,
+    favourites,
+    nearest_key,
+    printed_parts,
+    score_field,
+    seven_scores,
+)
+from attention_core.scores import Cosine, Dot, Location, printed_concat
+from attention_core.scoring_presets import VECTOR_PRESETS, random_vectors
+
+
+def random_parameters(d, d_a=5, n_positions=6, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    shapes = {
+        "general.W": (d, d),
+        "additive.W_q": (d_a, d),
+        "additive.W_k": (d_a, d),
+        "additive.v": (d_a,),
+        "concat.W": (d_a, 2 * d),
+        "concat.v": (d_a,),
+        "location.W": (n_positions, d),
+    }
+    assert tuple(shapes) == PARAMETER_NAMES
+    return {name: torch.randn(shape, generator=generator, dtype=torch.float64) for name, shape in shapes.items()}
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_every_function_gets_the_same_vectors_and_rows_sum_to_one(d):
+    query, key = torch.randn(1, d, dtype=torch.float64), torch.randn(4, d, dtype=torch.float64)
+    traces = compare(seven_scores(random_parameters(d)), query, key)
+    assert tuple(traces) == SCORE_NAMES
+    for name, trace in traces.items():
+        assert torch.equal(trace.key[0], key), name
+        assert trace.weights(0).sum(-1).item() == pytest.approx(1, abs=1e-12), name
+
+
+def test_a_missing_parameter_is_named():
+    parameters = random_parameters(2)
+    del parameters["concat.v"]
+    with pytest.raises(ValueError, match=r"missing: concat\.v"):
+        seven_scores(parameters)
+
+
+def test_a_matrix_with_too_few_rows_is_named():
+    parameters = random_parameters(2) | {"additive.W_k": torch.zeros(3, 2)}
+    with pytest.raises(ValueError, match=r"additive\.W_k \(3, 2\) needs as many rows as v \(5,\)"):
+        seven_scores(parameters)
+
+
+def test_query_and_key_of_different_width_are_refused():
+    with pytest.raises(ValueError, match="same d, got 2 and 3"):
+        compare({"dot": Dot()}, torch.zeros(1, 2), torch.zeros(4, 3))
+
+
+def test_a_field_has_the_top_of_the_plane_in_its_first_row():
+    field = score_field(Dot(), torch.tensor([0.5, 2.0]), extent=4, n=9)
+    assert field[0, 0] == pytest.approx(0.5 * -4 + 2 * 4)
+    assert field[8, 8] == pytest.approx(0.5 * 4 + 2 * -4)
+    assert field[4, 4] == 0
+
+
+def test_the_cosine_field_is_a_cone_and_the_location_field_is_flat():
+    query = torch.tensor([1.0, 1.0], dtype=torch.float64)
+    cone = score_field(Cosine(), query, extent=4, n=9)
+    assert cone[0, 8] == pytest.approx(cone[3, 5].item())  # the same direction, far and near
+    flat = score_field(Location(torch.tensor([[1.0, 2.0]], dtype=torch.float64)), query, extent=4, n=9)
+    assert flat.shape == (9, 9)
+    assert flat.unique().tolist() == [3.0]
+
+
+def test_cosines_agree_with_numpy():
+    vectors = np.random.default_rng(1).normal(size=(5, 8))
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(cosine_matrix(torch.from_numpy(vectors)), unit @ unit.T, atol=1e-12)
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 8), st.integers(0, 1000))
+def test_the_printed_formula_is_a_part_of_the_query_plus_a_part_of_the_key(n_queries, n_keys, d, seed):
+    generator = torch.Generator().manual_seed(seed)
+    query, key, vector = (
+        torch.randn(shape, generator=generator, dtype=torch.float64) for shape in ((n_queries, d), (n_keys, d), 2 * d)
+    )
+    parts = printed_parts(vector, query, key)
+    torch.testing.assert_close(parts.scores, printed_concat(vector)(query, key))
+    assert (parts.weights - parts.weights[:1]).abs().max() < 1e-12
+
+
+def test_v_of_the_wrong_length_is_refused():
+    with pytest.raises(ValueError, match=r"v needs 4 numbers for \[q; k\], got 3"):
+        printed_parts(torch.zeros(3), torch.zeros(1, 2), torch.zeros(1, 2))
+
+
+def test_a_long_key_wins_the_dot_product_and_loses_the_cosine():
+    preset = next(one for one in VECTOR_PRESETS if one.name == "One long key")
+    query, key = torch.tensor(preset.query), torch.tensor(preset.keys)
+    liked = favourites(compare({"dot": Dot(), "cosine": Cosine()}, query[None], key))
+    assert (liked["dot"].key, liked["cosine"].key) == (1, 0)
+    assert nearest_key(query, key) == 0
+
+
+@pytest.mark.parametrize("preset", VECTOR_PRESETS, ids=lambda preset: preset.name)
+def test_presets_lie_in_the_plane(preset):
+    numbers = torch.tensor([preset.query, *preset.keys])
+    assert numbers.shape == (5, 2)
+    assert numbers.abs().max() <= 4
+
+
+def test_equal_lengths_are_equal_and_right_angles_are_right():
+    presets = {preset.name: preset for preset in VECTOR_PRESETS}
+    lengths = torch.tensor(presets["Equal lengths"].keys).norm(dim=1)
+    assert lengths.max() - lengths.min() < 0.02
+    right = presets["Right angles"]
+    assert (torch.tensor(right.keys[:2]) @ torch.tensor(right.query)).tolist() == [0, 0]
+
+
+def test_random_vectors_lie_where_the_parameters_were_trained():
+    query, keys = random_vectors(8, 6, seed=5)
+    numbers = torch.tensor([query, *keys])
+    assert numbers.shape == (7, 8)
+    assert numbers.abs().max() <= 4
+    assert numbers[:, -1].min() >= 0
+    assert random_vectors(8, 6, seed=5) == (query, keys)
