@@ -78,7 +78,8 @@ def _frame(cells: Sequence[Sequence[str]], labels: Sequence[str] | None) -> pd.D
     columns = {str(place + 1): [row[place] for row in cells] for place in range(n_columns)}
     frame = pd.DataFrame(columns, dtype=object)
     if labels is not None:
-        frame.insert(0, LABEL, (list(labels) + [""] * len(cells))[: len(cells)])
+        named = (list(labels) + [""] * len(cells))[: len(cells)]
+        frame.insert(0, LABEL, pd.Series(named, dtype=object))
     return frame
 
 

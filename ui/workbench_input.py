@@ -244,15 +244,14 @@ def _files() -> None:
         persist_state="session",
     )
     st.button(f"Put it into {target}", key=f"{NAME}_paste_button", on_click=_take_paste, args=(target,))
-    uploaded = st.file_uploader(
+    key = f"{NAME}_file_{typed['generation']}"
+    st.file_uploader(
         f"CSV for {target}, or NPZ for everything",
         ["csv", "tsv", "txt", "npz"],
-        key=f"{NAME}_file_{typed['generation']}",
+        key=key,
+        on_change=_take_upload,
+        args=(key, target),
     )
-    if uploaded is not None and typed.get("taken") != uploaded.file_id:
-        typed["taken"] = uploaded.file_id
-        _take_file(uploaded.name, uploaded.getvalue(), target)
-        st.rerun()
     values, _ = parse_cells(target, typed["cells"][target])
     with st.container(horizontal=True, gap="small"):
         if values is not None:
@@ -272,6 +271,12 @@ def _files() -> None:
 
 def _take_paste(target: str) -> None:
     _take_file("pasted.csv", st.session_state.get(f"{NAME}_paste", "").encode(), target)
+
+
+def _take_upload(key: str, target: str) -> None:
+    uploaded = st.session_state.get(key)
+    if uploaded is not None:
+        _take_file(uploaded.name, uploaded.getvalue(), target)
 
 
 def _take_file(file_name: str, data: bytes, target: str) -> None:

@@ -58,26 +58,31 @@ def hull_chart(
     )
     chosen = pd.DataFrame({"x": context[:, 0], "y": context[:, 1], "label": list(query_labels)})
     chosen["chosen"] = np.arange(len(context)) == query
+    chosen["size"] = np.where(chosen["chosen"], 170, 45)
     colour = ROLE_COLOURS[Role.CONTEXT]
     lines = (
         alt.Chart(spokes)
         .mark_rule(color=ROLE_COLOURS[Role.WEIGHTS], opacity=0.55, aria=False)
-        .encode(x=x, y=y, x2="x_end:Q", y2="y_end:Q", strokeWidth=alt.StrokeWidth("width:Q", scale=None))
+        .encode(x=x, y=y, x2=alt.X2("x_end"), y2=alt.Y2("y_end"), strokeWidth=alt.StrokeWidth("width:Q", scale=None))
     )
     tips = [alt.Tooltip("label:N"), alt.Tooltip("x:Q", format=".4g"), alt.Tooltip("y:Q", format=".4g")]
     dots = alt.Chart(spokes).mark_circle(size=70, color=ROLE_COLOURS[Role.VALUE], opacity=1)
     found = alt.Chart(chosen).mark_point(filled=True, shape="diamond", color=colour, opacity=1)
     text = {"align": "left", "dx": 8, "dy": -7, "fontSize": 12, "aria": False, "tooltip": None}
     layers = [
-        area.encode(x=x, y=y, order="order:Q"),
+        area.encode(x=x, y=y, order=alt.Order("order:Q")),
         lines,
         dots.encode(x=x, y=y, tooltip=[*tips, alt.Tooltip("weight:Q", format=".4f")]),
-        found.encode(x=x, y=y, tooltip=tips, size=alt.condition("datum.chosen", alt.value(170), alt.value(45))),
+        found.encode(x=x, y=y, tooltip=tips, size=alt.Size("size:Q", scale=None)),
     ]
     if len(values) <= 12:
         layers.append(
-            alt.Chart(spokes).mark_text(color=ROLE_COLOURS[Role.VALUE], **text).encode(x=x, y=y, text="label:N")
+            alt.Chart(spokes)
+            .mark_text(color=ROLE_COLOURS[Role.VALUE], **text)
+            .encode(x=x, y=y, text=alt.Text("label:N"))
         )
     only = chosen[chosen["chosen"]]
-    layers.append(alt.Chart(only).mark_text(color=colour, fontWeight="bold", **text).encode(x=x, y=y, text="label:N"))
+    layers.append(
+        alt.Chart(only).mark_text(color=colour, fontWeight="bold", **text).encode(x=x, y=y, text=alt.Text("label:N"))
+    )
     return fixed(alt.layer(*layers), size, size)

@@ -48,19 +48,21 @@ def neuron_chart(
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 1], nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[1, 0], nice=False))
     base = alt.Chart(frame)
-    edge = base.mark_rule(color="#8a93a0", strokeWidth=1.5, **FREE).encode(x=x, y=y, x2="x_end:Q", y2="y_end:Q")
+    edge = base.mark_rule(color="#8a93a0", strokeWidth=1.5, **FREE).encode(
+        x=x, y=y, x2=alt.X2("x_end"), y2=alt.Y2("y_end")
+    )
     at_dot, at_text = alt.X("dot:Q", axis=None), alt.X("text:Q", axis=None)
     dot = base.mark_circle(size=1000, color=ROLE_COLOURS[Role.INPUT], opacity=1, **FREE).encode(x=at_dot, y=y)
-    name = base.mark_text(color="white", fontSize=12, **FREE).encode(x=at_dot, y=y, text="label:N")
+    name = base.mark_text(color="white", fontSize=12, **FREE).encode(x=at_dot, y=y, text=alt.Text("label:N"))
     text = {"align": "left", "fontSize": 12, "color": "#7d8794", **FREE}
-    weight = base.mark_text(dy=-8, **text).encode(x=at_text, y=y, text="weight:N")
-    part = base.mark_text(dy=9, **text).encode(x=at_text, y=y, text="part:N")
+    weight = base.mark_text(dy=-8, **text).encode(x=at_text, y=y, text=alt.Text("weight:N"))
+    part = base.mark_text(dy=9, **text).encode(x=at_text, y=y, text=alt.Text("part:N"))
     end = pd.DataFrame([{"x": 0.83, "y": 0.5, "label": short(float(parts.sum())), "under": "y"}])
     total = alt.Chart(end).encode(x=x, y=y)
     out = [
         total.mark_circle(size=1900, color=ROLE_COLOURS[Role.OUTPUT], opacity=1, **FREE),
-        total.mark_text(color="white", fontSize=13, fontWeight="bold", **FREE).encode(text="label:N"),
-        total.mark_text(dy=36, fontSize=12, color="#7d8794", **FREE).encode(text="under:N"),
+        total.mark_text(color="white", fontSize=13, fontWeight="bold", **FREE).encode(text=alt.Text("label:N")),
+        total.mark_text(dy=36, fontSize=12, color="#7d8794", **FREE).encode(text=alt.Text("under:N")),
     ]
     return fixed(alt.layer(edge, dot, name, weight, part, *out), *size)
 
@@ -110,7 +112,7 @@ def pair_cells(
     base = alt.Chart(frame).encode(x=x, y=y)
     layers = [
         base.mark_rect(width=cell - 2, height=cell - 2, aria=False).encode(
-            color=alt.Color("fill:N", scale=None), tooltip=["pair:N", "text:N"]
+            color=alt.Color("fill:N", scale=None), tooltip=[alt.Tooltip("pair:N"), alt.Tooltip("text:N")]
         )
     ]
     if marked is not None:
@@ -124,9 +126,11 @@ def pair_cells(
     ink = alt.Color("ink:N", scale=None)
     longest = max(map(len, frame["pair"]))
     if longest * 6 < cell:
-        layers.append(base.mark_text(dy=-9, fontSize=11, **FREE).encode(text="pair:N", color=ink))
+        layers.append(base.mark_text(dy=-9, fontSize=11, **FREE).encode(text=alt.Text("pair:N"), color=ink))
     layers.append(
-        base.mark_text(dy=9 if longest * 6 < cell else 0, fontSize=13, **FREE).encode(text="text:N", color=ink)
+        base.mark_text(dy=9 if longest * 6 < cell else 0, fontSize=13, **FREE).encode(
+            text=alt.Text("text:N"), color=ink
+        )
     )
     layers.append(colour_bar_layer(ramp, title, min(size - 20, 220)))
     return fixed(alt.layer(*layers), round(cell * n_cols), round(cell * n_rows))

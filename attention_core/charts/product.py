@@ -111,7 +111,7 @@ def product_chart(
     lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], CHOSEN]
     for stroke, width in (("white", 5.0), (alt.Undefined, 2.5)):
         mark = alt.Chart(lit).mark_rect(fillOpacity=0, strokeWidth=width, aria=False, tooltip=None, stroke=stroke)
-        encoding = {"x": x, "x2": "right:Q", "y": y, "y2": "bottom:Q"}
+        encoding = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
         if stroke is alt.Undefined:
             encoding["stroke"] = alt.Stroke("colour:N", scale=None)
         layers.append(mark.encode(**encoding))
@@ -153,9 +153,9 @@ def _painted(frame: pd.DataFrame, x: alt.X, y: alt.Y, select: str | None) -> alt
         .mark_rect(stroke="#8a93a0", strokeWidth=0.4, strokeOpacity=0.5, cursor="pointer" if select else "default")
         .encode(
             x=x,
-            x2="right:Q",
+            x2=alt.X2("right"),
             y=y,
-            y2="bottom:Q",
+            y2=alt.Y2("bottom"),
             color=alt.Color("fill:N", scale=None),
             tooltip=[
                 alt.Tooltip("matrix:N"),
@@ -177,7 +177,7 @@ def _numbers(frame: pd.DataFrame, x: alt.X, y: alt.Y, font_size: int) -> alt.Cha
     return (
         alt.Chart(middle)
         .mark_text(fontSize=font_size, aria=False, tooltip=None)
-        .encode(x=x, y=y, text="text:N", color=alt.Color("ink:N", scale=None))
+        .encode(x=x, y=y, text=alt.Text("text:N"), color=alt.Color("ink:N", scale=None))
     )
 
 
@@ -210,8 +210,8 @@ def _labels(row_labels, column_labels, start, top, across, down, cell, x, y, fon
     )
     style = {"fontSize": size, "color": "#7d8794", "aria": False, "tooltip": None}
     return [
-        alt.Chart(rows).mark_text(align="left", dx=6, **style).encode(x=x, y=y, text="text:N"),
-        alt.Chart(cols).mark_text(baseline="bottom", dy=-4, **style).encode(x=x, y=y, text="text:N"),
+        alt.Chart(rows).mark_text(align="left", dx=6, **style).encode(x=x, y=y, text=alt.Text("text:N")),
+        alt.Chart(cols).mark_text(baseline="bottom", dy=-4, **style).encode(x=x, y=y, text=alt.Text("text:N")),
     ]
 
 
@@ -240,4 +240,7 @@ def _names(left, right, result, inner, n_inner, start, top, x, y):
     below = alt.Chart(frame[frame.turn == "below"]).mark_text(align="right", baseline="bottom", dy=-4, dx=-2, **style)
     beside = alt.Chart(frame[frame.turn == "beside"]).mark_text(align="right", baseline="bottom", dx=-6, **style)
     colour = alt.Color("colour:N", scale=None)
-    return [below.encode(x=x, y=y, text="text:N", color=colour), beside.encode(x=x, y=y, text="text:N", color=colour)]
+    return [
+        below.encode(x=x, y=y, text=alt.Text("text:N"), color=colour),
+        beside.encode(x=x, y=y, text=alt.Text("text:N"), color=colour),
+    ]

@@ -46,7 +46,7 @@ def column_bars(
             "text": [
                 f"{one:.1%}" if share else f"{one:.3g}" if ok else "-∞" for one, ok in zip(values, finite, strict=True)
             ],
-            "chosen": [place == marked for place in range(len(values))],
+            "edge": [2 if place == marked else 0 for place in range(len(values))],
         }
     )
     low, high = min(0.0, float(frame["value"].min())), max(0.0, float(frame["value"].max()))
@@ -58,18 +58,17 @@ def column_bars(
     )
     scale = alt.Scale(domain=[low - (room if low < 0 else 0), high + room], nice=False)
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, format="%" if share else "~g"))
-    bars = base.mark_bar(color=ROLE_COLOURS[role], cornerRadiusEnd=1).encode(
+    bars = base.mark_bar(color=ROLE_COLOURS[role], stroke="#7d8794", cornerRadiusEnd=1).encode(
         y=y,
-        stroke=alt.condition("datum.chosen", alt.value("#7d8794"), alt.value(None)),
-        strokeWidth=alt.condition("datum.chosen", alt.value(2), alt.value(0)),
-        tooltip=["label:N", "text:N"],
+        strokeWidth=alt.StrokeWidth("edge:Q", scale=None),
+        tooltip=[alt.Tooltip("label:N"), alt.Tooltip("text:N")],
     )
     layers = [bars]
     if size[0] / max(len(values), 1) >= 34:
         style = {"fontSize": 11, "color": "#7d8794", "aria": False, "tooltip": None}
         above = base.transform_filter("datum.value >= 0").mark_text(baseline="bottom", dy=-3, **style)
         below = base.transform_filter("datum.value < 0").mark_text(baseline="top", dy=3, **style)
-        layers += [above.encode(y=y, text="text:N"), below.encode(y=y, text="text:N")]
+        layers += [above.encode(y=y, text=alt.Text("text:N")), below.encode(y=y, text=alt.Text("text:N"))]
     return fixed(alt.layer(*layers), *size)
 
 
@@ -103,16 +102,16 @@ def stacked_sum(
         .mark_bar(color=ROLE_COLOURS[Role.SCORES], height=46, stroke="white", strokeWidth=1)
         .encode(
             x=x,
-            x2="end:Q",
-            y=alt.value(size[1] / 2),
+            x2=alt.X2("end"),
+            y=alt.YValue(size[1] / 2),
             opacity=alt.Opacity("shade:Q", scale=None),
-            tooltip=["label:N", alt.Tooltip("value:Q", format=".4g")],
+            tooltip=[alt.Tooltip("label:N"), alt.Tooltip("value:Q", format=".4g")],
         )
     )
     names = (
         alt.Chart(frame)
         .transform_filter("datum.wide")
         .mark_text(fontSize=11, color="#7d8794", dy=-34, aria=False, tooltip=None)
-        .encode(x=alt.X("middle:Q"), y=alt.value(size[1] / 2), text="label:N")
+        .encode(x=alt.X("middle:Q"), y=alt.YValue(size[1] / 2), text=alt.Text("label:N"))
     )
     return fixed(alt.layer(bar, names), *size)

@@ -1,0 +1,79 @@
+"""The workbench's charts: specs that follow the schema, numbers where they belong."""
+
+import altair as alt
+import numpy as np
+import pytest
+
+from attention_core.charts import ramp_for, signed_ramp, weights_ramp
+from attention_core.charts.hull import hull_chart
+from attention_core.charts.neuron import neuron_chart, pair_cells
+from attention_core.charts.product import Factor, product_cell, product_chart, short
+from attention_core.charts.softmax import column_bars, stacked_sum
+from attention_core.trace import Role
+
+GENERATOR = np.random.default_rng(0)
+LEFT, RIGHT = GENERATOR.normal(size=(3, 2)), GENERATOR.normal(size=(2, 4))
+
+
+def factor(name, values):
+    return Factor(name, values, ramp_for(Role.QUERY, values, values.shape[1]), Role.QUERY)
+
+
+def product(**more):
+    given = {"cell": 40, "row": 1, "column": 2, "select": "cell", "title": "scores"} | more
+    return product_chart(
+        factor("X", LEFT), factor("W", RIGHT), factor("Q", LEFT @ RIGHT), ["a", "b", "c"], list("1234"), **given
+    )
+
+
+CHARTS = {
+    "product": product,
+    "product without numbers": lambda: product(cell=20),
+    "hull": lambda: hull_chart(LEFT, LEFT / 2, np.ones(3) / 3, list("abc"), list("xyz"), 1),
+    "hull of one point": lambda: hull_chart(LEFT[:1], LEFT[:1], np.ones(1), ["a"], ["x"], 0),
+    "neuron": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"]),
+    "pairs": lambda: pair_cells(LEFT @ RIGHT, list("abc"), list("1234"), signed_ramp(LEFT), title="w", marked=(0, 1)),
+    "bars": lambda: column_bars(np.array([1, -2, -np.inf]), ["a", 'b"', "c"], role=Role.SCORES, title="s", marked=1),
+    "sum": lambda: stacked_sum(np.array([1.0, 2.0, 0.1]), list("abc"), title="sum"),
+    "sum of nothing": lambda: stacked_sum(np.zeros(2), list("ab"), title="sum"),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_spec_follows_the_schema(name):
+    alt.LayerChart.from_dict(CHARTS[name]().to_dict(), validate=True)
+
+
+def cells(chart):
+    return [row for rows in chart.to_dict()["datasets"].values() for row in rows if "fill" in row]
+
+
+def test_the_result_cell_lies_where_its_row_and_its_column_cross():
+    drawn = {(one["matrix"], one["row"], one["col"]): one for one in cells(product())}
+    result, row, column = drawn["Q", 1, 2], drawn["X", 1, 0], drawn["W", 0, 2]
+    assert (result["top"], result["left"]) == (row["top"], column["left"])
+    assert result["value"] == pytest.approx(float(LEFT[1] @ RIGHT[:, 2]))
+
+
+def test_shapes_that_do_not_multiply_are_refused():
+    with pytest.raises(ValueError, match="inner widths"):
+        product_chart(
+            factor("X", LEFT), factor("W", LEFT), factor("Q", LEFT), list("abc"), list("12"), cell=30, row=0, column=0
+        )
+
+
+def test_a_product_too_large_for_the_screen_is_not_drawn_as_one():
+    assert product_cell(np.ones((3, 2)), np.ones((2, 3)), 400, 370) == 54
+    assert product_cell(np.ones((64, 64)), np.ones((64, 64)), 400, 370) is None
+
+
+def test_masked_pairs_are_grey_and_say_minus_infinity():
+    values = np.array([[1.0, -np.inf]])
+    masked = cells(pair_cells(values, ["a"], ["a", "b"], weights_ramp(2), title="w"))[1]
+    assert masked["text"] == "-∞"
+    assert masked["fill"] == "#9aa1aa"
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "0"), (-0.001, "0"), (1.5, "1.5"), (250.4, "250"), (2e6, "2e+06")])
+def test_numbers_fit_a_cell(value, text):
+    assert short(value) == text
