@@ -1,0 +1,175 @@
+"""Look up softly, without a browser: presets, edited records, queries, temperature, what survives, bad input."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from attention_core.data.records import PRESETS
+
+PAGE, OTHER = "pages/lookup.py", "pages/start.py"
+QUERIES = "lookup_queries"
+
+
+@pytest.fixture
+def page(app):
+    return opened(app, PAGE)
+
+
+def opened(app, path):
+    app.switch_page(path).run()
+    assert not app.exception
+    return app
+
+
+def take(page, preset):
+    page.segmented_control(key="lookup_preset").set_value(preset).run()
+    assert not page.exception
+    return page
+
+
+def ask(page, text):
+    page.text_area(key=QUERIES).set_value(text).run()
+    assert not page.exception
+    return page
+
+
+def with_rows(page, rows):
+    """Come to the page with these records, as after an edit and a visit elsewhere."""
+    opened(page, OTHER)
+    page.session_state["lookup_rows"] = rows
+    return opened(page, PAGE)
+
+
+def answers(page) -> str:
+    return next((one.proto.body for one in page.get("html") if 'class="looked-up"' in one.proto.body), "")
+
+
+def words(page) -> str:
+    return " ".join(element.value for kind in (page.markdown, page.caption, page.info) for element in kind)
+
+
+def test_every_preset_is_looked_up_exactly_and_softly(page):
+    for preset in PRESETS:
+        take(page, preset)
+        assert not page.error
+        assert not page.info
+        assert PRESETS[preset].note in words(page)
+        assert answers(page).count("<tr>") == 1 + len(PRESETS[preset].queries)
+        assert page.text_area(key=QUERIES).value == "\n".join(PRESETS[preset].queries)
+        assert len(page.get("vega_lite_chart")) >= 3
+
+
+def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
+    ask(page, "Show, attend and tell\nShow atend an tel")
+    body = answers(page)
+    assert body.count(">miss<") == 1
+    assert body.count("Show, attend and tell (100%") == 2
+
+
+def test_temperature_takes_look_up_into_the_plain_average(page):
+    ask(page, "Neural Turing machines")
+    page.select_slider(key="lookup_temperature").set_value(0.005).run()
+    assert ">2014<" in answers(page)
+    page.select_slider(key="lookup_temperature").set_value(5.0).run()
+    years = [row[2] for row in PRESETS["Papers"].table.rows]
+    average = float(re.search(r"<td>2014</td><td>(.*?)</td>", answers(page)).group(1))
+    assert average == pytest.approx(sum(years) / len(years), abs=0.4)
+
+
+def test_a_query_that_resembles_nothing_is_told(page):
+    ask(page, "zzzz qqqq")
+    assert "a softmax cannot say miss" in words(page)
+
+
+def test_another_column_can_be_asked_and_another_handed_over(page):
+    page.selectbox(key="lookup_value").set_value("abstract").run()
+    assert "layers of self-attention" in answers(page)
+    page.selectbox(key="lookup_key").set_value("year").run()
+    assert "is not a finite number" in words(page)
+    ask(page, "2016")
+    assert not page.exception
+    assert answers(page).count("<tr>") == 2
+
+
+@pytest.mark.parametrize("preset", ["Phone book", "Noisy time series"])
+def test_every_step_can_be_shown(page, preset):
+    take(page, preset)
+    seen = []
+    for _ in range(12):
+        assert not page.exception
+        seen.append(page.session_state["lookup_step"])
+        following = page.button(key="lookup_next")
+        if following.disabled:
+            break
+        following.click().run()
+    assert seen[-1] == "context"
+
+
+def test_records_queries_and_temperature_survive_leaving_the_page(page):
+    take(page, "Phone book")
+    ask(page, "Somebody")
+    page.select_slider(key="lookup_temperature").set_value(0.3).run()
+    with_rows(page, [["Some Body", "555-0001"], ["Else", "555-0002"]])
+    assert page.segmented_control(key="lookup_preset").value == "Phone book"
+    assert page.text_area(key=QUERIES).value == "Somebody"
+    assert page.select_slider(key="lookup_temperature").value == 0.3
+    assert "555-0001" in answers(page)
+
+
+def test_restore_brings_the_preset_back(page):
+    with_rows(page, [["only one", "text", 2000]])
+    page.button(key="lookup_restore").click().run()
+    assert "Attention is all you need (100%" in answers(page)
+
+
+def test_rows_that_cannot_be_used_are_named_and_the_rest_is_kept(page):
+    faults = (
+        (["bad", "text", None], "row 2 (year)"),
+        (["bad", "text", math.inf], "row 2 (year)"),
+        ([None, "text", 2001], "row 2 (title)"),
+        (["first", "text", 2001], "“first” is the key of several records"),
+    )
+    for row, remark in faults:
+        with_rows(page, [["first", "text", 2000], row])
+        assert remark in words(page)
+        assert not page.error
+        assert answers(page)
+
+
+def test_an_empty_table_says_what_to_do(page):
+    with_rows(page, [])
+    assert "Add a row" in page.error[0].value
+    assert not answers(page)
+
+
+def test_ten_thousand_rows_are_bounded_and_told(page):
+    with_rows(page, [[f"title {n}", "text", 2000 + n % 20] for n in range(10_000)])
+    assert "the first 64 are used" in words(page)
+    assert answers(page)
+
+
+def test_queries_are_bounded_and_told(page):
+    faults = (
+        ("Papers", "", "Type a query"),
+        ("Papers", "\n".join(f"query {n}" for n in range(30)), "The first 12 of"),
+        ("Noisy time series", "2\nnan\nsoon", "“soon” is not a finite number"),
+        ("Noisy time series", "-1e9", ""),
+    )
+    for preset, text, remark in faults:
+        ask(take(page, preset), text)
+        assert not page.error
+        assert remark in words(page)
+
+
+def test_what_people_type_is_shown_as_text_not_as_html(page):
+    ask(page, "<img src=x onerror=alert(1)>")
+    assert "<img" not in answers(page)
+
+
+def test_an_address_can_carry_a_table(app):
+    app.query_params["table"] = "noisy-time-series"
+    opened(app, PAGE)
+    assert app.segmented_control(key="lookup_preset").value == "Noisy time series"
