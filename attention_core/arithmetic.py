@@ -21,8 +21,10 @@ MANY = 4
 
 def number(value: float) -> str:
     """Return a number as short LaTeX: three significant digits, powers of ten where needed."""
-    if value == 0 or 0.001 <= abs(value) < 10_000:
+    if value == 0 or 0.001 <= abs(value) < 999.5:
         return f"{value:.3g}"
+    if 999.5 <= abs(value) < 100_000:
+        return f"{value:.0f}"
     if not math.isfinite(value):
         return r"-\infty" if value < 0 else r"\infty"
     mantissa, exponent = f"{value:.1e}".split("e")

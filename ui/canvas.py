@@ -46,7 +46,8 @@ def drawing_pad(name: str, *, side: int = 256, first_preset: int = 7) -> PadStat
     state = st.session_state
     if f"{name}_drawing" not in state:
         state[f"{name}_paper"], state[f"{name}_width"], state[f"{name}_generation"] = "light", 20, 0
-        _put_preset(name, first_preset, side)
+        asked = st.query_params.get("digit", "")
+        _put_preset(name, int(asked) if asked.isdecimal() and int(asked) < 10 else first_preset, side)
     component = f"{name}_pad_{state[f'{name}_generation']}"
     if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
         state[f"{name}_seed"] = state[f"{name}_drawing"]
@@ -65,6 +66,7 @@ def drawing_pad(name: str, *, side: int = 256, first_preset: int = 7) -> PadStat
     if result.image_data is not None:
         state[f"{name}_drawing"] = result.json_data
         state[f"{name}_pixels"] = result.image_data
+        st.query_params.pop("digit", None)  # the address tells a preset, not what was drawn since
     _buttons(name, side)
     drawing = state[f"{name}_drawing"]
     pixels = state[f"{name}_pixels"]
@@ -78,7 +80,7 @@ def _buttons(name: str, side: int) -> None:
             st.button(
                 str(digit),
                 key=f"{name}_preset_{digit}",
-                on_click=_put_preset,
+                on_click=_choose_preset,
                 args=(name, digit, side),
                 help=f"Draw a {digit} for me",
             )
@@ -124,6 +126,11 @@ def _replace(name: str, drawing: dict[str, Any]) -> None:
     st.session_state[f"{name}_drawing"] = drawing
     st.session_state[f"{name}_pixels"] = None
     st.session_state[f"{name}_generation"] += 1
+
+
+def _choose_preset(name: str, digit: int, side: int) -> None:
+    _put_preset(name, digit, side)
+    st.query_params["digit"] = str(digit)
 
 
 def _put_preset(name: str, digit: int, side: int) -> None:

@@ -13,7 +13,9 @@ from attention_core.data.mnist import load_mnist
 from attention_core.data.strokes import Trajectories, load_trajectories, stroke_digits
 from attention_core.evaluate.digits import accuracy, to_tensor
 from attention_core.intervene import UNIFORM
+from attention_core.models import load
 from attention_core.train.loop import Recipe
+from attention_core.weights import WeightsError
 
 BATCH_SIZE = 128
 BATCHES_PER_EPOCH = 780  # about 100,000 pictures
@@ -63,7 +65,20 @@ class DigitTask:
         }
         if hasattr(model, "trace"):
             figures["test_accuracy_with_uniform_attention"] = accuracy(model, self.test, self.device, UNIFORM)
+            figures["feed_forward_network"] = self._baseline()
         return figures
+
+    def _baseline(self) -> dict[str, Any]:
+        """Return what the network without attention reaches on the same data, if it has been trained."""
+        try:
+            ffn = load("ffn-classifier", self.device)
+        except WeightsError:
+            return {"note": "train ffn-classifier first to see its figures here"}
+        return {
+            "parameters": sum(parameter.numel() for parameter in ffn.parameters()),
+            "test_accuracy": accuracy(ffn, self.test, self.device),
+            "held_out_stroke_accuracy": accuracy(ffn, self.held_out, self.device),
+        }
 
 
 def _some(trajectories: Trajectories, chosen: slice) -> Trajectories:
