@@ -1,9 +1,144 @@
-"""The digit page in a real browser: a drawing is answered, a click asks, keys step, nothing is lost."""
+"""The digit page in a real browser: a stroke is answered, a click asks, keys step, nothing is lost on the way."""
 
 from __future__ import annotations
 
+import re
 
-def test_page_opens(app_url, page):
-    page.goto(f"{app_url}/draw-a-digit")
-    page.get_by_text("Attention reads").wait_for()
-    page.wait_for_timeout(2000)
+import pytest
+
+from ui.navigation import PAGES
+
+ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "pixels.py")
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].map(chart => {
+    const svg = chart.querySelector('svg.marks'), canvas = chart.querySelector('canvas.marks');
+    return svg ? svg.outerHTML.replace(/(gradient|clip)[_\\w-]*\\d+/g, '') : canvas ? canvas.toDataURL() : '';
+})"""
+BARS = "svg.marks [aria-label*='probability: ']"
+ANSWER = f"""() => [...document.querySelectorAll("{BARS}")].map(bar => bar.getAttribute('aria-label')).join()"""
+INK = "() => document.querySelector('canvas.lower-canvas, .st-key-pixels_canvas_frame canvas')?.toDataURL()"
+
+
+@pytest.fixture
+def visitor(page, app_url):
+    """The page, opened and painted."""
+    page.goto(f"{app_url}/{ADDRESS}")
+    page.locator("canvas.upper-canvas").wait_for()
+    settle(page)
+    return page
+
+
+def settle(page) -> None:
+    """Wait until the script has run and every chart is painted."""
+    page.wait_for_timeout(300)
+    page.wait_for_function(IDLE)
+    page.wait_for_function(f"() => {{ const all = ({PAINTINGS})(); return all.length > 3 && all.every(one => one); }}")
+
+
+def draw(page, points) -> None:
+    """Draw one stroke through points given as shares of the pad."""
+    box = page.locator("canvas.upper-canvas").bounding_box()
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place, steps=8)
+    page.mouse.up()
+
+
+def wait_for_change(page, expression, before, timeout=20_000) -> None:
+    page.wait_for_function(f"before => {{ const now = ({expression})(); return now && now !== before; }}", arg=before)
+    page.wait_for_function(IDLE, timeout=timeout)
+
+
+def step_of(page) -> str:
+    found = re.search(r"[?&]step=(\w+)", page.url)
+    return found[1] if found else ""
+
+
+def test_mouse_stroke_changes_the_answer_and_paints_other_maps(visitor):
+    answer, maps = visitor.evaluate(ANSWER), visitor.evaluate(PAINTINGS)
+    assert answer
+    draw(visitor, [(0.3, 0.55), (0.5, 0.5), (0.75, 0.5)])  # a bar through the seven
+    wait_for_change(visitor, ANSWER, answer)
+    settle(visitor)
+    after = visitor.evaluate(PAINTINGS)
+    assert len(after) == len(maps)
+    changed = sum(one != other for one, other in zip(maps, after, strict=True))
+    assert changed >= 6, f"only {changed} of {len(maps)} charts changed"
+
+
+def test_drawing_on_an_empty_pad_is_answered(visitor):
+    visitor.locator(".st-key-pixels_clear button").click()
+    visitor.locator(BARS).first.wait_for(state="detached")
+    visitor.get_by_test_id("stAlert").first.wait_for()
+    visitor.wait_for_function(IDLE)
+    visitor.wait_for_timeout(800)  # a new canvas is mounted
+    draw(visitor, [(0.5, 0.2), (0.5, 0.8)])
+    visitor.locator(BARS).first.wait_for()
+    settle(visitor)
+
+
+def test_click_on_a_pixel_makes_it_the_query(visitor):
+    before = visitor.evaluate(PAINTINGS)
+    picture = visitor.locator(".st-key-pixels_pick svg.marks, .st-key-pixels_pick canvas.marks")
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    visitor.mouse.click(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.3)
+    visitor.wait_for_url(re.compile(r"[?&]pixel=\d+"))
+    pixel = int(re.search(r"pixel=(\d+)", visitor.url)[1])
+    assert (pixel // 28, pixel % 28) == pytest.approx((0.3 * 28, 0.4 * 28), abs=2)
+    settle(visitor)
+    changed = sum(one != other for one, other in zip(before, visitor.evaluate(PAINTINGS), strict=False))
+    assert changed >= 3  # the picture, its row and its column at least
+
+
+def test_arrow_keys_step_forth_and_back(visitor):
+    visitor.get_by_role("heading").first.click()  # not on the canvas, whose keys are its own
+    visitor.keyboard.press("ArrowRight")
+    visitor.wait_for_url(re.compile(r"[?&]step=\w+"))
+    forward = step_of(visitor)
+    settle(visitor)
+    visitor.keyboard.press("ArrowLeft")
+    visitor.wait_for_url(lambda url: f"step={forward}" not in url)
+    assert step_of(visitor) != forward
+    settle(visitor)
+
+
+def test_play_advances_by_itself_and_pauses(visitor):
+    button = visitor.locator(".st-key-pixels_play button")
+    button.click()
+    visitor.wait_for_url(re.compile(r"[?&]step=\w+"))
+    first = step_of(visitor)
+    visitor.wait_for_url(lambda url: f"step={first}" not in url)
+    button.click()
+    settle(visitor)
+    paused = step_of(visitor)
+    visitor.wait_for_timeout(2600)
+    assert step_of(visitor) == paused
+
+
+def test_drawing_survives_leaving_the_page_and_coming_back(visitor):
+    answer = visitor.evaluate(ANSWER)
+    draw(visitor, [(0.3, 0.55), (0.5, 0.5), (0.75, 0.5)])
+    wait_for_change(visitor, ANSWER, answer)
+    settle(visitor)
+    drawn, ink = visitor.evaluate(ANSWER), visitor.evaluate(INK)
+    links = visitor.get_by_test_id("stSidebarNavLink")
+    links.first.click()
+    visitor.locator("canvas.upper-canvas").wait_for(state="detached")
+    visitor.wait_for_function(IDLE)
+    visitor.get_by_test_id("stSidebarNav").locator(f"a[href$='/{ADDRESS}']").click()
+    visitor.locator("canvas.upper-canvas").wait_for()
+    settle(visitor)
+    visitor.wait_for_timeout(500)
+    settle(visitor)
+    assert visitor.evaluate(ANSWER) == drawn
+    assert visitor.evaluate(INK) == ink
+
+
+def test_phone_shows_the_pad_without_scrolling_sideways(visitor):
+    visitor.set_viewport_size({"width": 390, "height": 844})
+    visitor.wait_for_timeout(500)
+    settle(visitor)
+    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
