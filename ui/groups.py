@@ -65,6 +65,7 @@ def number_input(name: str) -> Typed:
 
 
 def _remember(name: str) -> None:
+    st.session_state.pop(f"{name}_query", None)
     typed = read_numbers(st.session_state[f"{name}_text"])
     if typed.numbers:
         st.query_params["numbers"] = "-".join(map(str, typed.numbers))
@@ -72,7 +73,6 @@ def _remember(name: str) -> None:
 
 def _take(name: str, preset: str) -> None:
     st.session_state[f"{name}_text"] = " ".join(str(one) for one in PRESETS[preset].numbers)
-    st.session_state.pop(f"{name}_query", None)
     _remember(name)
 
 

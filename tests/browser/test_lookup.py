@@ -1,0 +1,49 @@
+"""Look up softly in a real browser: a cell is edited, a query almost matches it, both survive leaving the page."""
+
+from __future__ import annotations
+
+from ui.navigation import PAGES
+
+ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "lookup.py")
+OTHER = next(entry.title for entry in PAGES if entry.file == "groups.py")
+TITLE = next(entry.title for entry in PAGES if entry.file == "lookup.py")
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+
+
+CELLS = "() => document.querySelector('[data-testid=stDataFrame] canvas')?.textContent ?? ''"
+
+
+def write_first_cell(page, text):
+    """Type into the editor's first cell; a grid that is still being built swallows clicks, so look and try again."""
+    editor = page.get_by_test_id("stDataFrame").first
+    for _ in range(6):
+        page.wait_for_timeout(500)
+        editor.click(position={"x": 150, "y": 55})
+        page.wait_for_timeout(150)
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(500)
+        if text in page.evaluate(CELLS):
+            return
+    raise AssertionError(f"the cell does not hold {text!r}: {page.evaluate(CELLS)!r}")
+
+
+def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page):
+    page.goto(f"{app_url}/{ADDRESS}")
+    page.get_by_text("most weight on").wait_for()
+    page.wait_for_function(IDLE)
+    write_first_cell(page, "A brand new title")
+    queries = page.get_by_role("textbox", name="Queries, one per line")
+    queries.fill("a brend new titel")
+    queries.press("Control+Enter")
+    found = page.locator(".looked-up").get_by_text("A brand new title (")
+    found.wait_for()
+    assert "miss" in page.locator(".looked-up tr").nth(1).inner_text()
+    page.get_by_role("link", name=OTHER).click()
+    page.get_by_role("heading", name=OTHER).wait_for()
+    page.get_by_role("link", name=TITLE).first.click()
+    found.wait_for()
+    assert queries.input_value() == "a brend new titel"
+    page.get_by_text("Noisy time series", exact=True).first.click()
+    page.get_by_text("Attention as regression").wait_for()
+    page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 4")
