@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
 from attention_core.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot, Score
 from attention_core.trace import AttentionTrace, Axis
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCORE_NAMES = ("dot", "scaled dot", "general", "cosine", "additive", "concat", "location")
 PARAMETER_NAMES = (
@@ -140,15 +143,19 @@ def printed_parts(vector: Tensor, query: Tensor, key: Tensor) -> Parts:
     return Parts(query_part, key_part, scores, scores.softmax(-1))
 
 
+UNDECIDED = 0.01
+"""Weights that differ by less prefer nobody."""
+
+
 class Favourite(NamedTuple):
     """Which key a scoring function likes best.
 
     Attributes:
-        key: its position.
+        key: its position; None when all weights lie within 1 % of each other.
         weight: what it gets; ties go to the first.
     """
 
-    key: int
+    key: int | None
     weight: float
 
 
@@ -156,9 +163,18 @@ def favourites(traces: Mapping[str, AttentionTrace]) -> dict[str, Favourite]:
     """Return each function's favourite key for the first query."""
     chosen = {}
     for name, trace in traces.items():
-        weight, key = trace.weights(0, [0])[0].max(-1)
-        chosen[name] = Favourite(int(key), float(weight))
+        weights = trace.weights(0, [0])[0]
+        weight, key = weights.max(-1)
+        undecided = float(weight - weights.min()) < UNDECIDED
+        chosen[name] = Favourite(None if undecided else int(key), float(weight))
     return chosen
+
+
+def comparison_frame(traces: Mapping[str, AttentionTrace]) -> pd.DataFrame:
+    """Return one row per function, query and key: function, query, key, their labels, score, weight."""
+    import pandas as pd
+
+    return pd.concat([trace.to_frame().assign(function=name) for name, trace in traces.items()], ignore_index=True)
 
 
 def nearest_key(query: Tensor, key: Tensor) -> int:

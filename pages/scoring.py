@@ -10,7 +10,7 @@ from ui.layout import page_frame, section, who_asks
 from ui.models import model_or_stop
 from ui.scale_section import scale_section
 from ui.scoring_controls import controls, parameter_table, vector_table
-from ui.scoring_parts import cosines, fields, printed_section, side_by_side, verdict
+from ui.scoring_parts import cosines, export, fields, printed_section, side_by_side, verdict
 from ui.scoring_state import NAME
 from ui.vector_plane import vector_plane
 
@@ -69,6 +69,9 @@ def explore() -> None:
     if table.open:
         with table:
             parameter_table(d, parameters)
+    export(traces)
+    if not state[f"{NAME}_moving"]:
+        kept.write_link(d)
     if d == 2:
         with place:
             vector_plane(

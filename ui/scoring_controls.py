@@ -11,7 +11,7 @@ from attention_core.scoring_presets import VECTOR_PRESETS
 from ui import scoring_state as kept
 from ui.number_table import Rows, number_table
 from ui.scoring_parts import key_name
-from ui.scoring_state import DIMENSIONS, MAX_KEYS, MIN_KEYS, NAME
+from ui.scoring_state import DIMENSIONS, LIMIT, MAX_KEYS, MIN_KEYS, NAME
 
 PARAMETER_LIMIT = 100.0
 TABLES = {
@@ -27,7 +27,6 @@ def _choose_dimension() -> int:
     return st.segmented_control(
         "Numbers per vector, d",
         DIMENSIONS,
-        default=2,
         key=f"{NAME}_d",
         required=True,
         persist_state="session",
@@ -67,7 +66,7 @@ def controls() -> int:
             disabled=n_keys <= MIN_KEYS,
             help="The last key goes",
         )
-    st.caption(st.session_state[f"{NAME}_note"] or "Your own arrangement.")
+    st.caption(st.session_state[f"{NAME}_notes"][d] or "Your own arrangement.")
     return d
 
 
@@ -79,7 +78,7 @@ def vector_table(d: int) -> None:
         [query, *keys],
         ["q", *(key_name(place) for place in range(len(keys)))],
         [f"x{place + 1}" for place in range(d)],
-        limit=4,
+        limit=LIMIT,
         version=st.session_state[f"{NAME}_version"],
         on_edit=lambda rows: kept.take_typed(d, rows),
     )

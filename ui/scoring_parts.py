@@ -11,10 +11,17 @@ from torch import Tensor
 
 from attention_core.charts import ROLE_COLOURS, matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
-from attention_core.compare import Parts, cosine_matrix, favourites, nearest_key, printed_parts, score_field
+from attention_core.compare import (
+    Parts,
+    comparison_frame,
+    cosine_matrix,
+    favourites,
+    nearest_key,
+    printed_parts,
+    score_field,
+)
 from attention_core.scores import Score
 from attention_core.trace import AttentionTrace, Axis, Role
-from ui.layout import section
 from ui.score_bars import score_bars
 from ui.score_fields import score_fields
 from ui.scoring_state import NAME
@@ -57,9 +64,15 @@ def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
 def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
     """Say which function likes which key best, and which key is nearest."""
     by_key: dict[int, list[str]] = {}
+    undecided = []
     for name, favourite in favourites(traces).items():
-        by_key.setdefault(favourite.key, []).append(f"{name} ({favourite.weight:.0%})")
+        if favourite.key is None:
+            undecided.append(name)
+        else:
+            by_key.setdefault(favourite.key, []).append(f"{name} ({favourite.weight:.0%})")
     parts = [f"**{key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
+    if undecided:
+        parts.append(f"nobody in particular: {', '.join(undecided)}")
     st.markdown(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
 
 
@@ -111,8 +124,8 @@ def printed_section(vector: Tensor, query: Tensor, key: Tensor) -> None:
     with numbers:
         st.html(_printed_table(parts))
         st.caption(
-            f"Three queries: yours, yours with its numbers in reverse order, and its opposite; "
-            f"v = ({', '.join(f'{number:g}' for number in vector.tolist())}).".replace("-", "−")
+            "Three queries: yours, yours with its numbers in reverse order, and its opposite; "
+            "v is 1, −0.5, 1, −0.5 and so on."
         )
 
 
@@ -154,7 +167,14 @@ def _weight_cell(weight: float) -> str:
     )
 
 
-def section_heading(title: str, question: str, role: Role | None = None) -> None:
-    """Draw a section's heading with its one sentence."""
-    section(title, role)
-    st.markdown(question)
+def export(traces: Mapping[str, AttentionTrace]) -> None:
+    """Offer the numbers of all functions as a table; the address is the link."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.download_button(
+            "Scores and weights of all seven (.csv)",
+            lambda: comparison_frame(traces).to_csv(index=False),
+            "scores.csv",
+            on_click="ignore",
+            key=f"{NAME}_csv",
+        )
+        st.caption("The page's address holds your vectors: a link reopens them.")

@@ -18,7 +18,8 @@ from ui.vector_plane import take_move
 NAME = "scoring"
 DIMENSIONS = (2, 3, 4, 8)
 MIN_KEYS, MAX_KEYS = 2, 6
-PRINTED = "printed"
+LIMIT = 4.0
+"""Largest absolute value of a number in a vector: the plane ends there."""
 
 
 def begin() -> None:
@@ -29,11 +30,42 @@ def begin() -> None:
     state[f"{NAME}_vectors"] = {}
     state[f"{NAME}_parameters"] = {}
     state[f"{NAME}_revision"] = state[f"{NAME}_version"] = state[f"{NAME}_answered"] = state[f"{NAME}_active"] = 0
+    state[f"{NAME}_moving"] = False
+    state[f"{NAME}_d"] = 2
     state[f"{NAME}_seed"] = 0
+    state[f"{NAME}_notes"] = {}
     for d in DIMENSIONS:
         query, keys = random_vectors(d, 4, seed=d)
         state[f"{NAME}_vectors"][d] = {"query": list(query), "keys": [list(key) for key in keys]}
+        state[f"{NAME}_notes"][d] = "Random vectors, drawn as in the training of the parameters."
     put_preset(VECTOR_PRESETS[0])
+    linked = read_link(st.query_params.get("vectors", ""))
+    if linked is not None:
+        d, query, keys = linked
+        state[f"{NAME}_d"] = d
+        put_vectors(d, query, keys)
+        state[f"{NAME}_notes"][d] = ""
+
+
+def read_link(text: str) -> tuple[int, list[float], Rows] | None:
+    """Return d, query and keys from a link such as "2,1.5;1.75,2.25;3.5,2"; None when it is not one."""
+    try:
+        rows = [[float(number) for number in row.split(",")] for row in text[:1000].split(";")]
+    except ValueError:
+        return None
+    d = len(rows[0])
+    sound = d in DIMENSIONS and MIN_KEYS + 1 <= len(rows) <= MAX_KEYS + 1
+    if not sound or not all(len(row) == d and all(abs(number) <= LIMIT for number in row) for row in rows):
+        return None
+    return d, rows[0], rows[1:]
+
+
+def write_link(d: int) -> None:
+    """Put query and keys into the address, so that a link reopens what somebody saw."""
+    query, keys = vectors(d)
+    text = ";".join(",".join(f"{number:g}" for number in row) for row in [query, *keys])
+    if st.query_params.get("vectors") != text:
+        st.query_params["vectors"] = text
 
 
 def vectors(d: int) -> tuple[list[float], Rows]:
@@ -55,7 +87,7 @@ def put_vectors(d: int, query: list[float], keys: Rows, *, typed: bool = False) 
 def take_typed(d: int, rows: Rows) -> None:
     """Take over a table whose first row is the query."""
     put_vectors(d, rows[0], rows[1:], typed=True)
-    st.session_state[f"{NAME}_note"] = ""
+    st.session_state[f"{NAME}_notes"][d] = ""
 
 
 def take_plane() -> None:
@@ -69,15 +101,16 @@ def take_plane() -> None:
         return
     state[f"{NAME}_vectors"][2] = {"query": move["query"], "keys": move["keys"]}
     state[f"{NAME}_active"] = move["active"]
+    state[f"{NAME}_moving"] = move["moving"]
     if not move["moving"]:
         state[f"{NAME}_version"] += 1
-    state[f"{NAME}_note"] = ""
+    state[f"{NAME}_notes"][2] = ""
 
 
 def put_preset(preset: VectorPreset) -> None:
     """Arrange query and keys as a preset has them."""
     put_vectors(2, list(preset.query), [list(key) for key in preset.keys])
-    st.session_state[f"{NAME}_note"] = preset.explanation
+    st.session_state[f"{NAME}_notes"][2] = preset.explanation
 
 
 def shuffle(d: int) -> None:
@@ -86,7 +119,7 @@ def shuffle(d: int) -> None:
     state[f"{NAME}_seed"] += 1
     query, keys = random_vectors(d, len(vectors(d)[1]), seed=100 * d + state[f"{NAME}_seed"])
     put_vectors(d, list(query), [list(key) for key in keys])
-    state[f"{NAME}_note"] = ""
+    state[f"{NAME}_notes"][d] = "Random vectors, drawn as in the training of the parameters."
 
 
 def change_number_of_keys(d: int, by: int) -> None:
@@ -119,7 +152,7 @@ def back_to_trained(d: int) -> None:
     """Forget the visitor's changes to the parameters."""
     st.session_state[f"{NAME}_parameters"].pop(d, None)
     st.session_state[f"{NAME}_version"] += 1
-    st.session_state[f"{NAME}_note"] = ""
+    st.session_state[f"{NAME}_notes"][d] = ""
 
 
 def changed_functions(d: int) -> list[str]:
@@ -132,7 +165,7 @@ def put_printed_formula(d: int) -> None:
     identity = torch.eye(2 * d).tolist()
     vector = [1.0, -0.5] * d
     put_parameters(d, {"concat.W": identity, "concat.v": vector})
-    st.session_state[f"{NAME}_note"] = (
+    st.session_state[f"{NAME}_notes"][d] = (
         "concat is now vᵀtanh([q; k]) without W, as it is often printed. Move the query: its weights do not change at "
         "all. Why is shown further down, and the trained one comes back under The parameters."
     )

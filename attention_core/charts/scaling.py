@@ -22,7 +22,7 @@ def scale_chart(
     reference: float | None = None,
     logarithmic: bool = False,
     chosen: int | None = None,
-    height: int = 220,
+    height: int = 240,
 ) -> alt.LayerChart:
     """Draw one measured quantity over d_k, a line without the division and one with it.
 

@@ -109,6 +109,29 @@ def test_what_was_arranged_is_still_there_after_another_page(page):
     assert page.button_group(key="scoring_n_keys").value == 64
 
 
+def test_a_link_reopens_what_somebody_saw(app):
+    app.query_params["vectors"] = "1,2;0.5,0.5;-3,1.25"
+    opened(app)
+    assert component(app, "vector_plane")["query"] == [1, 2]
+    assert component(app, "vector_plane")["keys"] == [[0.5, 0.5], [-3, 1.25]]
+    app.button(key="scoring_preset_Mixed").click().run()
+    assert app.query_params["vectors"] == "2,1.5;1.75,2.25;3.5,2;-2.25,1.75;0.75,0.25"
+
+
+@pytest.mark.parametrize("link", ["hello", "1,2", "1,2;3", "9,9;1,1;2,2", "nan,1;1,1;2,2", "1;2;3", ";" * 5000])
+def test_a_link_that_is_none_is_passed_over(app, link):
+    app.query_params["vectors"] = link
+    opened(app)
+    assert component(app, "vector_plane")["query"] == [2.0, 1.5]
+
+
+def test_a_link_of_longer_vectors_opens_their_width(app):
+    app.query_params["vectors"] = "1,2,3;0,0,1;1,1,1"
+    opened(app)
+    assert app.button_group(key="scoring_d").value == 3
+    assert len(component(app, "score_bars")["keys"]) == 2
+
+
 def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path):
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
     from ui import models

@@ -13,6 +13,7 @@ from ui import number_table, scoring_state
 def state(monkeypatch):
     state = {}
     monkeypatch.setattr(st, "session_state", state)
+    monkeypatch.setattr(st, "query_params", {})
     scoring_state.begin()
     return state
 

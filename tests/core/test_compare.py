@@ -10,6 +10,7 @@ from attention_core.compare import (
     PARAMETER_NAMES,
     SCORE_NAMES,
     compare,
+    comparison_frame,
     cosine_matrix,
     favourites,
     nearest_key,
@@ -108,6 +109,17 @@ def test_a_long_key_wins_the_dot_product_and_loses_the_cosine():
     liked = favourites(compare({"dot": Dot(), "cosine": Cosine()}, query[None], key))
     assert (liked["dot"].key, liked["cosine"].key) == (1, 0)
     assert nearest_key(query, key) == 0
+
+
+def test_weights_that_are_all_alike_prefer_nobody():
+    query, key = torch.tensor([[1.0, 1.0]]), torch.randn(3, 2)
+    assert favourites(compare({"location": Location(torch.ones(3, 2))}, query, key))["location"].key is None
+
+
+def test_the_table_of_all_functions_has_a_row_per_function_and_key():
+    frame = comparison_frame(compare({"dot": Dot(), "cosine": Cosine()}, torch.ones(1, 2), torch.ones(3, 2)))
+    assert frame["function"].tolist() == ["dot"] * 3 + ["cosine"] * 3
+    assert frame["score"].tolist() == pytest.approx([2] * 3 + [1] * 3)
 
 
 @pytest.mark.parametrize("preset", VECTOR_PRESETS, ids=lambda preset: preset.name)
