@@ -42,6 +42,11 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
         key: position of the key.
     """
     dot_like = isinstance(trace.score, (Dot, ScaledDot))
+    own = getattr(trace.score, "numbers", None)  # a scoring function that is no dot product may explain itself
+    if own is not None and step.name in ("scores", "scaled"):
+        letter = "S" if step.name == "scores" else "S'"
+        way = own(step.name, trace.query[head, query], trace.key[head, key])
+        return rf"{letter}_{{{query},{key}}} = {way}"
     if step.name == "scores" and dot_like:
         q, k = trace.query[head, query], trace.key[head, key]
         return rf"S_{{{query},{key}}} = q_{{{query}}} \cdot k_{{{key}}} = " + _products(q, k)

@@ -22,6 +22,8 @@ from attention_core.trace import AttentionTrace, Axis, Role, Step
 
 MAX_LABEL = 44
 """Characters of a record shown at an axis."""
+RECALL_LETTERS = 6000
+"""Letters of all keys together that `recall_among_noise` is fit for while a person waits: about half a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,13 @@ class Nearness:
                 self,
             ),
         )
+
+    def numbers(self, stage: str, query: Tensor, key: Tensor) -> str:
+        """Return one pair's score of a stage as LaTeX with its numbers, from vectors of length 1."""
+        q, k, half = float(query), float(key), float(_half_squares(query[None], key[None]))
+        if stage == "scores":
+            return rf"-\tfrac{{1}}{{2}} ({q:.4g} - {k:.4g})^2 = {half:.3g}".replace("- -", "+ ")
+        return rf"\frac{{{half:.3g}}}{{{self.width:.3g}^2}} = {half / self.width**2:.3g}"
 
 
 def _half_squares(query: Tensor, key: Tensor) -> Tensor:
@@ -244,7 +253,8 @@ def short(entry: str | float) -> str:
 def temperature_sweep(records: Records, query: str | float, temperatures: Sequence[float]) -> Tensor:
     """Return one query's weights at each temperature, (n_temperatures, n_keys): from look-up to plain average."""
     alone: Sequence[Any] = [query]
-    return torch.stack([soft_lookup(records, alone, one).weights()[0] for one in temperatures])
+    scores = soft_lookup(records, alone, 1.0).scores()
+    return (scores / torch.tensor(temperatures, dtype=scores.dtype)[:, None]).softmax(-1)
 
 
 def regression(records: Records, temperature: float, n: int = 200) -> tuple[Tensor, Tensor]:
@@ -285,6 +295,17 @@ def garble(text: str, share: float, source: random.Random) -> str:
         else letter
         for letter in text
     )
+
+
+def fit_for_recall(keys: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Return the first different keys that have RECALL_LETTERS together, at least one, and how often to draw noise."""
+    kept, letters = [], 0
+    for key in dict.fromkeys(keys):
+        letters += len(key)
+        if kept and letters > RECALL_LETTERS:
+            break
+        kept.append(key)
+    return tuple(kept), 3 if letters < RECALL_LETTERS / 3 else 1
 
 
 def recall_among_noise(

@@ -97,6 +97,7 @@ def choose_query(name: str, numbers: list[int]) -> int:
         format_func=lambda place: labels[place],
         required=True,
         persist_state="session",
+        wrap=True,
     )
 
 
@@ -170,9 +171,7 @@ def all_slices(trace: AttentionTrace, numbers: list[int]) -> None:
     """Draw the whole n x n x n block as one small square per query."""
     squares = np.stack([pair_weights(trace, place).cpu().numpy() for place in range(len(numbers))])
     labels = [f"query {one}" for one in numbers]
-    chart = contact_sheet(
-        squares, labels, weights_ramp(squares[0].size, 1.0), title="weight", columns=min(len(numbers), 8), size=112
-    )
+    chart = contact_sheet(squares, labels, weights_ramp(squares[0].size, 1.0), title="weight", columns=4, size=120)
     st.altair_chart(chart, width="content", alt="One square of weights over all pairs for every query")
 
 

@@ -25,6 +25,7 @@ from attention_core.data.records import (
 from attention_core.lookup import (
     Records,
     exact_lookup,
+    fit_for_recall,
     recall_among_noise,
     regression,
     temperature_sweep,
@@ -41,7 +42,7 @@ TABLE_STYLE = """<style>
 .looked-up { max-height: 24rem; overflow: auto; } .looked-up table { border-collapse: collapse; width: 100%; }
 .looked-up th, .looked-up td { padding: 0.3rem 0.5rem; text-align: left; vertical-align: top; font-size: 0.9rem; }
 .looked-up th { font-weight: 600; border: none; border-bottom: 1px solid #8a93a066; }
-.looked-up td { border: none; border-bottom: 1px solid #8a93a033; overflow-wrap: anywhere; min-width: 4.2rem; }
+.looked-up td { border: none; border-bottom: 1px solid #8a93a033; overflow-wrap: anywhere; min-width: 5rem; }
 </style>"""
 KEPT_ROWS = 2000
 """Rows of the editor that are remembered; only MAX_RECORDS of them are looked at."""
@@ -242,25 +243,24 @@ def sweep_section(records: Records, query: str | float, temperature: float) -> N
 
 def recall_section(records: Records, temperature: float) -> None:
     """Draw how often the right record is found when the keys are misspelled."""
-    keys = tuple(dict.fromkeys(str(key) for key in records.keys))
+    keys, n_repeats = fit_for_recall([str(key) for key in records.keys])
     st.altair_chart(
-        recall_chart(_recall(keys, temperature)),
+        recall_chart(_recall(keys, temperature, n_repeats)),
         width="stretch",
         key="recall",
         alt="Share of records found against the share of letters replaced",
     )
+    times = "once" if n_repeats == 1 else f"{n_repeats} times over"
+    first = "" if len(keys) == len(set(records.keys)) else f" The first {len(keys)} records are tried."
     st.caption(
         "Letters of all keys are replaced at random, then each record is asked for by its right name, "
-        f"{_REPEATS} times over. One wrong letter and the dictionary misses; the soft look-up forgets gradually."
+        f"{times}. One wrong letter and the dictionary misses; the soft look-up forgets gradually.{first}"
     )
 
 
-_REPEATS = 3
-
-
 @st.cache_data(max_entries=100, show_spinner=False)
-def _recall(keys: tuple[str, ...], temperature: float) -> list:
-    return recall_among_noise(keys, temperature, NOISE, n_repeats=_REPEATS)
+def _recall(keys: tuple[str, ...], temperature: float, n_repeats: int) -> list:
+    return recall_among_noise(keys, temperature, NOISE, n_repeats=n_repeats)
 
 
 def regression_section(records: Records, queries: Sequence[float], trace: AttentionTrace, chosen: int) -> None:

@@ -18,7 +18,7 @@ N_SHOWN = len(LINES)
 
 
 def sweep_chart(
-    weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float, *, height: int = 330
+    weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float, *, height: int = 380
 ) -> alt.LayerChart:
     """Draw one query's weights against the temperature, from look-up to plain average.
 
@@ -30,7 +30,7 @@ def sweep_chart(
         height: screen pixels.
     """
     shown = np.argsort(-weights.max(0), kind="stable")[:N_SHOWN]
-    names = [f"{labels[key][:24]}" + ("" if labels[key][:24] == labels[key] else "…") for key in shown]
+    names = [f"{labels[key][:36]}" + ("" if labels[key][:36] == labels[key] else "…") for key in shown]
     names = [name if names.index(name) == place else f"{name} ({place + 1})" for place, name in enumerate(names)]
     frame = pd.DataFrame(
         [
@@ -61,7 +61,7 @@ def sweep_chart(
                 "record:N",
                 sort=names,
                 scale=alt.Scale(domain=names, range=colours),
-                legend=alt.Legend(orient="bottom", title=None, columns=2, labelLimit=190),
+                legend=alt.Legend(orient="bottom", title=None, columns=1, labelLimit=260),
             ),
             tooltip=["record:N", alt.Tooltip("temperature:Q", format=".3g"), alt.Tooltip("weight:Q", format=".3f")],
         )

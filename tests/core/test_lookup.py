@@ -10,9 +10,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.arithmetic import cell_formula
 from attention_core.lookup import (
     Records,
     exact_lookup,
+    fit_for_recall,
     garble,
     recall_among_noise,
     regression,
@@ -165,6 +167,19 @@ def test_soft_recall_outlives_exact_recall_when_keys_are_noisy():
     assert noisy.soft > 0.7
     with pytest.raises(ValueError, match="different"):
         recall_among_noise(["a", "a"], 0.05, [0])
+
+
+def test_many_long_keys_are_bounded_before_noise_is_drawn():
+    assert fit_for_recall(["a", "b", "a"]) == (("a", "b"), 3)
+    kept, n_repeats = fit_for_recall([f"{n:03d}" * 200 for n in range(64)])
+    assert (len(kept), n_repeats) == (10, 1)
+    assert len(fit_for_recall(["x" * 10_000])[0]) == 1
+
+
+def test_numbers_of_a_cell_are_those_of_the_trace():
+    trace = soft_lookup(Records((1.0, 2.5), (3.0, 4.0)), [2.0], 0.16)
+    assert cell_formula(trace, trace.step("scores"), 0, 0, 0).endswith("(2 - 1)^2 = -0.5")
+    assert cell_formula(trace, trace.step("scaled"), 0, 0, 1).endswith(f"= {float(trace.scores()[0, 1]):.3g}")
 
 
 @pytest.mark.parametrize(
