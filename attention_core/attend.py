@@ -142,9 +142,10 @@ def log_normaliser_in_blocks(
     query: Tensor, key: Tensor, score: Score, mask: Tensor | None, intervention: Intervention = NO_INTERVENTION
 ) -> Tensor:
     """Return the log-sum-exp of each row, (n_heads, n_queries), from (n_heads, n, d) query and key, in O(n) memory."""
-    blocks = _scores_in_blocks(query, key, score, mask, intervention)
-    rows = [masked.logsumexp(-1) for _, _, masked in blocks]
-    return torch.cat(rows).reshape(query.shape[0], query.shape[1])
+    normaliser = query.new_empty(query.shape[:2])
+    for head, rows, masked in _scores_in_blocks(query, key, score, mask, intervention):
+        normaliser[head, rows] = masked.logsumexp(-1)
+    return normaliser
 
 
 def context_in_blocks(
@@ -156,13 +157,11 @@ def context_in_blocks(
     intervention: Intervention = NO_INTERVENTION,
 ) -> Tensor:
     """Return the weighted sums of the values, (n_heads, n_queries, d_v), for any scoring function and any edit."""
-    blocks = _scores_in_blocks(query, key, score, mask, intervention)
-    # A row of nothing but -inf has no softmax; nan_to_num gives it the zeros that it stands for.
-    contexts = [
-        masked.softmax(-1).masked_fill((masked == -math.inf).all(-1, keepdim=True), 0) @ value[head]
-        for head, _, masked in blocks
-    ]
-    merged = torch.cat(contexts).reshape(*query.shape[:2], value.shape[-1])
+    merged = query.new_empty(*query.shape[:2], value.shape[-1])
+    for head, rows, masked in _scores_in_blocks(query, key, score, mask, intervention):
+        # A row of nothing but -inf has no softmax; it gets the zeros that it stands for.
+        weights = masked.softmax(-1).masked_fill((masked == -math.inf).all(-1, keepdim=True), 0)
+        merged[head, rows] = weights @ value[head]
     if intervention.ablated_heads:
         merged[list(intervention.ablated_heads)] = 0
     return merged

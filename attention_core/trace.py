@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -55,6 +55,7 @@ class Axis:
         return Axis(name, [str(position) for position in range(n)])
 
     @staticmethod
+    @lru_cache(maxsize=16)
     def picture(name: str, height: int, width: int) -> Axis:
         """Return an axis over the cells of a picture in reading order, labelled "row 3, column 17"."""
         labels = [f"row {row}, column {column}" for row in range(height) for column in range(width)]
@@ -212,7 +213,9 @@ class AttentionTrace:
 
     def weights(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         """Return the weights: each whole row sums to 1, masked cells are exactly 0, blind queries are all 0."""
-        scores = self.scores(head, rows, cols)
+        return self._weights_of(self.scores(head, rows, cols), head, rows, cols)
+
+    def _weights_of(self, scores: Tensor, head: int, rows: Rows, cols: Rows) -> Tensor:
         allowed = self.allowed(head, rows, cols)
         normaliser = self.log_normaliser[head, rows, None]
         weights = (scores - normaliser.masked_fill(normaliser == -math.inf, 0)).exp()
@@ -237,7 +240,8 @@ class AttentionTrace:
         """Yield (rows, scores, weights) block by block, so that no caller needs the whole matrix at once."""
         for start in range(0, self.n_queries, ROWS_AT_ONCE):
             rows = slice(start, min(start + ROWS_AT_ONCE, self.n_queries))
-            yield rows, self.scores(head, rows), self.weights(head, rows)
+            scores = self.scores(head, rows)
+            yield rows, scores, self._weights_of(scores, head, rows, ALL)
 
     def summary(self, head: int = 0, queries: Tensor | None = None) -> Summary:
         """Average the head in one pass over its blocks.
@@ -247,16 +251,19 @@ class AttentionTrace:
             queries: bool (n_queries,), the queries over which `received` averages; None = all.
         """
         chosen = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
-        received = torch.zeros(self.n_keys, dtype=self.query.dtype, device=self.query.device)
-        means, entropies, largest = [], [], []
+        received = self.query.new_zeros(self.n_keys)
+        # Filled in place: a small result kept from every block would keep the memory of the block from being reused.
+        means, entropies, largest = self.query.new_empty(3, self.n_queries)
         for rows, scores, weights in self.blocks(head):
             allowed = self.allowed(head, rows)
-            seen = torch.ones_like(scores, dtype=torch.bool) if allowed is None else allowed
             received += weights[chosen[rows].to(weights.device)].sum(0)
-            means.append(scores.masked_fill(~seen, 0).sum(1) / seen.sum(1).clamp(min=1))
-            entropies.append(-torch.xlogy(weights, weights).sum(1) / math.log(2))
-            largest.append(weights.amax(1))
-        return Summary(received / max(int(chosen.sum()), 1), torch.cat(means), torch.cat(entropies), torch.cat(largest))
+            largest[rows] = weights.amax(1)
+            entropies[rows] = -torch.xlogy(weights, weights).sum(1) / math.log(2)
+            if allowed is None:
+                means[rows] = scores.mean(1)
+            else:
+                means[rows] = scores.masked_fill(~allowed, 0).sum(1) / allowed.sum(1).clamp(min=1)
+        return Summary(received / max(int(chosen.sum()), 1), means, entropies, largest)
 
     def replace(self, intervention: Intervention) -> AttentionTrace:
         """Return the trace of the same layer on the same input with these edits instead of the present ones.
