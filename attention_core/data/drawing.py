@@ -143,9 +143,12 @@ def _centre_of_mass(picture: np.ndarray) -> tuple[float, float]:
 
 
 def _corner(shape: tuple[int, ...], centre: tuple[float, float]) -> tuple[int, int]:
-    """Return where to lay the fitted digit so that its centre of mass is in the middle (whole pixels, as MNIST did)."""
+    """Return where to lay the fitted digit so that its centre of mass is at pixel 14, by whole pixels.
+
+    So MNIST's digits lie: between 13.5 and 14.5 all of them, counted from 0.
+    """
     row, column = (
-        int(np.clip(round(SIDE / 2 - 0.5 - middle), 0, SIDE - size)) for middle, size in zip(centre, shape, strict=True)
+        int(np.clip(round(SIDE / 2 - middle), 0, SIDE - size)) for middle, size in zip(centre, shape, strict=True)
     )
     return row, column
 

@@ -52,12 +52,6 @@ def test_canvases_go_through_the_pages_own_code(tmp_path, capsys, canvases):
     assert (drawn["model"], drawn["n"], drawn["device"]) == (MODEL, 10, "cpu")
 
 
-def test_colours_and_size_of_the_canvas_do_not_matter(canvases):
-    small = np.stack([draw_paths(preset_paths(digit, 90), 90, 7) for digit in range(10)])
-    first, second = (canvases_to_images(drawn) for drawn in (canvases, small))
-    assert np.abs(first - second).mean() < 0.02
-
-
 @pytest.mark.parametrize("zipped", [True, False])
 def test_idx_folder_is_evaluated_on_its_t10k_part(tmp_path, capsys, canvases, zipped):
     images = np.rint(canvases_to_images(canvases) * 255).astype(np.uint8)
