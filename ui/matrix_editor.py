@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -43,9 +43,9 @@ def matrix_editor(
         labelled: whether the first column holds the rows' names.
         words: said to screen readers.
     """
-    if key not in st.session_state or key not in store["base"]:
-        store["base"][key] = _frame(store["cells"][name], store["labels"].get(name, []) if labelled else None)
-    base = store["base"][key]
+    widget, base = mounted(
+        store, key, lambda: _frame(store["cells"][name], store["labels"].get(name, []) if labelled else None)
+    )
     n_columns = len(base.columns) - labelled
     height = min(HEADER_HEIGHT + ROW_HEIGHT * (len(base) + grows) + 3, MOST_HEIGHT)
     config: dict[str, Any] = {
@@ -58,7 +58,7 @@ def matrix_editor(
         config[LABEL] = st.column_config.TextColumn("", width=74, default="", max_chars=40)
     edited = st.data_editor(
         base,
-        key=key,
+        key=widget,
         num_rows="dynamic" if grows else "fixed",
         hide_index=True,
         column_config=config,
@@ -71,6 +71,24 @@ def matrix_editor(
     store["cells"][name] = [[_text(one) for one in row] for row in numbers.itertuples(index=False, name=None)]
     if labelled:
         store["labels"][name] = [_text(one) for one in edited[LABEL]]
+
+
+def mounted(store: MutableMapping[str, Any], key: str, make: Callable[[], pd.DataFrame]) -> tuple[str, pd.DataFrame]:
+    """Return the key of an editor's widget and the frame that it started from.
+
+    Streamlit drops an editor's state when its page is left. When the page is entered again the editor starts from what
+    make() returns, under a new key, so that nothing of its earlier life is laid over that.
+
+    Args:
+        store: with "base", where both are kept.
+        key: of the table; another key mounts it anew.
+        make: returns the frame to start from.
+    """
+    held = store["base"].get(key)
+    if held is None or held["widget"] not in st.session_state:
+        times = 0 if held is None else held["times"] + 1
+        held = store["base"][key] = {"widget": f"{key}_{times}", "times": times, "frame": make()}
+    return held["widget"], held["frame"]
 
 
 def _frame(cells: Sequence[Sequence[str]], labels: Sequence[str] | None) -> pd.DataFrame:

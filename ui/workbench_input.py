@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from attention_core.data.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
@@ -25,7 +27,7 @@ from attention_core.workbench import (
     Problem,
 )
 from ui import workbench_state as held
-from ui.matrix_editor import large_matrix, matrix_editor, table_heading, tell
+from ui.matrix_editor import large_matrix, matrix_editor, mounted, table_heading, tell
 from ui.workbench_state import LABELLED, NAME, memory
 
 MODES = {Mode.SELF: "X and projections", Mode.CROSS: "X asks Y", Mode.DIRECT: "Q, K, V"}
@@ -332,21 +334,21 @@ def drawn_mask(problem: Problem) -> None:
     if max(problem.n_queries, problem.n_keys) > MOST_DRAWN:
         st.info(f"A mask is drawn by hand for up to {MOST_DRAWN} rows; the part drawn so far stays.")
         return
-    import pandas as pd
-
     mask = problem.mask()
     key = f"{NAME}_drawn_{typed['generation']}_{problem.n_queries}_{problem.n_keys}"
-    if key not in st.session_state or key not in typed["base"]:
-        queries, keys = problem.row_labels(problem.query_table), problem.row_labels(problem.key_table)
+    queries, keys = problem.row_labels(problem.query_table), problem.row_labels(problem.key_table)
+
+    def frame_of_mask() -> pd.DataFrame:
         frame = pd.DataFrame(mask, columns=[str(place) for place in range(mask.shape[1])])
         frame.insert(0, "asks", list(queries))
-        typed["base"][key] = frame, list(keys)
-    frame, keys = typed["base"][key]
+        return frame
+
+    widget, frame = mounted(typed, key, frame_of_mask)
     st.caption("Ticked: this row (query) may see that column (key).")
     config = {str(place): st.column_config.CheckboxColumn(label) for place, label in enumerate(keys)}
     edited = st.data_editor(
         frame,
-        key=key,
+        key=widget,
         hide_index=True,
         disabled=["asks"],
         column_config=config | {"asks": st.column_config.TextColumn("")},
@@ -359,10 +361,8 @@ def drawn_mask(problem: Problem) -> None:
         typed["drawn"] = _larger(typed["drawn"], new)
 
 
-def _larger(old, new):
+def _larger(old: np.ndarray | None, new: np.ndarray) -> np.ndarray:
     """Return the new mask, with the old one's rows and columns beyond it kept."""
-    import numpy as np
-
     if old is None:
         return new.copy()
     shape = tuple(np.maximum(old.shape, new.shape))

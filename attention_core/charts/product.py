@@ -148,6 +148,9 @@ def _cells(factor: Factor, start: float, top: float) -> pd.DataFrame:
 
 def _painted(frame: pd.DataFrame, x: alt.X, y: alt.Y, select: str | None) -> alt.Chart:
     shown = frame.assign(shown_row=frame["row"] + 1, shown_col=frame["col"] + 1)
+    shown["words"] = [
+        f"{one.matrix}, row {one.shown_row}, column {one.shown_col}: {short(one.value)}" for one in shown.itertuples()
+    ]
     chart = (
         alt.Chart(shown)
         .mark_rect(stroke="#8a93a0", strokeWidth=0.4, strokeOpacity=0.5, cursor="pointer" if select else "default")
@@ -157,6 +160,7 @@ def _painted(frame: pd.DataFrame, x: alt.X, y: alt.Y, select: str | None) -> alt
             y=y,
             y2=alt.Y2("bottom"),
             color=alt.Color("fill:N", scale=None),
+            description=alt.Description("words:N"),
             tooltip=[
                 alt.Tooltip("matrix:N"),
                 alt.Tooltip("shown_row:Q", title="row"),
@@ -182,7 +186,9 @@ def _numbers(frame: pd.DataFrame, x: alt.X, y: alt.Y, font_size: int) -> alt.Cha
 
 
 def short(value: float) -> str:
-    """Return a number that fits a cell: at most two decimals, none where there are none."""
+    """Return a number that fits a cell: at most two decimals, none where there are none; - for no number."""
+    if value != value:
+        return "-"
     if abs(value) >= 1000:
         return f"{value:.0e}"
     if abs(value) >= 100:
