@@ -1,0 +1,15 @@
+"""The floor of the digit page's latency: the same pad, no model, one trivial chart."""
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from ui.canvas import drawing_pad
+from ui.layout import page_frame
+
+st.set_page_config(layout="wide")
+page_frame("Floor", "The same pad, no model, one trivial chart.")
+pad = drawing_pad("pixels")
+ink = float((pad.canvas[..., 0] < 128).mean())
+bar = alt.Chart(pd.DataFrame({"probability": [ink], "what": ["ink"]})).mark_bar()
+st.altair_chart(bar.encode(x=alt.X("probability:Q"), y=alt.Y("what:N"), tooltip=[alt.Tooltip("probability:Q")]))

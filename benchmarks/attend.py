@@ -1,0 +1,124 @@
+"""What a trace costs, and how memory grows with n: python -m benchmarks.attend.
+
+Goals: attention with a trace takes at most 1.1 times the fused forward pass at n = 784; memory grows with n, not n x n.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+
+from attention_core import attend, load
+from benchmarks.report import load_average, milliseconds_each, publish
+
+SIZES = (784, 4096, 16384)
+D = 16
+ROUNDS = 41
+
+
+def peak_megabytes(kind: str, n: int) -> float:
+    """Return how far the resident memory of a fresh process rises in one call, in megabytes."""
+    command = [sys.executable, "-m", "benchmarks.attend", kind, str(n)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def measure_memory(kind: str, n: int) -> None:
+    """Attend once in this process and print how far its resident memory rises at its highest."""
+    torch.manual_seed(0)
+    warm, query, key, value = (torch.randn(1, 1, size, D) for size in (300, n, n, n))
+    with torch.inference_mode():
+        _run(kind, warm, warm, warm)
+        before = _reset_peak()
+        _run(kind, query, key, value)
+    print(json.dumps((_kilobytes("VmHWM") - before) / 1024))
+
+
+def _reset_peak() -> int:
+    """Set the peak of the resident memory to what is resident now, and return that in kilobytes (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return _kilobytes("VmRSS")
+
+
+def _kilobytes(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+
+def _run(kind: str, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:
+    if kind == "materialised":
+        weights = (query @ key.transpose(-2, -1) / D**0.5).softmax(-1)
+        weights @ value
+        return
+    attended = attend(query, key, value, with_normaliser=True)
+    if kind == "trace and averages":
+        from attention_core import AttentionTrace, Axis
+
+        axis = Axis.numbered("tokens", query.shape[2])
+        trace = AttentionTrace(
+            mechanism="random",
+            query=query[0],
+            key=key[0],
+            value=value[0],
+            query_axis=axis,
+            key_axis=axis,
+            normaliser=attended.log_normaliser[0],
+            fused_context=attended.context[0],
+        )
+        trace.summary(0)
+
+
+def time_traces() -> dict[str, float]:
+    """Return milliseconds at n = 784: fused attention without and with a trace, and the digit model's whole forward."""
+    torch.manual_seed(0)
+    query, key, value = (torch.randn(1, 1, 784, D) for _ in range(3))
+    model, image = load("pixel-classifier", "cpu"), torch.rand(1, 28, 28)
+    with torch.inference_mode():
+        return milliseconds_each(
+            {
+                "torch's fused attention": lambda: F.scaled_dot_product_attention(query, key, value),
+                "attend": lambda: attend(query, key, value),
+                "attend with a trace": lambda: attend(query, key, value, with_normaliser=True),
+                "model": lambda: model(image),
+                "model with a trace": lambda: model(image, trace=True),
+            },
+            ROUNDS,
+        )
+
+
+def main() -> None:
+    """Measure, print, write results/attend.json."""
+    before = load_average()
+    times = time_traces()
+    ratio = times["attend with a trace"] / times["attend"]
+    model_ratio = times["model with a trace"] / times["model"]
+    kinds = ("attend with a trace", "trace and averages", "materialised")
+    memory = {kind: {n: peak_megabytes(kind, n) for n in SIZES} for kind in kinds}
+    rows = [["one picture, 784 tokens", "processor time", "times the untraced"]]
+    rows += [[name, f"{value:.2f} ms", ""] for name, value in times.items()]
+    rows[3][2], rows[5][2] = f"{ratio:.2f} (goal 1.1)", f"{model_ratio:.2f} (goal 1.1)"
+    rows += [["", "", ""], ["extra memory at n =", ", ".join(f"{n:,}" for n in SIZES), "MB"]]
+    rows += [[kind, ", ".join(f"{sizes[n]:,.1f}" for n in SIZES), ""] for kind, sizes in memory.items()]
+    figures = {
+        "milliseconds": {name: round(value, 3) for name, value in times.items()},
+        "trace_over_fused": round(ratio, 3),
+        "model_with_trace_over_model": round(model_ratio, 3),
+        "extra_peak_megabytes": {
+            kind: {str(n): round(v, 1) for n, v in sizes.items()} for kind, sizes in memory.items()
+        },
+        "load": [before, load_average()],
+        "torch": torch.__version__,
+    }
+    publish("attend", rows, figures, "python -m benchmarks.attend")
+
+
+if __name__ == "__main__":
+    measure_memory(sys.argv[1], int(sys.argv[2])) if len(sys.argv) == 3 else main()

@@ -1,0 +1,61 @@
+"""What the benchmarks share: medians, the machine's description, a table on the screen and a JSON file beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def milliseconds_each(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Return the median processor time of each call in milliseconds; they take turns, so that all meet the same load.
+
+    Processor time of the process, with one thread, not the clock's: other programs on the machine count less.
+    """
+    import time
+
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for call in calls.values():
+        call()
+    for _ in range(rounds):
+        for name, call in calls.items():
+            began = time.process_time()
+            call()
+            times[name].append(1000 * (time.process_time() - began))
+    return {name: statistics.median(some) for name, some in times.items()}
+
+
+def spread(values: Sequence[float], unit: str = "ms") -> str:
+    """Return "median (lowest to highest)"."""
+    return f"{statistics.median(values):.0f} {unit} ({min(values):.0f} to {max(values):.0f})"
+
+
+def publish(name: str, rows: Sequence[Sequence[str]], figures: dict[str, Any], command: str) -> None:
+    """Print rows as a table, the first as its head, and write the figures with machine, load and command."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        if number == 0:
+            print("  ".join("-" * width for width in widths))
+    RESULTS.mkdir(exist_ok=True)
+    facts = {
+        "command": command,
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "load_before_and_after": figures.pop("load", None),
+        **figures,
+    }
+    (RESULTS / f"{name}.json").write_text(json.dumps(facts, indent=2) + "\n")
+
+
+def load_average() -> float:
+    """Return how many processes wanted a core in the last minute."""
+    return round(os.getloadavg()[0], 1)
