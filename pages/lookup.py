@@ -11,13 +11,13 @@ from ui.lookup import (
     choose_query,
     query_input,
     recall_section,
-    record_table,
     regression_section,
     spelling_section,
     sweep_section,
     temperature_input,
 )
 from ui.query_row import query_row
+from ui.records import record_table
 from ui.step_view import show_matrix, show_words
 from ui.stepper import is_hidden, play_interval, stepper
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.lookup import Recall
+from attention_core.recall import Recall
 from attention_core.trace import Role
 
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")

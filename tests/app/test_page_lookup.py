@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from attention_core.data.records import PRESETS
+from attention_core.data.record_presets import PRESETS
 
 PAGE, OTHER = "pages/lookup.py", "pages/start.py"
 QUERIES = "lookup_queries"
@@ -143,6 +143,14 @@ def test_an_empty_table_says_what_to_do(page):
     with_rows(page, [])
     assert "Add a row" in page.error[0].value
     assert not answers(page)
+
+
+def test_queries_outlive_an_empty_table(page):
+    ask(page, "attension")
+    with_rows(page, [])
+    with_rows(page, [["attention", "text", 2000]])
+    assert page.text_area(key=QUERIES).value == "attension"
+    assert "attention (100%" in answers(page)
 
 
 def test_ten_thousand_rows_are_bounded_and_told(page):

@@ -7,7 +7,7 @@ import pytest
 
 from attention_core.charts.lookup import bump_chart, recall_chart, regression_chart, sweep_chart
 from attention_core.charts.pairs import pair_map
-from attention_core.lookup import Recall
+from attention_core.recall import Recall
 from attention_core.trace import Axis, Role
 
 GENERATOR = np.random.default_rng(2)

@@ -14,15 +14,13 @@ from attention_core.arithmetic import cell_formula
 from attention_core.lookup import (
     Records,
     exact_lookup,
-    fit_for_recall,
-    garble,
-    recall_among_noise,
     regression,
     soft_lookup,
     temperature_sweep,
     value_labels,
 )
 from attention_core.ngrams import WIDTH, embed, ngrams, place_of, plain, shared_runs
+from attention_core.recall import fit_for_recall, garble, recall_among_noise
 
 words = st.text("abcdefgh ", min_size=1, max_size=12).filter(str.strip)
 numbers = st.floats(-50, 50).map(lambda one: round(one, 3))

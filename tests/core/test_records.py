@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.data.record_presets import PRESETS
 from attention_core.data.records import (
     MAX_QUERIES,
     MAX_RECORDS,
     MAX_TEXT,
-    PRESETS,
     Table,
     read_queries,
     usable_records,
