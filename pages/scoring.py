@@ -16,7 +16,7 @@ from ui.vector_plane import vector_plane
 
 page_frame(
     "What a score measures",
-    "There are many ways to compare a query with a key. What does each one reward?",
+    "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see.",
 )
 who_asks("the blue arrow", "each orange arrow", "what lies behind the key")
 kept.begin()
@@ -64,6 +64,10 @@ def explore() -> None:
         "weight.* How often each function gives the nearest key most, in 10,000 new tasks: "
         + ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items())
         + ". Chance is 17 %."
+    )
+    st.caption(
+        "In training the last number of a vector was never negative. Without a bias a tanh network is odd, "
+        "f(−q, −k) = −f(q, k), while near stays near under a change of sign: on the whole plane it could match nothing."
     )
     table = st.expander("See and edit them", key=f"{NAME}_editing", on_change="rerun")
     if table.open:

@@ -109,7 +109,7 @@ def printed_section(vector: Tensor, query: Tensor, key: Tensor) -> None:
     """Show why v^T tanh([q; k]) gives every query the same weights, on three queries."""
     queries = torch.stack([query, query.flip(0), -query])
     parts = printed_parts(vector, queries, key)
-    words, numbers = st.columns([1, 1.3], gap="large")
+    words, numbers = st.columns([0.85, 1.3], gap="medium")
     with words:
         st.latex(
             r"\begin{aligned} v^{\top}\tanh([q; k]) = {} "
@@ -142,8 +142,8 @@ def _printed_table(parts: Parts) -> str:
         )
     key_part = "".join(f"<td>{_signed(one)}</td>" for one in parts.key_part.tolist())
     return f"""<style>
-.printed {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.88rem; width: 100%; }}
-.printed th, .printed td {{ padding: 4px 7px; text-align: right; font-weight: 400; white-space: nowrap; }}
+.printed {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.84rem; width: 100%; }}
+.printed th, .printed td {{ padding: 4px 5px; text-align: right; font-weight: 400; white-space: nowrap; }}
 .printed .top th {{ font-weight: 600; text-align: center; }}
 .printed tr.keypart td, .printed tr.keypart th {{ opacity: 0.75; }}
 .printed-scroll {{ overflow-x: auto; }}

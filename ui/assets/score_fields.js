@@ -78,14 +78,14 @@ export default function (component) {
     root.dataset.names = names;
     root.replaceChildren();
     root.panels = data.panels.map((panel) => build(root, panel));
+    for (const { bar } of root.panels) paintBar(bar, bytesOf(data.colours));
   }
   const colours = bytesOf(data.colours);
   data.panels.forEach((panel, place) => {
-    const { canvas, low, bar, high, shape } = root.panels[place];
+    const { canvas, low, high, shape } = root.panels[place];
     paint(canvas, bytesOf(panel.field), data.n, colours);
     canvas.dataset.painted = Number(canvas.dataset.painted ?? 0) + 1;
     drawVectors(canvas, data.query, data.keys, data.extent);
-    paintBar(bar, colours);
     low.textContent = panel.low;
     high.textContent = panel.high;
     shape.textContent = panel.shape;

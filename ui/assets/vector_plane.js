@@ -1,7 +1,7 @@
 // A query and keys as arrows in a plane. Everything a drag changes is drawn here, frame by frame; Python is told at
-// most every `pause` milliseconds and never before it has answered, so that a slow server is not flooded.
+// most every `pause` milliseconds, and hardly when several messages are unanswered, so that a slow server is not flooded.
 const NS = "http://www.w3.org/2000/svg";
-const SIDE = 440, CENTRE = SIDE / 2, STEP = 0.05, KEY_STEP = 0.25, PATIENCE = 400;
+const SIDE = 440, CENTRE = SIDE / 2, STEP = 0.05, KEY_STEP = 0.25, PATIENCE = 400, MOST_UNANSWERED = 2;
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
 const make = (parent, tag, attributes = {}, text = "") => {
@@ -37,23 +37,22 @@ class Plane {
     this.said = make(root, "div", { class: "said", "aria-live": "polite" });
     this.revision = null;
     this.held = null;
-    this.waiting = false;
+    this.sequence = this.answered = 0;
     this.sentAt = -Infinity;
   }
 
   adopt(data, tell) {
     this.tell = tell;
     this.pause = data.pause;
-    if (data.answered === this.sequence) this.waiting = false;
+    this.answered = Math.max(this.answered, data.answered);
     if (data.revision !== this.revision) {  // Python changed the vectors: a preset, a key more, typed numbers
       this.revision = data.revision;
       this.extent = data.extent;
       this.scale = data.scale;
       this.vectors = [data.query, ...data.keys].map((v) => [...v]);
       this.active = Math.max(0, Math.min(data.active, data.keys.length - 1));
-      this.sequence = data.answered;
+      this.sequence = Math.max(this.sequence, data.answered);
       this.held = null;
-      this.waiting = false;
       this.build();
     }
     if (this.unsent) this.send();
@@ -109,12 +108,17 @@ class Plane {
       tip.setPointerCapture(event.pointerId);
       tip.focus({ preventScroll: true });
       this.held = place;
+      this.measuredAt = -Infinity;
       this.activate(place);
       this.request();
     };
     tip.onpointermove = (event) => {
       if (this.held !== place) return;
-      const box = this.svg.getBoundingClientRect(), perUnit = box.width / (2 * (this.extent + 0.4));
+      if (event.timeStamp - this.measuredAt > 250) {  // not at every move: asking forces a layout
+        this.box = this.svg.getBoundingClientRect();
+        this.measuredAt = event.timeStamp;
+      }
+      const box = this.box, perUnit = box.width / (2 * (this.extent + 0.4));
       this.move(place, (event.clientX - box.x - box.width / 2) / perUnit,
         -(event.clientY - box.y - box.height / 2) / perUnit);
     };
@@ -139,6 +143,7 @@ class Plane {
 
   buildTable() {
     this.table.replaceChildren();
+    this.table.setAttribute("aria-label", "Dot product, length, angle and softmax weight of every key");
     const head = make(make(this.table, "thead"), "tr");
     for (const title of ["", "q · k", "length", "angle"]) make(head, "th", {}, title);
     make(head, "th", { class: "wide" }, `softmax of q · k${this.scale === 1 ? "" : " / √2"}`);
@@ -242,13 +247,13 @@ class Plane {
   send(now = false) {
     clearTimeout(this.timer);
     const since = performance.now() - this.sentAt;
-    const wait = Math.max(this.pause - since, this.waiting ? PATIENCE - since : 0);
+    const busy = this.sequence - this.answered >= MOST_UNANSWERED;
+    const wait = Math.max(this.pause - since, busy ? PATIENCE - since : 0);
     this.unsent = true;
     if (!now && wait > 0) { this.timer = setTimeout(() => this.send(), wait); return; }
     this.unsent = false;
-    this.waiting = true;
     this.sentAt = performance.now();
-    this.sequence = (this.sequence ?? 0) + 1;
+    this.sequence += 1;
     this.tell({
       query: this.vectors[0], keys: this.vectors.slice(1), active: this.active, revision: this.revision,
       sequence: this.sequence, moving: this.held !== null,
