@@ -24,7 +24,7 @@ NAME = "groups"
 page_frame("Beyond pairs", "Attention compares one with one. Why only pairs, why not ((1, 2), 3)?")
 who_asks("each number", "every pair of two others", "the product of their values")
 
-entry, answer = st.columns([1, 1.35], gap="large")
+entry, answer = st.columns([1, 1.6], gap="medium")
 with entry:
     section("Numbers")
     st.markdown("The question of each number: *do some two of the others make 0 with me, modulo 31?*")

@@ -23,7 +23,7 @@ SHORT_WORDS = {"triples": "looks at pairs", "pairs": "looks at singles"}
 N_FRESH = 1000
 TABLE_STYLE = """<style>
 .answers { overflow-x: auto; } .answers table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-.answers th, .answers td { padding: 0.28rem 0.42rem; text-align: center; white-space: nowrap; border: none; }
+.answers th, .answers td { padding: 0.28rem 0.36rem; text-align: center; white-space: nowrap; border: none; }
 .answers th:first-child { text-align: left; font-weight: 400; padding-left: 0; }
 .answers thead th { font-size: 1.15rem; font-weight: 600; border-bottom: 1px solid #8a93a055; }
 .answers td.yes { font-weight: 600; } .answers td.no { opacity: 0.75; }
