@@ -1,0 +1,156 @@
+"""From an edit to the painted result, 16 x 16 tables: python -m benchmarks.workbench [--edits 8].
+
+Opens the workbench with five 16 x 16 tables and, in turn with it, its floor (benchmarks/workbench_floor.py: the same
+tables, one trivial chart, no attention) in one Chromium at 1440 x 900. In each a digit is typed into X and Enter is
+pressed; the clock, the browser's own, stops in the first frame in which both the sentence that depends on the edit and
+the first chart are other than before. Goal: at most twice the floor. Chromium: variable CHROMIUM, or on the PATH.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+from attention_core.data.tables import write_npz
+from attention_core.workbench import PRESETS, Problem, randomised
+from benchmarks.report import load_average, publish, spread
+
+ROOT = Path(__file__).parents[1]
+SIDE = 16
+EDITOR = "[data-testid=stDataFrame]"
+HEADER, ROW = 36, 29
+WATCH = """(pattern) => {
+  const said = () => [...document.querySelectorAll('[data-testid=stMain] p')].map((p) => p.textContent)
+    .filter((text) => new RegExp(pattern).test(text)).join();
+  const drawn = () => {
+    const marks = document.querySelector('[data-testid=stVegaLiteChart] svg, [data-testid=stVegaLiteChart] canvas');
+    if (!marks) return '';
+    return marks.tagName === 'CANVAS' ? marks.toDataURL() : marks.innerHTML;
+  };
+  const words = said(), picture = drawn();
+  window.painted = null;
+  addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter') return;
+    const began = performance.now();
+    const look = () => {
+      if (said() !== words && drawn() !== picture && drawn()) window.painted = performance.now() - began;
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }, { capture: true, once: true });
+}"""
+
+
+def main() -> None:
+    """Measure, print, write results/workbench.json; exit code 1 when the goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edits", type=int, default=8)
+    options = parser.parse_args()
+    load = load_average()
+    servers = [serve("app.py"), serve("benchmarks/workbench_floor.py")]
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    times: dict[str, list[float]] = {"workbench": [], "floor": []}
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+            bench = browser.new_page(viewport={"width": 1440, "height": 900})
+            open_workbench(bench, servers[0][1])
+            floor = browser.new_page(viewport={"width": 1440, "height": 900})
+            floor.goto(servers[1][1])
+            floor.locator("[data-testid=stVegaLiteChart] svg").wait_for(timeout=60_000)
+            for number in range(options.edits + 1):
+                for name, page, pattern in (
+                    ("workbench", bench, r"meets key|cells changed"),
+                    ("floor", floor, "edited"),
+                ):
+                    took = edit(page, str(2 + number % 8), number, pattern)
+                    if number:  # the first edit warms up
+                        times[name].append(took)
+            browser.close()
+    finally:
+        for server, _ in servers:
+            server.terminate()
+            server.wait(20)
+    ratio = statistics.median(times["workbench"]) / statistics.median(times["floor"])
+    rows = [["page", "edit to painted"], *([name, spread(values)] for name, values in times.items())]
+    rows.append(["ratio of medians", f"{ratio:.2f} (goal: at most 2)"])
+    figures = {"load": [load, load_average()], "ratio": round(ratio, 3), "side": SIDE, "milliseconds": times}
+    publish("workbench", rows, figures, "python -m benchmarks.workbench")
+    sys.exit(ratio > 2)
+
+
+def serve(script: str) -> tuple[subprocess.Popen, str]:
+    """Start a Streamlit script on a free port and wait until it answers."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
+    command = [sys.executable, "-m", "streamlit", "run", script, *options, "--server.fileWatcherType", "none"]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    for _ in range(240):
+        time.sleep(0.25)
+        try:
+            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
+            return server, url
+        except OSError:
+            continue
+    raise RuntimeError(f"{script} did not start within a minute")
+
+
+def open_workbench(page: Page, url: str) -> None:
+    """Open the workbench and give it five 16 x 16 tables through its own upload."""
+    page.set_default_timeout(60_000)
+    page.goto(url)  # a first visitor, so that the deep link below finds the app awake
+    page.get_by_test_id("stHeading").first.wait_for()
+    page.goto(f"{url}/vectors?step=scores")
+    page.locator("[data-testid=stVegaLiteChart] svg").first.wait_for()
+    start = PRESETS["pairs"].problem()
+    shapes = {name: np.zeros((SIDE, SIDE)) for name in start.tables}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tables.npz"
+        file.write_bytes(write_npz(randomised(Problem(start.mode, shapes), 1)))
+        page.get_by_role("button", name="Paste, files").click()
+        page.locator("input[type=file]").first.set_input_files(file)
+        page.get_by_text("16 queries × 16 keys").wait_for()
+        page.keyboard.press("Escape")
+    page.wait_for_timeout(2000)
+
+
+def edit(page: Page, digit: str, number: int, pattern: str) -> float:
+    """Type a digit into a cell of the first table and return milliseconds from Enter to the painted result."""
+    page.bring_to_front()
+    box = page.locator(EDITOR).first.bounding_box()
+    if box is None:
+        raise RuntimeError("the page has no table")
+    labelled = pattern != "edited"
+    first = 0.55 if labelled else 0.03
+    row = 0 if not labelled else number % 2 * 2
+    for _ in range(20):
+        page.mouse.click(box["x"] + first * box["width"], box["y"] + HEADER + ROW * (row + 0.5))
+        page.wait_for_timeout(200)
+        if page.evaluate("document.activeElement.closest('[data-testid=stDataFrame]') !== null"):
+            break
+    page.keyboard.press(digit)
+    page.locator("textarea.gdg-input").wait_for()
+    page.evaluate(WATCH, pattern)
+    page.keyboard.press("Enter")
+    page.wait_for_function("window.painted !== null", timeout=20_000)
+    page.wait_for_timeout(700)
+    return float(page.evaluate("window.painted"))
+
+
+if __name__ == "__main__":
+    main()
