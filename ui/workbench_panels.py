@@ -18,6 +18,8 @@ from ui.workbench_steps import chosen_cell
 
 FEW = 6
 """Pairs are drawn with their names for up to this many inputs."""
+SMALL = 8
+"""Both ways of all pairs are drawn at once for up to this many rows; for more, when they are asked for."""
 MOST_BARS = 24
 NOTHING = -9.0
 """The score that every key gets when nothing is relevant."""
@@ -104,6 +106,10 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
         st.markdown(f"{asks} meets itself: choose a cell off the diagonal to compare a pair's two ways. {same}")
     else:
         st.markdown(f"{asks} asks {asked}: **{there:.3g}**. {asked} asks {asks}: **{back:.3g}**. {same}")
+    if len(axis) > SMALL and not st.toggle(
+        "Draw both ways", key=f"{NAME}_both", persist_state="session", help="Three more matrices of this size."
+    ):
+        return
     source = "Q" if problem.mode == Mode.DIRECT else "X"
     inputs = problem.tables[source].astype(float)
     plain = inputs @ inputs.T
