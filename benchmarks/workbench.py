@@ -1,9 +1,10 @@
 """From an edit to the painted result, 16 x 16 tables: python -m benchmarks.workbench [--edits 8].
 
 Opens the workbench with five 16 x 16 tables and, in turn with it, its floor (benchmarks/workbench_floor.py: the same
-tables, one trivial chart, no attention) in one Chromium at 1440 x 900. In each a digit is typed into X and Enter is
-pressed; the clock, the browser's own, stops in the first frame in which both the sentence that depends on the edit and
-the first chart are other than before. Goal: at most twice the floor. Chromium: variable CHROMIUM, or on the PATH.
+tables, one trivial chart, no attention) in two windows of Chromium at 1440 x 900. In each a digit is typed into X and
+Enter is pressed; the clock, the browser's own, stops in the first frame in which both the sentence that depends on the
+edit and the first chart are other than before. An edit that the table did not take (on a crowded machine it can lose
+the focus) is left out and counted. Goal: at most twice the floor. Chromium: variable CHROMIUM, or on the PATH.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import urllib.request
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, TimeoutError, sync_playwright
 
 from attention_core.data.tables import write_npz
 from attention_core.workbench import PRESETS, Problem, randomised
@@ -62,12 +63,13 @@ def main() -> None:
     servers = [serve("app.py"), serve("benchmarks/workbench_floor.py")]
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     times: dict[str, list[float]] = {"workbench": [], "floor": []}
+    missed = 0
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-            bench = browser.new_page(viewport={"width": 1440, "height": 900})
+            flags = ["--no-sandbox", "--disable-gpu"]
+            browsers = [playwright.chromium.launch(executable_path=chromium, args=flags) for _ in range(2)]
+            bench, floor = (one.new_page(viewport={"width": 1440, "height": 900}) for one in browsers)
             open_workbench(bench, servers[0][1])
-            floor = browser.new_page(viewport={"width": 1440, "height": 900})
             floor.goto(servers[1][1])
             floor.locator("[data-testid=stVegaLiteChart] svg").wait_for(timeout=60_000)
             for number in range(options.edits + 1):
@@ -76,9 +78,11 @@ def main() -> None:
                     ("floor", floor, "edited"),
                 ):
                     took = edit(page, str(2 + number % 8), number, pattern)
-                    if number:  # the first edit warms up
+                    missed += took is None
+                    if number and took is not None:  # the first edit warms up
                         times[name].append(took)
-            browser.close()
+            for browser in browsers:
+                browser.close()
     finally:
         for server, _ in servers:
             server.terminate()
@@ -86,7 +90,13 @@ def main() -> None:
     ratio = statistics.median(times["workbench"]) / statistics.median(times["floor"])
     rows = [["page", "edit to painted"], *([name, spread(values)] for name, values in times.items())]
     rows.append(["ratio of medians", f"{ratio:.2f} (goal: at most 2)"])
-    figures = {"load": [load, load_average()], "ratio": round(ratio, 3), "side": SIDE, "milliseconds": times}
+    figures = {
+        "load": [load, load_average()],
+        "ratio": round(ratio, 3),
+        "side": SIDE,
+        "edits_not_taken": missed,
+        "milliseconds": times,
+    }
     publish("workbench", rows, figures, "python -m benchmarks.workbench")
     sys.exit(ratio > 2)
 
@@ -129,9 +139,8 @@ def open_workbench(page: Page, url: str) -> None:
     page.wait_for_timeout(2000)
 
 
-def edit(page: Page, digit: str, number: int, pattern: str) -> float:
-    """Type a digit into a cell of the first table and return milliseconds from Enter to the painted result."""
-    page.bring_to_front()
+def edit(page: Page, digit: str, number: int, pattern: str) -> float | None:
+    """Type a digit into a cell of the first table and return milliseconds from Enter to the painted result, or None."""
     box = page.locator(EDITOR).first.bounding_box()
     if box is None:
         raise RuntimeError("the page has no table")
@@ -147,7 +156,10 @@ def edit(page: Page, digit: str, number: int, pattern: str) -> float:
     page.locator("textarea.gdg-input").wait_for()
     page.evaluate(WATCH, pattern)
     page.keyboard.press("Enter")
-    page.wait_for_function("window.painted !== null", timeout=20_000)
+    try:
+        page.wait_for_function("window.painted !== null", timeout=8_000)
+    except TimeoutError:
+        return None
     page.wait_for_timeout(700)
     return float(page.evaluate("window.painted"))
 
