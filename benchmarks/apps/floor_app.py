@@ -5,10 +5,9 @@ import pandas as pd
 import streamlit as st
 
 from ui.canvas import drawing_pad
-from ui.layout import page_frame
 
 st.set_page_config(layout="wide")
-page_frame("Floor", "The same pad, no model, one trivial chart.")
+st.title("Floor")
 pad = drawing_pad("pixels")
 ink = float((pad.canvas[..., 0] < 128).mean())
 bar = alt.Chart(pd.DataFrame({"probability": [ink], "what": ["ink"]})).mark_bar()
