@@ -5,9 +5,9 @@ import streamlit as st
 from ui.navigation import PAGES, path_of, through_app
 
 WAYS_IN = (
-    ("Draw", "Pictures", "Draw a digit and see which pixels look at which, in a network that reads it."),
-    ("Type", "Words", "Type a sentence and watch a network decide which words matter."),
-    ("Craft", "Idea", "Make vectors by hand and follow every product, sum and softmax in numbers."),
+    ("Draw", "pixels.py", "Draw a digit and see which pixels look at which, in a network that reads it."),
+    ("Type", "translate.py", "Type a sentence and watch a network decide which words matter."),
+    ("Craft", "vectors.py", "Make vectors by hand and follow every product, sum and softmax in numbers."),
 )
 
 through_app()
@@ -47,19 +47,18 @@ def live_example() -> None:
             f"The pixel in row {query // 28}, column {query % 28} gives most of its attention to the pixel in row "
             f"{strongest // 28}, column {strongest % 28}."
         )
-        who_asks("the framed pixel", "all 784 pixels", "what each of them knows")
+        who_asks("the framed pixel", "all 784 pixels", "each pixel's place")
 
 
 live_example()
 st.divider()
-groups = [entry.group for entry in PAGES]
-ways = [(name, group, words) for name, group, words in WAYS_IN if group in groups]
-for column, (name, group, words) in zip(st.columns(len(ways), gap="large"), ways, strict=True):
+entries = {entry.file: entry for entry in PAGES}
+ways = [(name, entries[file], words) for name, file, words in WAYS_IN if file in entries]
+for column, (name, first, words) in zip(st.columns(len(ways), gap="large"), ways, strict=True):
     with column:
         st.subheader(name, anchor=False)
         st.markdown(words)
-        first = next(entry for entry in PAGES if entry.group == group)
-        st.page_link(path_of(first), label=f"{first.title}", icon=":material/arrow_forward:")
+        st.page_link(path_of(first), label=first.title, icon=":material/arrow_forward:")
 st.divider()
 st.subheader("The path", anchor=False)
 st.markdown("The order tells the story; each page can be entered alone.")

@@ -34,9 +34,14 @@ def page_style() -> None:
     st.html(STYLE)
 
 
+def role_colour(role: Role) -> str:
+    """Return a role's colour for text, as CSS: drawn towards the text's own colour, to be read on light and dark."""
+    return f"color-mix(in srgb, {ROLE_COLOURS[role]} 75%, currentcolor)"
+
+
 def role_word(role: Role, text: str | None = None) -> str:
     """Return HTML for a word in its role's colour."""
-    return f'<span class="role" style="color:{ROLE_COLOURS[role]}">{text or role.value}</span>'
+    return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
 def who_asks(query: str, key: str, value: str) -> None:
@@ -53,4 +58,4 @@ def section(title: str, role: Role | None = None) -> None:
     if role is None:
         st.subheader(title, anchor=False)
     else:
-        st.html(f'<h3 style="color:{ROLE_COLOURS[role]};font-size:1.3rem;padding:0;margin:0">{title}</h3>')
+        st.html(f'<h3 style="color:{role_colour(role)};font-size:1.3rem;padding:0;margin:0">{title}</h3>')

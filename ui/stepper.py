@@ -6,8 +6,8 @@ import time
 
 import streamlit as st
 
-from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.trace import AttentionTrace, Step
+from ui.layout import role_colour
 
 SECONDS_PER_STEP = 2.0
 
@@ -84,7 +84,7 @@ def is_hidden(step: Step, name: str) -> bool:
         return False
     st.html(
         f'<p style="font-size:1.25rem;margin:0.5rem 0">What will '
-        f'<b style="color:{ROLE_COLOURS[step.role]}">{step.title.lower()}</b> look like? '
+        f'<b style="color:{role_colour(step.role)}">{step.title.lower()}</b> look like? '
         f"A matrix of {step.shape[0]:,} x {step.shape[1]:,}.</p>"
     )
     st.button("Reveal", key=f"{name}_reveal", type="primary", on_click=_reveal, args=(name, step.name))
