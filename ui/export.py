@@ -26,6 +26,6 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
                 key=f"{name}_row",
             )
     st.caption(
-        "The script reads trace.npz and prints the same numbers. The toolbar at a chart's corner saves it as PNG, shows "
-        "its data, copies its Vega-Lite specification, opens it full screen."
+        "The script reads trace.npz and prints the same numbers. The toolbar at a chart's corner saves it as PNG, "
+        "shows its data, copies its Vega-Lite specification, opens it full screen."
     )

@@ -26,6 +26,10 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
     )
     total = float(trace.log_normaliser[head, query].exp())
     st.caption(
-        f"Exponentials of the whole row sum to {total:.4g}; each weight is an exponential divided by that sum. "
+        f"Exponentials of the whole row sum to {_short(total)}; each weight is an exponential divided by that sum. "
         f"The uniform weight would be 1/{trace.n_keys} = {1 / trace.n_keys:.4f}."
     )
+
+
+def _short(total: float) -> str:
+    return f"{total:,.0f}" if 1000 <= total < 1e9 else f"{total:.4g}"
