@@ -15,7 +15,7 @@ from ui.digits import (
 )
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
-from ui.picture_maps import pick_pixel, query_maps, whole_maps
+from ui.picture_maps import chosen_query, pick_pixel, query_maps, whole_maps
 from ui.query_row import query_row
 from ui.step_view import show_matrix, show_words
 from ui.stepper import is_hidden, play_interval, stepper
@@ -30,7 +30,7 @@ REMARKS = {
 page_frame(
     "Draw a digit", "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer."
 )
-who_asks("each pixel", "all 784 pixels", "what each pixel knows of itself and its place")
+who_asks("each pixel", "all 784 pixels", "each pixel's place, so that what is drawn speaks through the weights alone")
 
 draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="large")
 with draw:
@@ -66,27 +66,30 @@ with seen:
     preparation_section(drawing)
 
 
-def explore(trace: AttentionTrace) -> None:
-    """Step through the trace, and look at the chosen query from all sides."""
+def step_by_step(trace: AttentionTrace, query: int) -> None:
+    """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
     step = stepper(trace, NAME)
     hidden = is_hidden(step, NAME)
     left, right = st.columns([0.82, 1], gap="large")
     with left:
         picture, hint = st.columns([1, 1.1], vertical_alignment="center")
         with picture:
-            query = pick_pixel(drawing.image, NAME, size=168)
+            pick_pixel(drawing.image, NAME, size=168)
         with hint:
             row, column = divmod(query, 28)
             st.caption(
                 f"The framed pixel is the query: number {query} (row {row}, column {column}). Click another one. "
                 "The arrow keys step."
             )
-        key = int(trace.weights(0, [query])[0].argmax())
         if not hidden:
-            show_words(trace, step, 0, query, key)
+            show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
     with right:
         if not hidden:
             show_matrix(step, 0, query, NAME)
+
+
+def chosen_pixel(trace: AttentionTrace, query: int) -> None:
+    """Draw where the query looks, who looks at it, and its row in numbers."""
     st.divider()
     maps, numbers = st.columns([1.15, 1], gap="large")
     with maps:
@@ -94,6 +97,16 @@ def explore(trace: AttentionTrace) -> None:
         query_maps(trace, 0, query, drawing.image, size=250)
     with numbers:
         query_row(trace, 0, query)
+
+
+def explore(trace: AttentionTrace) -> None:
+    """Step through the trace, and look at the chosen query from all sides."""
+    query = chosen_query(drawing.image, NAME)
+    steps, maps = st.container(), st.container()
+    with maps:  # filled first: after a stroke the map should not wait for the large matrix
+        chosen_pixel(trace, query)
+    with steps:
+        step_by_step(trace, query)
     st.divider()
     section("All 784 at once", Role.WEIGHTS)
     ink_only = st.toggle(
@@ -108,4 +121,4 @@ st.fragment(explore, run_every=play_interval(NAME))(trace)
 st.divider()
 erase_section(image, drawing, pad, attention)
 st.divider()
-learning_section(image, st.session_state[f"{NAME}_query"])
+learning_section(image, chosen_query(drawing.image, NAME))

@@ -25,7 +25,7 @@ def live_example() -> None:
     from attention_core.data.presets import preset_canvas
     from ui.digits import read_digit
     from ui.layout import page_style, who_asks
-    from ui.picture_maps import looks_at_map, pick_pixel
+    from ui.picture_maps import chosen_query, looks_at_map, pick_pixel
 
     page_style()
     digit = st.segmented_control(
@@ -36,7 +36,8 @@ def live_example() -> None:
     ask, looks, words = st.columns([1, 1, 1], gap="large")
     with ask:
         st.markdown("**Click a pixel: it becomes the query**")
-        query = pick_pixel(image, f"start_{digit}", size=250)
+        query = chosen_query(image, f"start_{digit}")
+        pick_pixel(image, f"start_{digit}", size=250)
     with looks:
         st.markdown("**Where it looks**")
         looks_at_map(answer.traces[0], 0, query, image, size=250)

@@ -22,6 +22,7 @@ from ui.layout import section
 from ui.models import COMPUTE, load_snapshots, model_or_stop
 
 RANDOM_TRIALS = 20
+FRAME = (200, 205, 211)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +68,18 @@ def predict(image: Tensor) -> tuple[Answer, Answer, Answer]:
     return ask("pixel-classifier", image), ask("ffn-classifier", image), blind
 
 
+def ink_image(image: np.ndarray, size: int, words: str) -> None:
+    """Draw a 28 x 28 picture as a plain image with a thin frame: nothing in it answers the mouse, so it is cheap."""
+    factor = size // image.shape[0]
+    pixels = INK_RAMP.lookup()[np.rint(image * 255).astype(int)].repeat(factor, 0).repeat(factor, 1)
+    for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+        edge[:] = FRAME
+    st.image(pixels.astype(np.uint8), width=size, output_format="PNG", alt=words)
+
+
 def preparation_section(drawing: Drawing) -> None:
     """Show the 28 x 28 picture and how the drawing became it."""
-    chart = picture(drawing.image, INK_RAMP, title="ink", size=250, bar=False)
-    st.altair_chart(chart, width="content", key="seen", alt="The 28 x 28 picture that the models see")
+    ink_image(drawing.image, 252, "The 28 x 28 picture that the models see")
     top, bottom, left, right = drawing.box
     rows, cols = drawing.fitted.shape
     st.caption(
@@ -150,10 +159,9 @@ def _ink_and_attention(image: Tensor, trace: AttentionTrace, title: str) -> None
     """Draw a picture and below it the attention that each pixel receives."""
     st.markdown(f"**{title}**")
     received = trace.summary(0, ink_mask(image).flatten()).received.cpu().numpy().reshape(28, 28)
-    ink = picture(image.cpu().numpy(), INK_RAMP, title="ink", size=130, bar=False)
-    glow = picture(received, weights_ramp(trace.n_keys, float(received.max())), title="received", size=130, bar=False)
+    glow = picture(received, weights_ramp(trace.n_keys, float(received.max())), title="received", size=140, bar=False)
     with st.container(horizontal=True, gap="small"):
-        st.altair_chart(ink, width="content", alt=f"{title}: the picture")
+        ink_image(image.cpu().numpy(), 140, f"{title}: the picture")
         st.altair_chart(glow, width="content", alt=f"{title}: attention received by each pixel")
 
 

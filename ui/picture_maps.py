@@ -11,28 +11,24 @@ from attention_core.charts.picture import picture
 from attention_core.trace import AttentionTrace
 
 
-def pick_pixel(image: np.ndarray, name: str, size: int) -> int:
-    """Draw the picture as the model sees it; a click on a pixel makes it the query.
+def chosen_query(image: np.ndarray, name: str) -> int:
+    """Return the position that was clicked, or that the address names, or the ink pixel nearest the ink's centre."""
+    asked = st.query_params.get("pixel", "")
+    chosen = st.session_state.get(f"{name}_query", int(asked) if asked.isdecimal() else None)
+    return chosen if chosen is not None and 0 <= chosen < image.size else central_ink(image)
 
-    Returns:
-        the chosen query's position; at first the ink pixel nearest the centre of the ink.
-    """
-    state = st.session_state
-    key = f"{name}_query"
-    n = image.size
-    if not isinstance(state.get(key), int) or not 0 <= state[key] < n:
-        asked = st.query_params.get("pixel", "")
-        state[key] = int(asked) if asked.isdecimal() and int(asked) < n else central_ink(image)
-    chart = picture(image, INK_RAMP, title="ink", size=size, marked=state[key], select="pixel", bar=False)
+
+def pick_pixel(image: np.ndarray, name: str, size: int) -> None:
+    """Draw the picture as the model sees it, the query framed; a click on a pixel makes it the query."""
+    query = chosen_query(image, name)
     st.altair_chart(
-        chart,
+        picture(image, INK_RAMP, title="ink", size=size, marked=query, select="pixel", bar=False),
         key=f"{name}_pick",
         on_select=lambda: _take_click(name),
         selection_mode="pixel",
         width="content",
         alt="The 28 x 28 picture that the model sees; click a pixel to make it the query",
     )
-    return state[key]
 
 
 def _take_click(name: str) -> None:
