@@ -30,6 +30,7 @@ class PixelConfig:
         dropout: share of units left out while training.
         detail: pixels; the finest neighbourhood that the untrained positions tell apart.
         neighbourhood: pixels; how far an untrained query looks (standard deviation).
+        ink_preference: by how much an untrained query scores ink above paper.
         value_frequency: radians per pixel by which values turn.
         value_scale: of the untrained values.
     """
@@ -42,15 +43,17 @@ class PixelConfig:
     d_hidden: int = 256
     dropout: float = 0.2
     detail: float = 3.0
-    neighbourhood: float = 8.0
+    neighbourhood: float = 3.0
+    ink_preference: float = 4.0
     value_frequency: float = 1.2
-    value_scale: float = 40.0
+    value_scale: float = 3.0
 
 
 class PixelEmbedding(nn.Module):
     """A pixel's token: its ink times a learned vector, plus a learned vector for its position.
 
-    The first d_k numbers of a position start as two-dimensional sinusoids, after Vaswani et al. 2017, section 3.5.
+    The first d_k numbers tell the position alone and start as two-dimensional sinusoids, after Vaswani et al. 2017,
+    section 3.5; ink enters the others.
     """
 
     def __init__(self, config: PixelConfig) -> None:
@@ -60,38 +63,40 @@ class PixelEmbedding(nn.Module):
         start = torch.cat((phases.cos(), phases.sin(), 0.02 * torch.randn(config.side**2, free)), 1)
         self.position = nn.Parameter(start.view(config.side, config.side, config.d_model))
         ink = torch.randn(free)
-        self.value = nn.Parameter(torch.cat((torch.zeros(config.d_k), ink / ink.norm())))
+        self.value = nn.Parameter(ink / ink.norm())
 
     def forward(self, images: Tensor) -> Tensor:
         """Return tokens (batch, n, d_model) of images (batch, side, side); a coarser picture averages positions."""
         factor = self.position.shape[0] // images.shape[-1]
         position = F.avg_pool2d(self.position.permute(2, 0, 1), factor).flatten(1).T
-        return images.flatten(1)[..., None] * self.value + position
+        ink = images.flatten(1)[..., None] * self.value
+        return F.pad(ink, (position.shape[-1] - ink.shape[-1], 0)) + position
 
 
 class PixelAttention(nn.Module):
     """One head of scaled dot-product self-attention.
 
-    Values are turned by their place and contexts turned back by the query's, so that what a pixel collects tells how
-    ink lies around it, not where in the picture (rotary values; see attention_core.rotary).
+    Values are read from the tokens' position part: a pixel hands over where it is, never how dark it is, so that the
+    drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back
+    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.rotary).
     """
 
     def __init__(self, config: PixelConfig) -> None:
         super().__init__()
         self.query = nn.Linear(config.d_model, config.d_k)
         self.key = nn.Linear(config.d_model, config.d_k)
-        self.value = nn.Linear(config.d_model, config.d_k)
+        self.value = nn.Linear(config.d_k, config.d_k)
         half = config.d_k // 2
         waves = torch.cat((torch.zeros(1, 2), plane_waves(half - 1, config.value_frequency)))
         self.value_waves = nn.Parameter(waves)
-        self._start(config)
 
     @torch.no_grad()
-    def _start(self, config: PixelConfig) -> None:
-        """Set the untrained parameters: every query looks broadly around itself, whatever is drawn there.
+    def start(self, config: PixelConfig, ink: Tensor) -> None:
+        """Set the untrained parameters: every query looks around itself, and rather at ink.
 
         With sinusoids in queries and keys the score is a sum of cos(wave . distance): a hill whose curvature the waves
-        and their amplitude decide. The first wave is 0, so that a preference for ink can be learned there.
+        and their amplitude decide. The first wave is 0: the preference for ink, along the embedding's vector `ink`
+        (d_model - d_k), sits there.
         """
         curvature = score_waves(config).square().sum() / 2
         amplitude = (math.sqrt(config.d_k) / config.neighbourhood**2 / curvature).sqrt()
@@ -99,13 +104,13 @@ class PixelAttention(nn.Module):
             linear.weight *= 0.2
             linear.weight[:, : config.d_k] = amplitude * torch.eye(config.d_k)
             linear.bias.zero_()
+        self.key.weight[0, config.d_k :] = config.ink_preference * math.sqrt(config.d_k) / amplitude * ink
         self.value.weight *= config.value_scale
-        self.value.weight[:, : config.d_k] *= 0.02
-        self.value.bias.zero_()
+        self.value.bias.normal_(std=config.value_scale)
 
     def project(self, tokens: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return query, key and turned value, (batch, 1, n, d_k), of tokens (batch, n, d_model) at places (n, 2)."""
-        value = turn(self.value(tokens), where @ self.value_waves.T)
+        value = turn(self.value(tokens[..., : self.value.in_features]), where @ self.value_waves.T)
         return self.query(tokens)[:, None], self.key(tokens)[:, None], value[:, None]
 
     def turn_back(self, context: Tensor, where: Tensor) -> Tensor:
@@ -134,6 +139,7 @@ class PixelClassifier(nn.Module):
         self.config = config
         self.embedding = PixelEmbedding(config)
         self.attention = PixelAttention(config)
+        self.attention.start(config, self.embedding.value.detach())
         self.features = nn.ModuleList([nn.Linear(config.d_k, config.d_ff), nn.Linear(config.d_ff, config.d_ff)])
         self.place = nn.Parameter(torch.zeros(config.d_ff, config.side // 2, config.side // 2))
         self.classify = nn.Sequential(

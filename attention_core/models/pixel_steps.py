@@ -45,7 +45,10 @@ def steps_before(
         row_axis=pixels,
         col_axis=Axis.numbered("dimensions", tokens.shape[-1]),
     )
-    turned = "Each is turned by its pixel's place (R, a rotation), so that it can be read relative to whoever looks."
+    turned = (
+        "It tells where the pixel is, never how dark (W_V is zero for ink), so that the drawing reaches the answer "
+        "through the weights alone. Each is turned by its place (R, a rotation), to be read relative to whoever looks."
+    )
     parts = (
         ("query", "Queries", "Q", Role.QUERY, query, "what each pixel is looking for.", ""),
         ("key", "Keys", "K", Role.KEY, key, "what each pixel can be found by.", ""),
