@@ -158,6 +158,11 @@ def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digi
         ]
         return {"images": np.stack(images)}
 
-    made_from: list[bytes | Path] = [trajectories.points.tobytes(), f"{n_replays} {seed}".encode(), Path(__file__), Path(drawing.__file__)]
+    made_from: list[bytes | Path] = [
+        trajectories.points.tobytes(),
+        f"{n_replays} {seed}".encode(),
+        Path(__file__),
+        Path(drawing.__file__),
+    ]
     images = cached_arrays("strokes", made_from, make)["images"]
     return Digits(images, np.tile(trajectories.labels, n_replays))
