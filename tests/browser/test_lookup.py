@@ -14,18 +14,20 @@ CELLS = "() => document.querySelector('[data-testid=stDataFrame] canvas')?.textC
 
 
 def write_first_cell(page, text):
-    """Type into the editor's first cell; a grid that is still being built swallows clicks, so look and try again."""
-    editor = page.get_by_test_id("stDataFrame").first
-    for _ in range(6):
-        page.wait_for_timeout(500)
-        editor.click(position={"x": 150, "y": 55})
-        page.wait_for_timeout(150)
-        page.keyboard.type(text)
+    """Type into the editor's first cell, at a person's pace; a grid that is still being built swallows it: again."""
+    for _ in range(4):
+        box = page.get_by_test_id("stDataFrame").first.bounding_box()
+        page.mouse.click(box["x"] + 150, box["y"] + 52)
+        page.wait_for_timeout(600)
+        page.keyboard.press(text[0])
+        page.locator("textarea.gdg-input").wait_for()
+        page.wait_for_timeout(300)
+        page.keyboard.type(text[1:], delay=30)
         page.keyboard.press("Enter")
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(1000)
         if text in page.evaluate(CELLS):
             return
-    raise AssertionError(f"the cell does not hold {text!r}: {page.evaluate(CELLS)!r}")
+    raise AssertionError(f"the cell does not hold {text!r}")
 
 
 def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page):
