@@ -49,36 +49,6 @@ def matrix_step(
     return Step(name, title, symbol, formula, code, explanation, role, row_axis, col_axis, compute)
 
 
-def projection_steps(trace: AttentionTrace, inputs: str = "X") -> tuple[Step, ...]:
-    """Return the steps Q, K and V of a trace whose query, key and value are linear in its inputs.
-
-    Args:
-        trace: gives the matrices and their axes.
-        inputs: the letter of the inputs in the formulas.
-    """
-    d_k, d_v = trace.query.shape[-1], trace.value.shape[-1]
-    parts = (
-        ("query", "Queries", "Q", Role.QUERY, trace.query, trace.query_axis, d_k, "what each one is looking for"),
-        ("key", "Keys", "K", Role.KEY, trace.key, trace.key_axis, d_k, "what each one can be found by"),
-        ("value", "Values", "V", Role.VALUE, trace.value, trace.key_axis, d_v, "what each one hands over when found"),
-    )
-    return tuple(
-        matrix_step(
-            matrix,
-            name=name,
-            title=title,
-            symbol=letter,
-            formula=rf"{letter} = {inputs} W_{letter} + b_{letter}",
-            code=f"{name} = x @ W_{letter} + b_{letter}",
-            explanation=f"A learned projection of the same inputs: {meaning}.",
-            role=role,
-            row_axis=axis,
-            col_axis=Axis.numbered("dimensions", width),
-        )
-        for name, title, letter, role, matrix, axis, width, meaning in parts
-    )
-
-
 def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     """Return the steps from the first score to the context, as this trace's scoring function and mask have them."""
     stages = trace.score.stages(trace.key.shape[-1])
