@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.intervene import NO_INTERVENTION, Intervention
-from attention_core.scores import Location, ScaledDot, Score
+from attention_core.scores import Dot, Location, ScaledDot, Score
 
 if TYPE_CHECKING:
     from attention_core.trace import Rows
@@ -69,11 +69,13 @@ def attend(
     _check(query, key, value)
     scoring: Score = score or ScaledDot()
     plain = not (intervention.blocked_keys or intervention.score_edits)
-    if isinstance(scoring, ScaledDot) and plain:
+    if isinstance(scoring, Dot | ScaledDot) and plain:
         if query.shape[-1] != key.shape[-1]:
             raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
         scale = scoring.factor(query.shape[-1]) * intervention.scale
         attended = _fused(query, key, value, mask, scale, with_normaliser)
+    elif plain and len(query) > 1:
+        attended = Attended(_at_once(query, key, value, scoring, mask, intervention.scale))
     else:
         items = zip(query, key, value, _masks(mask, len(query)), strict=True)
         attended = Attended(torch.stack([context_in_blocks(q, k, v, scoring, m, intervention) for q, k, v, m in items]))
@@ -82,6 +84,15 @@ def attend(
         kept[list(intervention.ablated_heads)] = 0
         attended = attended._replace(context=attended.context * kept[:, None, None])
     return attended
+
+
+def _at_once(query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, scale: float) -> Tensor:
+    """Return the context of a batch of short sequences, with all scores in memory: the way models are trained."""
+    scores = score(query, key) * scale
+    if mask is None:
+        return scores.softmax(-1) @ value
+    scores = scores.masked_fill(~mask, -math.inf)
+    return scores.softmax(-1).masked_fill(~mask.any(-1, keepdim=True), 0) @ value
 
 
 def _fused(

@@ -77,6 +77,10 @@ class Dot:
 
     name: str = "dot"
 
+    def factor(self, d_k: int) -> float:
+        """Return the number by which dot products are multiplied: 1."""
+        return 1.0
+
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         """Return q . k for every pair."""
         return _dot(query, key)

@@ -18,6 +18,8 @@ from attention_core.models.ffn_classifier import FFNClassifier, FFNConfig
 from attention_core.models.match3 import Match3Config, Match3Head
 from attention_core.models.pixel_classifier import PixelClassifier, PixelConfig
 from attention_core.models.scoring_functions import ScoringConfig, ScoringFunctions
+from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.models.translator import Translator, TranslatorConfig
 from attention_core.trace import AttentionTrace
 from attention_core.weights import fill, read_weights
 
@@ -27,6 +29,12 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "match3-pairwise": partial(Match3Head, Match3Config(pairs=False)),
     "match3-simplicial": partial(Match3Head, Match3Config(pairs=True)),
     "scoring-functions": partial(ScoringFunctions, ScoringConfig()),
+    **{
+        f"translator-{scoring}": partial(Translator, TranslatorConfig(scoring))
+        for scoring in ("none", "mean", "dot", "general", "additive")
+    },
+    "translator-transformer": partial(Transformer, TransformerConfig()),
+    "translator-plain": partial(Translator, TranslatorConfig("none", cell="rnn")),
 }
 
 
@@ -89,6 +97,10 @@ __all__ = [
     "PixelConfig",
     "ScoringConfig",
     "ScoringFunctions",
+    "Transformer",
+    "TransformerConfig",
+    "Translator",
+    "TranslatorConfig",
     "attention_at_snapshot",
     "build",
     "load",

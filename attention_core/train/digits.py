@@ -14,7 +14,7 @@ from attention_core.data.strokes import Trajectories, load_trajectories, stroke_
 from attention_core.evaluate.digits import accuracy, to_tensor
 from attention_core.intervene import UNIFORM
 from attention_core.models import load
-from attention_core.train.loop import Recipe
+from attention_core.train.loop import Moment, Recipe
 from attention_core.weights import WeightsError
 
 BATCH_SIZE = 128
@@ -47,13 +47,13 @@ class DigitTask:
         self.test = load_mnist("t10k", data)
         self.held_out = stroke_digits(_some(trajectories, held_out), 2, seed=54321)
 
-    def loss(self, model: nn.Module, progress: float, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the cross-entropy of one random batch."""
         n_strokes = round(BATCH_SIZE * STROKE_SHARE)
         parts = [_draw(self.mnist, BATCH_SIZE - n_strokes, generator), _draw(self.strokes, n_strokes, generator)]
         images, labels = (torch.cat(part) for part in zip(*parts, strict=True))
         images = augment(images.float() / 255, generator)
-        if progress < self.coarse:
+        if moment.progress < self.coarse:
             images = F.avg_pool2d(images[:, None], 2)[:, 0]
         return F.cross_entropy(model(images).logits, labels, label_smoothing=LABEL_SMOOTHING)
 

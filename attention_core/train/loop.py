@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -22,11 +22,28 @@ from attention_core.weights import fill, read_weights, write_weights
 CHECKPOINT_SECONDS = 120
 
 
+class Moment(NamedTuple):
+    """How far a training has come.
+
+    Attributes:
+        step: batches before this one.
+        n_steps: batches of the whole training.
+    """
+
+    step: int
+    n_steps: int
+
+    @property
+    def progress(self) -> float:
+        """From 0 to 1."""
+        return self.step / self.n_steps
+
+
 class Task(Protocol):
     """What a model is trained on. Everything random comes from the generators that are passed in."""
 
-    def loss(self, model: nn.Module, progress: float, generator: torch.Generator) -> Tensor:
-        """Return the loss of one random batch; progress runs from 0 to 1."""
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+        """Return the loss of one batch, which depends on the moment and the generator alone."""
         ...
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
@@ -46,7 +63,8 @@ class Recipe:
         learning_rate: at its height.
         weight_decay: of AdamW.
         gentle: prefixes of parameters that are trained at 0.3 of the rate and without decay.
-        snapshot_at: shares of the training at which the parameters named by snapshot_of are kept.
+        snapshot_at: shares of the training at which something is kept: what the task's method snapshot(model)
+            returns if it has one, else the parameters named by snapshot_of.
         snapshot_of: prefixes of parameter names.
     """
 
@@ -131,12 +149,12 @@ def train(recipe: Recipe, options: Options) -> Path:
     began, saved = time.monotonic() - run.seconds, time.monotonic()
     with tqdm(total=n_steps, initial=run.step, desc=options.name, unit="batch", mininterval=2) as bar:
         while run.step < n_steps:
-            _take_snapshot(run, model, recipe, n_steps)
+            _take_snapshot(run, model, task, recipe, n_steps)
             generator = torch.Generator(device).manual_seed(options.seed * 1_000_003 + run.step)
             torch.manual_seed(options.seed * 1_000_003 + run.step)  # dropout has no generator of its own
             for group in optimiser.param_groups:
                 group["lr"] = group["share"] * learning_rate(recipe.learning_rate, run.step, n_steps)
-            loss = task.loss(model, run.step / n_steps, generator)
+            loss = task.loss(model, Moment(run.step, n_steps), generator)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -149,7 +167,7 @@ def train(recipe: Recipe, options: Options) -> Path:
             if time.monotonic() - saved > CHECKPOINT_SECONDS or run.step == n_steps:
                 run.seconds, saved = time.monotonic() - began, time.monotonic()
                 _save(checkpoint, run, model, optimiser)
-    _take_snapshot(run, model, recipe, n_steps)
+    _take_snapshot(run, model, task, recipe, n_steps)
     return _finish(recipe, options, model.eval(), task, run, device)
 
 
@@ -169,13 +187,18 @@ def learning_rate(height: float, step: int, n_steps: int, warm_up: int = 200) ->
     return height * warmth * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
 
 
-def _take_snapshot(run: _Run, model: nn.Module, recipe: Recipe, n_steps: int) -> None:
+def _take_snapshot(run: _Run, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
     for number, share in enumerate(recipe.snapshot_at):
         if run.step == min(n_steps, round(share * n_steps)) and f"{number}.step" not in run.snapshots:
-            for name, parameter in model.state_dict().items():
-                if name.startswith(recipe.snapshot_of):
-                    run.snapshots[f"{number}.{name}"] = parameter.detach().cpu().half()
+            for name, tensor in _worth_keeping(model, task, recipe).items():
+                run.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
             run.snapshots[f"{number}.step"] = torch.tensor(run.step)
+
+
+def _worth_keeping(model: nn.Module, task: Task, recipe: Recipe) -> dict[str, Tensor]:
+    if hasattr(task, "snapshot"):
+        return task.snapshot(model)
+    return {name: tensor for name, tensor in model.state_dict().items() if name.startswith(recipe.snapshot_of)}
 
 
 def _save(path: Path, run: _Run, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:

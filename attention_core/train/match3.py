@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attention_core.data.match3 import MODULUS, N_NUMBERS, draw_sequences, fresh_sequences, labels_of
 from attention_core.evaluate.match3 import accuracy
-from attention_core.train.loop import Recipe
+from attention_core.train.loop import Moment, Recipe
 
 BATCH_SIZE = 256
 HELD_OUT = 20_000
@@ -28,7 +28,7 @@ class Match3Task:
         self.device = device
         self.held_out = fresh_sequences(HELD_OUT, HELD_OUT_SEED)
 
-    def loss(self, model: nn.Module, progress: float, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the cross-entropy of one random batch, over all its numbers."""
         numbers = draw_sequences(BATCH_SIZE, generator)
         return F.cross_entropy(model(numbers).logits.flatten(0, 1), labels_of(numbers).flatten().long())

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.train.loop import Recipe
+from attention_core.train.loop import Moment, Recipe
 
 EXTENT = 4.0
 """Numbers are drawn evenly from -EXTENT to EXTENT, the last one of each vector from 0 to EXTENT."""
@@ -52,7 +52,7 @@ class NearestTask:
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
 
-    def loss(self, model: nn.Module, progress: float, generator: torch.Generator) -> Tensor:
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the mean cross-entropy of the learned functions over all widths, on one random batch each."""
         losses = []
         for d in model.config.dimensions:  # type: ignore[union-attr]

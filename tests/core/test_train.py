@@ -77,11 +77,11 @@ def test_stopped_and_resumed_run_equals_the_uninterrupted_one_exactly(run, monke
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)  # a checkpoint after every batch
     original, batches = digits.DigitTask.loss, []
 
-    def stopping(task, model, progress, generator):
-        batches.append(progress)
+    def stopping(task, model, moment, generator):
+        batches.append(moment)
         if len(batches) == 6:
             raise KeyboardInterrupt
-        return original(task, model, progress, generator)
+        return original(task, model, moment, generator)
 
     monkeypatch.setattr(digits.DigitTask, "loss", stopping)
     with pytest.raises(KeyboardInterrupt):

@@ -1,0 +1,321 @@
+"""A transformer translator: attention with nothing else, encoder and decoder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attend import Attended, attend, merge_heads, split_heads
+from attention_core.data.pieces import PAD, VOCABULARY_SIZE
+from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.models.transformer_steps import layer_trace
+from attention_core.models.translator_steps import Labels
+from attention_core.positions import sinusoidal
+from attention_core.trace import AttentionTrace, Axis, Prediction
+
+MOST_POSITIONS = 256
+KINDS = ("encoder", "decoder", "cross")
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Sizes.
+
+    Attributes:
+        n_layers: of the encoder, and as many of the decoder.
+        n_heads: per attention.
+        d_model: width of every position's vector.
+        d_ff: hidden units of the feed-forward networks.
+        dropout: share left out in training.
+    """
+
+    n_layers: int = 3
+    n_heads: int = 6
+    d_model: int = 192
+    d_ff: int = 640
+    dropout: float = 0.1
+
+
+class Looked(NamedTuple):
+    """What one attention layer did with a batch; enough to make its trace.
+
+    Attributes:
+        inputs: (batch, n_queries, d_model), what the queries are made of.
+        query: (batch, n_heads, n_queries, d_k).
+        key: (batch, n_heads, n_keys, d_k).
+        value: (batch, n_heads, n_keys, d_k).
+        mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None.
+        attended: the context.
+        output: (batch, n_queries, d_model), heads merged and projected.
+    """
+
+    inputs: Tensor
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    mask: Tensor | None
+    attended: Attended
+    output: Tensor
+
+
+class Attention(nn.Module):
+    """Multi-head attention. Source: Vaswani et al. 2017, section 3.2.2."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model)
+        self.merge = nn.Linear(d_model, d_model)
+
+    def forward(
+        self, inputs: Tensor, others: Tensor, mask: Tensor | None, intervention: Intervention = NO_INTERVENTION
+    ) -> Looked:
+        """Let inputs (batch, n_queries, d_model) attend to others (batch, n_keys, d_model)."""
+        query = split_heads(self.query(inputs), self.n_heads)
+        key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
+        attended = attend(query, key, value, mask=mask, intervention=intervention)
+        return Looked(inputs, query, key, value, mask, attended, self.merge(merge_heads(attended.context)))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then a feed-forward network; each on normalised inputs, added to what came in."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.d_model)
+        self.attention = Attention(config.d_model, config.n_heads)
+        self.forward_norm = nn.LayerNorm(config.d_model)
+        self.feed_forward = _feed_forward(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self, x: Tensor, mask: Tensor | None, intervention: Intervention = NO_INTERVENTION
+    ) -> tuple[Tensor, Looked]:
+        """Return the layer's output (batch, n, d_model) and what its attention did."""
+        normed = self.attention_norm(x)
+        looked = self.attention(normed, normed, mask, intervention)
+        x = x + self.dropout(looked.output)
+        return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked
+
+
+class DecoderLayer(EncoderLayer):
+    """As the encoder's, with attention to the source in between."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        self.cross_norm = nn.LayerNorm(config.d_model)
+        self.cross = Attention(config.d_model, config.n_heads)
+
+    def forward(  # type: ignore[override]
+        self,
+        x: Tensor,
+        causal: Tensor,
+        memory: Tensor,
+        mask: Tensor | None,
+        own: Intervention = NO_INTERVENTION,
+        cross: Intervention = NO_INTERVENTION,
+    ) -> tuple[Tensor, Looked, Looked]:
+        """Return the layer's output, what its self-attention did and what its cross-attention did."""
+        normed = self.attention_norm(x)
+        looked = self.attention(normed, normed, causal, own)
+        x = x + self.dropout(looked.output)
+        crossed = self.cross(self.cross_norm(x), memory, mask, cross)
+        x = x + self.dropout(crossed.output)
+        return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked, crossed
+
+
+def _feed_forward(config: TransformerConfig) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(config.d_model, config.d_ff), nn.ReLU(), nn.Linear(config.d_ff, config.d_model))
+
+
+class Encoding(NamedTuple):
+    """A source sentence as the decoder gets it.
+
+    Attributes:
+        states: (batch, n_source, d_model): what cross-attention makes its keys and values of.
+        mask: bool (batch, n_source), False = padding, or None.
+        looked: one per encoder layer.
+    """
+
+    states: Tensor
+    mask: Tensor | None
+    looked: tuple[Looked, ...]
+
+
+class Transformer(nn.Module):
+    """Encoder-decoder transformer with sinusoidal positions, normalising before each part.
+
+    Source: Vaswani et al. 2017; normalisation before attention: Xiong et al. 2020.
+    """
+
+    positions: Tensor
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(VOCABULARY_SIZE, config.d_model, padding_idx=PAD)
+        self.register_buffer("positions", sinusoidal(MOST_POSITIONS, config.d_model), persistent=False)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
+        self.encoder_norm = nn.LayerNorm(config.d_model)
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
+        self.decoder_norm = nn.LayerNorm(config.d_model)
+        self.output_bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
+        self.dropout = nn.Dropout(config.dropout)
+        nn.init.normal_(self.embedding.weight, std=config.d_model**-0.5)
+        for name, parameter in self.named_parameters():
+            if parameter.ndim == 2 and "embedding" not in name:
+                nn.init.xavier_uniform_(parameter)
+        with torch.no_grad():
+            self.embedding.weight[PAD] = 0
+
+    def embed(self, ids: Tensor, with_positions: bool = True) -> Tensor:
+        """Return vectors of pieces, scaled by sqrt(d_model), plus their positions, (batch, n, d_model)."""
+        embedded = self.embedding(ids) * math.sqrt(self.config.d_model)
+        if with_positions:
+            embedded = embedded + self.positions[: ids.shape[1]]
+        return self.dropout(embedded)
+
+    def encode(
+        self,
+        source: Tensor,
+        mask: Tensor | None = None,
+        interventions: Sequence[Intervention] = (),
+        *,
+        with_positions: bool = True,
+    ) -> Encoding:
+        """Read source sentences.
+
+        Args:
+            source: int64 (batch, n_source), pieces, the end piece last.
+            mask: bool (batch, n_source), False = padding; None if there is none.
+            interventions: one per encoder layer, or none.
+            with_positions: False leaves the positions out, so that the encoder cannot know any order.
+        """
+        x, looked = self.embed(source, with_positions), []
+        visible = None if mask is None else mask[:, None, None]
+        for number, layer in enumerate(self.encoder):
+            x, what = layer(x, visible, _nth(interventions, number))
+            looked.append(what)
+        return Encoding(self.encoder_norm(x), mask, tuple(looked))
+
+    def decode(
+        self,
+        encoding: Encoding,
+        target: Tensor,
+        own: Sequence[Intervention] = (),
+        cross: Sequence[Intervention] = (),
+        *,
+        with_positions: bool = True,
+    ) -> tuple[Tensor, tuple[Looked, ...], tuple[Looked, ...]]:
+        """Run the decoder over target pieces.
+
+        Args:
+            encoding: of the source sentences.
+            target: int64 (batch, n_target), the start piece first.
+            own: edits of the decoder's self-attention, one per layer, or none.
+            cross: edits of the cross-attention, one per layer, or none.
+            with_positions: False leaves the positions out.
+
+        Returns:
+            features (batch, n_target, d_model); what each layer's self-attention did; what its cross-attention did.
+        """
+        n = target.shape[1]
+        causal = torch.ones(n, n, dtype=torch.bool, device=target.device).tril()[None, None]
+        visible = None if encoding.mask is None else encoding.mask[:, None, None]
+        x, looked, crossed = self.embed(target, with_positions), [], []
+        for number, layer in enumerate(self.decoder):
+            x, own_look, cross_look = layer(x, causal, encoding.states, visible, _nth(own, number), _nth(cross, number))
+            looked.append(own_look)
+            crossed.append(cross_look)
+        return self.dropout(self.decoder_norm(x)), tuple(looked), tuple(crossed)
+
+    def features(self, source: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return what is compared with the vectors of all pieces, (batch, n_target, d_model)."""
+        return self.decode(self.encode(source, mask), target)[0]
+
+    def logits(self, features: Tensor) -> Tensor:
+        """Return (..., VOCABULARY_SIZE) from features (..., d_model)."""
+        return nn.functional.linear(features, self.embedding.weight, self.output_bias)
+
+    def forward(
+        self,
+        source: Tensor,
+        target: Tensor,
+        mask: Tensor | None = None,
+        *,
+        interventions: dict[tuple[str, int], Intervention] | None = None,
+        labels: Labels | None = None,
+        with_positions: bool = True,
+    ) -> Prediction:
+        """Predict every next target piece from the source and the target so far.
+
+        Args:
+            source: int64 (batch, n_source).
+            target: int64 (batch, n_target), the start piece first.
+            mask: bool (batch, n_source), False = padding.
+            interventions: edits by (kind, layer), kind one of KINDS.
+            labels: what the pieces are called; asks for the traces of the first sentence.
+            with_positions: False leaves the positions out of encoder and decoder.
+
+        Returns:
+            logits (batch, n_target, VOCABULARY_SIZE) and perhaps the traces: those of the encoder's layers, then for
+            each decoder layer its self-attention and its cross-attention.
+        """
+        edits = {kind: _by_layer(interventions or {}, kind, self.config.n_layers) for kind in KINDS}
+        encoding = self.encode(source, mask, edits["encoder"], with_positions=with_positions)
+        features, looked, crossed = self.decode(
+            encoding, target, edits["decoder"], edits["cross"], with_positions=with_positions
+        )
+        logits = self.logits(features)
+        if labels is None:
+            return Prediction(logits)
+        source_axis = Axis("source words", labels.source)
+        fed_axis = Axis("words so far", labels.fed or ["start", *labels.target[:-1]])
+        traces = [
+            layer_trace(one, "encoder", layer, source_axis, source_axis, edits["encoder"][layer])
+            for layer, one in enumerate(encoding.looked)
+        ]
+        for layer, (own, cross) in enumerate(zip(looked, crossed, strict=True)):
+            traces.append(layer_trace(own, "decoder", layer, fed_axis, fed_axis, edits["decoder"][layer]))
+            target_axis = Axis("target words", labels.target)
+            traces.append(layer_trace(cross, "cross", layer, target_axis, source_axis, edits["cross"][layer]))
+        return Prediction(logits, tuple(traces))
+
+    def trace(
+        self,
+        source: Tensor,
+        target: Tensor,
+        labels: Labels,
+        interventions: dict[tuple[str, int], Intervention] | None = None,
+    ) -> dict[tuple[str, int], AttentionTrace]:
+        """Return the attention traces of one sentence and its target so far, by (kind, layer).
+
+        Args:
+            source: int64 (n_source,).
+            target: int64 (n_target,), the start piece first.
+            labels: what the pieces are called.
+            interventions: edits by (kind, layer).
+        """
+        with torch.inference_mode():
+            traces = self(source[None], target[None], interventions=interventions, labels=labels).traces
+        n = self.config.n_layers
+        return {
+            **{("encoder", layer): traces[layer] for layer in range(n)},
+            **{("decoder", layer): traces[n + 2 * layer] for layer in range(n)},
+            **{("cross", layer): traces[n + 2 * layer + 1] for layer in range(n)},
+        }
+
+
+def _nth(interventions: Sequence[Intervention], number: int) -> Intervention:
+    return interventions[number] if interventions else NO_INTERVENTION
+
+
+def _by_layer(interventions: dict[tuple[str, int], Intervention], kind: str, n_layers: int) -> list[Intervention]:
+    return [interventions.get((kind, layer), NO_INTERVENTION) for layer in range(n_layers)]

@@ -1,0 +1,225 @@
+"""Recurrent translators that differ in one thing: what the decoder is given of the encoder's states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attention_core.attend import Attended, attend
+from attention_core.data.pieces import PAD, VOCABULARY_SIZE
+from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.models.translator_steps import Labels, translator_trace
+from attention_core.scores import Additive, Dot, General, Location, ScaledDot, Score
+from attention_core.trace import AttentionTrace, Prediction
+
+SCORINGS = ("none", "mean", "dot", "general", "additive", "location")
+MOST_POSITIONS = 100
+"""Source positions that the location score knows."""
+
+
+@dataclass(frozen=True)
+class TranslatorConfig:
+    """Sizes; equal for all, so that only the score differs.
+
+    Attributes:
+        scoring: one of SCORINGS. "none" hands over the encoder's last states, the same for every target word, "mean"
+            the plain average of all states; the others attend.
+        cell: "gru", or "rnn" for plain tanh units.
+        d_embedding: width of the pieces' vectors, source and target, shared with the output layer.
+        d_state: width of decoder and encoder states; the encoder's are two halves, one per reading direction.
+        d_additive: hidden units of the additive score.
+        dropout: share of the embeddings and of the read-out that is left out in training.
+    """
+
+    scoring: str
+    cell: str = "gru"
+    d_embedding: int = 192
+    d_state: int = 384
+    d_additive: int = 192
+    dropout: float = 0.15
+
+
+class Encoding(NamedTuple):
+    """A source sentence as the decoder gets it.
+
+    Attributes:
+        embedded: (batch, n_source, d_embedding), vectors of the pieces.
+        states: (batch, n_source, d_state), one per source piece: keys and values.
+        last: (batch, d_state), where the two reading directions ended.
+        mask: bool (batch, n_source), False = padding, or None without padding.
+    """
+
+    embedded: Tensor
+    states: Tensor
+    last: Tensor
+    mask: Tensor | None
+
+
+class Translator(nn.Module):
+    """Encoder-decoder: bidirectional recurrent encoder, recurrent decoder, one step of attention between them.
+
+    At every target piece: state, score, context, output. The decoder's state s_t is the query; the encoder's states
+    h_j are keys and values; the context c_t is their weighted sum; tanh(W [s_t; c_t]) is compared with the vectors of
+    all pieces. The context is not fed back into the state, so that a whole sentence is trained in one go.
+
+    Source: order of the steps and dot, general, location: Luong et al. 2015, section 3; additive: Bahdanau et al.
+    2015, appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
+    """
+
+    def __init__(self, config: TranslatorConfig) -> None:
+        super().__init__()
+        if config.scoring not in SCORINGS:
+            raise ValueError(f"scoring must be one of {SCORINGS}, got {config.scoring!r}")
+        self.config = config
+        d_embedding, d_state = config.d_embedding, config.d_state
+        recurrent = nn.GRU if config.cell == "gru" else nn.RNN
+        self.embedding = nn.Embedding(VOCABULARY_SIZE, d_embedding, padding_idx=PAD)
+        self.encoder = recurrent(d_embedding, d_state // 2, batch_first=True, bidirectional=True)
+        self.decoder = recurrent(d_embedding, d_state, batch_first=True)
+        self.start = nn.Linear(d_state, d_state)
+        self.read_out = nn.Linear(2 * d_state, d_embedding)
+        self.output_bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
+        self.dropout = nn.Dropout(config.dropout)
+        if config.scoring == "general":
+            self.score_weight = nn.Parameter(torch.eye(d_state) * d_state**-0.5)
+        elif config.scoring == "additive":
+            self.score_query = nn.Parameter(torch.randn(config.d_additive, d_state) * d_state**-0.5)
+            self.score_key = nn.Parameter(torch.randn(config.d_additive, d_state) * d_state**-0.5)
+            self.score_vector = nn.Parameter(torch.randn(config.d_additive) * config.d_additive**-0.5)
+        elif config.scoring == "location":
+            self.score_weight = nn.Parameter(torch.zeros(MOST_POSITIONS, d_state))
+        nn.init.normal_(self.embedding.weight, std=d_embedding**-0.5)
+        with torch.no_grad():
+            self.embedding.weight[PAD] = 0
+
+    def score(self) -> Score:
+        """Return the scoring function with its present parameters."""
+        match self.config.scoring:
+            case "general":
+                return General(self.score_weight)
+            case "additive":
+                return Additive(self.score_query, self.score_key, self.score_vector)
+            case "location":
+                return Location(self.score_weight)
+            case "mean":
+                return ScaledDot(scale=0.0)
+        return Dot()
+
+    def encode(self, source: Tensor, mask: Tensor | None = None) -> Encoding:
+        """Read source sentences in both directions.
+
+        Args:
+            source: int64 (batch, n_source), pieces, the end piece last.
+            mask: bool (batch, n_source), False = padding; None if there is none.
+        """
+        embedded = self.dropout(self.embedding(source))
+        if mask is None:
+            states, last = self.encoder(embedded)
+        else:
+            lengths = mask.sum(1).cpu()
+            packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
+            states, last = self.encoder(packed)
+            states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
+        return Encoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1), mask)
+
+    def decode(
+        self, encoding: Encoding, target: Tensor, intervention: Intervention = NO_INTERVENTION
+    ) -> tuple[Tensor, Tensor, Attended]:
+        """Run the decoder over target pieces.
+
+        Args:
+            encoding: of the source sentences.
+            target: int64 (batch, n_target), what the decoder is fed: the start piece, then the words so far.
+            intervention: edits of the attention.
+
+        Returns:
+            features (batch, n_target, d_embedding), to be compared with the vectors of all pieces;
+            states (batch, n_target, d_state), the queries; and what was attended.
+        """
+        start = self.start(encoding.last).tanh()
+        states, _ = self.decoder(self.dropout(self.embedding(target)), start[None])
+        keys, mask = self.keys(encoding)
+        attended = attend(
+            states[:, None],
+            keys[:, None],
+            keys[:, None],
+            score=self.score(),
+            mask=None if mask is None else mask[:, None, None],
+            intervention=intervention,
+        )
+        features = self.read_out(torch.cat((states, attended.context[:, 0]), -1)).tanh()
+        return self.dropout(features), states, attended
+
+    def keys(self, encoding: Encoding) -> tuple[Tensor, Tensor | None]:
+        """Return what the decoder may look at, (batch, n_keys, d_state), and its mask: all states, or one vector."""
+        if self.config.scoring == "none":
+            return encoding.last[:, None], None
+        return encoding.states, encoding.mask
+
+    def features(self, source: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return what is compared with the vectors of all pieces, (batch, n_target, d_embedding)."""
+        return self.decode(self.encode(source, mask), target)[0]
+
+    def logits(self, features: Tensor) -> Tensor:
+        """Return (..., VOCABULARY_SIZE) from features (..., d_embedding)."""
+        return nn.functional.linear(features, self.embedding.weight, self.output_bias)
+
+    def forward(
+        self,
+        source: Tensor,
+        target: Tensor,
+        mask: Tensor | None = None,
+        *,
+        intervention: Intervention = NO_INTERVENTION,
+        labels: Labels | None = None,
+    ) -> Prediction:
+        """Predict every next target piece from the source and the target so far.
+
+        Args:
+            source: int64 (batch, n_source).
+            target: int64 (batch, n_target), the start piece first.
+            mask: bool (batch, n_source), False = padding.
+            intervention: edits of the attention.
+            labels: what the pieces are called; asks for the attention trace of the first sentence.
+
+        Returns:
+            logits (batch, n_target, VOCABULARY_SIZE) and perhaps the trace.
+        """
+        encoding = self.encode(source, mask)
+        features, states, attended = self.decode(encoding, target, intervention)
+        logits = self.logits(features)
+        if labels is None:
+            return Prediction(logits)
+        keys, key_mask = self.keys(encoding)
+        trace = translator_trace(
+            scoring=self.config.scoring,
+            score=self.score(),
+            embedded=encoding.embedded[0],
+            states=states[0],
+            keys=keys[0],
+            mask=None if key_mask is None else key_mask[0][None],
+            context=attended.context[0],
+            features=features[0],
+            logits=logits[0],
+            labels=labels,
+            intervention=intervention,
+        )
+        return Prediction(logits, (trace,))
+
+    def trace(
+        self, source: Tensor, target: Tensor, labels: Labels, intervention: Intervention = NO_INTERVENTION
+    ) -> AttentionTrace:
+        """Return the attention trace of one sentence and its target so far.
+
+        Args:
+            source: int64 (n_source,).
+            target: int64 (n_target,), the start piece first.
+            labels: what the pieces are called.
+            intervention: edits of the attention.
+        """
+        with torch.inference_mode():
+            return self(source[None], target[None], intervention=intervention, labels=labels).traces[0]

@@ -1,0 +1,197 @@
+"""Recipes of the translators: the same pairs in the same order for all of them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_core.data.pieces import END, PAD, START, pieces
+from attention_core.data.sentence_presets import LEARNED
+from attention_core.data.tatoeba import Pair, read_pairs, split_pairs, words_of
+from attention_core.models.translator_steps import Labels
+from attention_core.train.loop import Moment, Recipe
+
+BATCH_SIZE = 128
+LABEL_SMOOTHING = 0.1
+LONGEST = 40
+"""Pieces of the longest sentence that is trained on."""
+LONG = 11
+"""Source pieces, end included, from which on a pair is met twice: the corpus is short of long sentences."""
+N_JOINED = 6000
+"""Pairs made of two, so that a full stop is not always the end and length is nothing new."""
+WITHOUT_STOP = 0.06
+"""Share of the pairs that lose their full stop on both sides: people forget to type it."""
+
+DATA = (
+    "136,952 English-French sentence pairs of tatoeba.org, selected by manythings.org/anki (2017-09-29), CC-BY 2.0; "
+    "split by English sentence: 582 pairs for development, 564 for test, stratified by length 3 to 20, the rest for "
+    "training"
+)
+
+
+class Translating(Protocol):
+    """What the task asks of a model."""
+
+    embedding: nn.Embedding
+    output_bias: Tensor
+
+    def features(self, source: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return what is compared with the vectors of all pieces, (batch, n_target, d_embedding)."""
+        ...
+
+
+class Batch:
+    """Sentence pairs with equally long sources.
+
+    Attributes:
+        source: int64 (batch, n_source), the end piece last; no padding.
+        fed: int64 (batch, n_target), the start piece, then the target.
+        wanted: int64 (batch, n_target), the target, then the end piece, then padding.
+    """
+
+    def __init__(self, pairs: list[tuple[list[int], list[int]]], device: str) -> None:
+        longest = max(len(target) for _, target in pairs) + 1
+        self.source = torch.tensor([source for source, _ in pairs], device=device)
+        fed = [[START, *target] + [PAD] * (longest - 1 - len(target)) for _, target in pairs]
+        wanted = [[*target, END] + [PAD] * (longest - 1 - len(target)) for _, target in pairs]
+        self.fed, self.wanted = torch.tensor(fed, device=device), torch.tensor(wanted, device=device)
+
+
+class TranslationTask:
+    """Predict every next piece of the French sentence from the English one and the French pieces before it."""
+
+    def __init__(self, data: str | None, seed: int, device: str) -> None:
+        self.device, self.seed = device, seed
+        split = split_pairs(read_pairs(data))
+        self.development, self.test = split.development, split.test
+        self.pairs = training_pairs(split.train, seed)
+        self._epoch, self._batches = -1, list[list[int]]()
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Batches that one pass over the pairs takes."""
+        return len(epoch_of_batches(self.pairs, torch.Generator().manual_seed(self.seed)))
+
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+        """Return the label-smoothed cross-entropy per target piece of one batch."""
+        batch = Batch([self.pairs[place] for place in self._places(moment.step)], self.device)
+        features = model.features(batch.source, batch.fed)  # type: ignore[operator]
+        there = batch.wanted != PAD
+        loss = smoothed_cross_entropy(
+            features[there],
+            model.embedding.weight,
+            model.output_bias,
+            batch.wanted[there],  # type: ignore
+        )
+        return loss * min(1.0, len(batch.source) / BATCH_SIZE)  # few sentences teach less surely
+
+    def _places(self, step: int) -> list[int]:
+        """Return which pairs the batch of a step holds: every epoch is a pass over all of them in a new order."""
+        if self._epoch < 0:
+            self._length = self.batches_per_epoch
+        epoch = step // self._length
+        if epoch != self._epoch:
+            generator = torch.Generator().manual_seed(self.seed * 7919 + epoch)
+            self._epoch, self._batches = epoch, epoch_of_batches(self.pairs, generator)
+        return self._batches[step % self._length]
+
+    @torch.inference_mode()
+    def snapshot(self, model: nn.Module) -> dict[str, Tensor]:
+        """Return the attention (n_target, n_source) for each sentence of LEARNED as it is now, as "weights.NUMBER"."""
+        vocabulary = pieces()
+        model.eval()
+        kept = {}
+        for number, (source, target) in enumerate(words_of(list(LEARNED))):
+            asked = torch.tensor([*vocabulary.cut(source).ids, END], device=self.device)
+            fed = torch.tensor([START, *vocabulary.cut(target).ids], device=self.device)
+            labels = Labels(["" for _ in asked], ["" for _ in fed])
+            kept[f"weights.{number}"] = model.trace(asked, fed, labels).weights()  # type: ignore[operator]
+        model.train()
+        return kept
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return BLEU on the development and test parts."""
+        from attention_core.evaluate.translation import bleu_of
+
+        return {
+            "development": bleu_of(model, self.development),
+            "test": bleu_of(model, self.test),
+        }
+
+
+def training_pairs(pairs: list[Pair], seed: int) -> list[tuple[list[int], list[int]]]:
+    """Return the pairs as pieces, source with its end piece, with long ones twice and some joined or without stop."""
+    vocabulary = pieces()
+    cut = [(vocabulary.cut(source).ids, vocabulary.cut(target).ids) for source, target in words_of(pairs)]
+    generator = torch.Generator().manual_seed(seed)
+    stop = vocabulary.cut(["."]).ids[0]
+    keeps = (torch.rand(len(cut), generator=generator) >= WITHOUT_STOP).tolist()
+    plain = [
+        (source[:-1], target[:-1])
+        if not keep and source[-1] == target[-1] == stop and len(source) > 1
+        else (source, target)
+        for (source, target), keep in zip(cut, keeps, strict=True)
+    ]
+    long = [pair for pair in cut if len(pair[0]) >= LONG]
+    first, second = torch.randint(len(cut), (2, N_JOINED), generator=generator).tolist()
+    joined = [(cut[a][0] + cut[b][0], cut[a][1] + cut[b][1]) for a, b in zip(first, second, strict=True)]
+    fitting = [pair for pair in plain + long + joined if max(len(pair[0]), len(pair[1])) < LONGEST]
+    return [([*source, END], target) for source, target in fitting]
+
+
+def epoch_of_batches(pairs: list[tuple[list[int], list[int]]], generator: torch.Generator) -> list[list[int]]:
+    """Return batches of positions in `pairs`, sources of one length together, targets of similar lengths."""
+    order = torch.randperm(len(pairs), generator=generator).tolist()
+    order.sort(key=lambda place: (len(pairs[place][0]), len(pairs[place][1])))
+    batches: list[list[int]] = []
+    for place in order:
+        fits = batches and len(pairs[batches[-1][0]][0]) == len(pairs[place][0]) and len(batches[-1]) < BATCH_SIZE
+        if fits:
+            batches[-1].append(place)
+        else:
+            batches.append([place])
+    return [batches[number] for number in torch.randperm(len(batches), generator=generator).tolist()]
+
+
+def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, wanted: Tensor) -> Tensor:
+    """Return the label-smoothed cross-entropy without ever holding all logits.
+
+    Torch's chunked kernel knows no smoothing, but smoothing only adds eps (z_wanted - mean z) to the loss.
+
+    Args:
+        features: (n, d).
+        vectors: (n_classes, d).
+        bias: (n_classes,).
+        wanted: int64 (n,).
+    """
+    options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=128)
+    sharp = F.linear_cross_entropy(features, vectors, wanted, linear_bias=bias, options=options)
+    contrast = (features * (vectors[wanted] - vectors.mean(0))).sum(1) + bias[wanted] - bias.mean()
+    return sharp + LABEL_SMOOTHING * contrast.mean()
+
+
+def _recipe(epochs: float, learning_rate: float, snapshot_at: tuple[float, ...] = ()) -> Recipe:
+    return Recipe(
+        task=TranslationTask,
+        data=DATA,
+        batches_per_epoch=BATCHES_PER_EPOCH,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        weight_decay=0.01,
+        snapshot_at=snapshot_at,
+    )
+
+
+RECURRENT_EPOCHS = 5
+TRANSFORMER_EPOCHS = 8
+BATCHES_PER_EPOCH = 1285
+SNAPSHOTS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1.0)
+
+TRANSLATION_RECIPES = {
+    "translator-transformer": _recipe(TRANSFORMER_EPOCHS, 1.2e-3),
+    "translator-additive": _recipe(RECURRENT_EPOCHS, 2e-3, SNAPSHOTS),
+    **{f"translator-{name}": _recipe(RECURRENT_EPOCHS, 2e-3) for name in ("none", "mean", "dot", "general", "plain")},
+}
