@@ -30,6 +30,11 @@ def french_words(sentence: str) -> list[str]:
     return _cut(_BEFORE_FRENCH_MARKS.sub(r" \1", normalise(sentence)), _FRENCH)
 
 
+def french_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the words of a French text begin and end, counted in characters from 0."""
+    return [match.span() for match in _FRENCH.finditer(text)]
+
+
 def join_words(words: list[str]) -> str:
     """Return the sentence that the words were cut from; its first letter becomes a capital."""
     sentence = "".join(words).replace(SPACE, " ").strip()

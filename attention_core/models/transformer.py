@@ -148,6 +148,11 @@ class Encoding(NamedTuple):
     mask: Tensor | None
     looked: tuple[Looked, ...]
 
+    def repeat(self, n: int) -> Encoding:
+        """Return every sentence n times in a row, for beam search."""
+        mask = None if self.mask is None else self.mask.repeat_interleave(n, 0)
+        return Encoding(self.states.repeat_interleave(n, 0), mask, ())
+
 
 class Transformer(nn.Module):
     """Encoder-decoder transformer with sinusoidal positions, normalising before each part.

@@ -58,6 +58,10 @@ class Encoding(NamedTuple):
     last: Tensor
     mask: Tensor | None
 
+    def repeat(self, n: int) -> Encoding:
+        """Return every sentence n times in a row, for beam search."""
+        return Encoding(*(None if one is None else one.repeat_interleave(n, 0) for one in self))
+
 
 class Translator(nn.Module):
     """Encoder-decoder: bidirectional recurrent encoder, recurrent decoder, one step of attention between them.
