@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attention_core.data.pieces import END, PAD, START, UNKNOWN
 
@@ -19,11 +19,15 @@ MOST_PIECES = 80
 class CanTranslate(Protocol):
     """What decoding asks of a model."""
 
-    def encode(self, source: Tensor, mask: Tensor | None = None) -> Any:
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return the trained numbers."""
+        ...
+
+    def encode(self, source: Tensor) -> Any:
         """Read source sentences (batch, n_source); the result has a method repeat(n)."""
         ...
 
-    def decode(self, encoding: Any, target: Tensor) -> tuple[Tensor, ...]:
+    def decode(self, encoding: Any, target: Tensor) -> tuple[Tensor, Any, Any]:
         """Return features (batch, n_target, d) first."""
         ...
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention_core.data.pieces import END, START, UNKNOWN, pieces
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words
-from attention_core.decode import beam_search
+from attention_core.decode import CanTranslate, beam_search
 from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Translator
@@ -151,9 +151,7 @@ def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translat
     )
 
 
-def translate(
-    model: Translator | Transformer, source: Source, width: int = 5, prefix: Sequence[int] = ()
-) -> Translation:
+def translate(model: CanTranslate, source: Source, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
     """Return the best translation that beam search finds.
 
     Args:
@@ -167,7 +165,7 @@ def translate(
 
 
 @torch.inference_mode()
-def next_pieces(model: Translator | Transformer, source: Source, prefix: Sequence[int], n: int = 10) -> list[Candidate]:
+def next_pieces(model: CanTranslate, source: Source, prefix: Sequence[int], n: int = 10) -> list[Candidate]:
     """Return the n likeliest pieces after a prefix, best first."""
     device = _device(model)
     fed = torch.tensor([[START, *prefix]], device=device)
@@ -204,7 +202,7 @@ def explain_layers(
     return model.trace(asked, fed, labels, interventions)
 
 
-def _as_fed(model: Translator | Transformer, source: Source, made: Translation) -> tuple[Tensor, Tensor, Labels]:
+def _as_fed(model: CanTranslate, source: Source, made: Translation) -> tuple[Tensor, Tensor, Labels]:
     device = _device(model)
     said = made.ids[:-1] if made.finished else made.ids
     wanted = made.labels if made.finished else [*made.labels, "?"]
@@ -212,5 +210,5 @@ def _as_fed(model: Translator | Transformer, source: Source, made: Translation) 
     return source.ids.to(device), torch.tensor([START, *said], device=device), labels
 
 
-def _device(model: torch.nn.Module) -> torch.device:
+def _device(model: CanTranslate) -> torch.device:
     return next(model.parameters()).device

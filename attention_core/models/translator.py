@@ -60,7 +60,8 @@ class Encoding(NamedTuple):
 
     def repeat(self, n: int) -> Encoding:
         """Return every sentence n times in a row, for beam search."""
-        return Encoding(*(None if one is None else one.repeat_interleave(n, 0) for one in self))
+        embedded, states, last = (one.repeat_interleave(n, 0) for one in (self.embedded, self.states, self.last))
+        return Encoding(embedded, states, last, None if self.mask is None else self.mask.repeat_interleave(n, 0))
 
 
 class Translator(nn.Module):

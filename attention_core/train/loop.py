@@ -63,6 +63,7 @@ class Recipe:
         learning_rate: at its height.
         weight_decay: of AdamW.
         gentle: prefixes of parameters that are trained at 0.3 of the rate and without decay.
+        half: write the weights as 16-bit numbers; the figures are those of the rounded weights.
         snapshot_at: shares of the training at which something is kept: what the task's method snapshot(model)
             returns if it has one, else the parameters named by snapshot_of.
         snapshot_of: prefixes of parameter names.
@@ -75,6 +76,7 @@ class Recipe:
     learning_rate: float
     weight_decay: float = 0.02
     gentle: tuple[str, ...] = ()
+    half: bool = False
     snapshot_at: tuple[float, ...] = ()
     snapshot_of: tuple[str, ...] = ()
 
@@ -223,6 +225,9 @@ def _restore(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, dev
 
 
 def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run: _Run, device: str) -> Path:
+    if recipe.half:
+        for parameter in model.parameters():
+            parameter.data = parameter.data.half().to(parameter.dtype)
     with torch.inference_mode():
         figures = task.figures(model)
     card = {
@@ -241,4 +246,5 @@ def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run:
     }
     if run.snapshots:
         write_weights(f"{options.name}.snapshots", run.snapshots, {"of": options.name}, options.weights)
-    return write_weights(options.name, model.state_dict(), card, options.weights)
+    state = {name: tensor.half() if recipe.half else tensor for name, tensor in model.state_dict().items()}
+    return write_weights(options.name, state, card, options.weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 import torch.nn.functional as F
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from attention_core.data.pieces import END, PAD, START, pieces
 from attention_core.data.sentence_presets import LEARNED
 from attention_core.data.tatoeba import Pair, read_pairs, split_pairs, words_of
+from attention_core.decode import CanTranslate
 from attention_core.models.translator_steps import Labels
 from attention_core.train.loop import Moment, Recipe
 
@@ -78,13 +79,11 @@ class TranslationTask:
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the label-smoothed cross-entropy per target piece of one batch."""
         batch = Batch([self.pairs[place] for place in self._places(moment.step)], self.device)
-        features = model.features(batch.source, batch.fed)  # type: ignore[operator]
+        translator = cast(Translating, model)
+        features = translator.features(batch.source, batch.fed)
         there = batch.wanted != PAD
         loss = smoothed_cross_entropy(
-            features[there],
-            model.embedding.weight,
-            model.output_bias,
-            batch.wanted[there],  # type: ignore
+            features[there], translator.embedding.weight, translator.output_bias, batch.wanted[there]
         )
         return loss * min(1.0, len(batch.source) / BATCH_SIZE)  # few sentences teach less surely
 
@@ -117,8 +116,8 @@ class TranslationTask:
         from attention_core.evaluate.translation import bleu_of
 
         return {
-            "development": bleu_of(model, self.development),
-            "test": bleu_of(model, self.test),
+            "development": bleu_of(cast(CanTranslate, model), self.development),
+            "test": bleu_of(cast(CanTranslate, model), self.test),
         }
 
 
@@ -181,6 +180,7 @@ def _recipe(epochs: float, learning_rate: float, snapshot_at: tuple[float, ...] 
         epochs=epochs,
         learning_rate=learning_rate,
         weight_decay=0.01,
+        half=True,
         snapshot_at=snapshot_at,
     )
 

@@ -1,0 +1,108 @@
+"""BLEU of a translator, over all and by length; several references of one English sentence count together."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from sacrebleu.metrics import BLEU
+
+from attention_core.data.tatoeba import Pair, read_pairs
+from attention_core.data.words import normalise
+from attention_core.decode import CanTranslate, beam_search
+from attention_core.translation import read_source, translation_of
+
+BEAM_WIDTH = 5
+SENTENCES_AT_ONCE = 32
+LENGTHS = ((1, 5), (6, 8), (9, 11), (12, 14), (15, 17), (18, None))
+"""Groups of English words per sentence, first and last."""
+LONG = 12
+"""Words from which on a sentence counts as long."""
+
+
+def group_references(pairs: Sequence[Pair]) -> dict[str, list[str]]:
+    """Return every English sentence with all its French ones, in the order of their first appearance."""
+    references: dict[str, list[str]] = defaultdict(list)
+    for english, french in pairs:
+        references[normalise(english)].append(normalise(french))
+    return dict(references)
+
+
+def translate_all(model: CanTranslate, sentences: Sequence[str], width: int = BEAM_WIDTH) -> list[str]:
+    """Return the translation of every sentence; one that cannot be read becomes an empty text.
+
+    Args:
+        model: a translator.
+        sentences: English.
+        width: of the beam.
+    """
+    device = next(model.parameters()).device
+    by_length: dict[int, list[tuple[int, torch.Tensor]]] = defaultdict(list)
+    for place, sentence in enumerate(sentences):
+        try:
+            ids = read_source(sentence).ids
+        except ValueError:
+            continue
+        by_length[len(ids)].append((place, ids))
+    made = [""] * len(sentences)
+    for group in by_length.values():
+        for start in range(0, len(group), SENTENCES_AT_ONCE):
+            part = group[start : start + SENTENCES_AT_ONCE]
+            found = beam_search(model, torch.stack([ids for _, ids in part]).to(device), width)
+            for (place, _), hypotheses in zip(part, found, strict=True):
+                made[place] = translation_of(hypotheses[0].ids).text
+    return made
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """Return lower-cased corpus BLEU from 0 to 100 (sacrebleu, Post 2018)."""
+    most = max(len(one) for one in references)
+    columns = [[one[column] if column < len(one) else None for one in references] for column in range(most)]
+    return round(BLEU(lowercase=True).corpus_score(list(hypotheses), columns).score, 2)  # type: ignore[arg-type]
+
+
+def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH) -> dict[str, Any]:
+    """Return bleu, bleu_by_length, bleu_long (12 words and more), n (English sentences), seconds, beam width.
+
+    Args:
+        model: a translator.
+        pairs: (English, French); the same English sentence may come several times.
+        width: of the beam; 1 is greedy search.
+
+    Raises:
+        ValueError: no pairs.
+    """
+    if not pairs:
+        raise ValueError("pairs must hold at least one sentence pair, got none")
+    began = time.perf_counter()
+    grouped = group_references(pairs)
+    made = dict(zip(grouped, translate_all(model, list(grouped), width), strict=True))
+    seconds = time.perf_counter() - began
+
+    def score(first: int, last: int | None) -> float | None:
+        chosen = [one for one in grouped if first <= len(one.split()) <= (last or len(one.split()))]
+        return bleu([made[one] for one in chosen], [grouped[one] for one in chosen]) if chosen else None
+
+    by_length = {f"{first}-{last}" if last else f"{first}+": score(first, last) for first, last in LENGTHS}
+    return {
+        "bleu": score(0, None),
+        "bleu_by_length": {group: value for group, value in by_length.items() if value is not None},
+        "bleu_long": score(LONG, None),
+        "n": len(grouped),
+        "beam_width": width,
+        "seconds": round(seconds, 2),
+    }
+
+
+def evaluate_translation(model: CanTranslate, file: str | Path) -> dict[str, Any]:
+    """Return bleu_of for a tab-separated file: English, tab, French, one pair a line.
+
+    Raises:
+        DataError: the file is missing or not of that form.
+        ValueError: it is empty.
+    """
+    return bleu_of(model, read_pairs(file))
