@@ -1,0 +1,93 @@
+"""A box for a sentence, with examples beside it; kept over page changes and in the address as ?text=."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words
+from ui.labels import literal
+
+MOST_TYPED = 6000
+"""Characters that the box takes: more than is read, so that a pasted page is kept and not refused."""
+MOST_IN_ADDRESS = 600
+EMPTY = "Type an English sentence, or take one of the examples."
+
+
+def sentence_box(
+    name: str,
+    presets: Mapping[str, str] | Sequence[str],
+    *,
+    most_words: int = MOST_WORDS,
+    label: str = "An English sentence",
+    height: int = 84,
+    on_change: Callable[[], None] | None = None,
+) -> str | None:
+    """Let a person type a sentence; remarks on it are drawn below the box.
+
+    Args:
+        name: prefix of its state; the text is st.session_state[f"{name}_text"].
+        presets: examples, the first one is there on arrival; label of a button -> sentence, or sentences alone.
+        most_words: words that are read; the rest stays in the box.
+        label: above the box.
+        height: of the box, in pixels.
+        on_change: called when another text was typed or chosen, before the page runs again.
+
+    Returns:
+        the text, cut after most_words words; None when there is nothing to read.
+    """
+    examples = dict(presets) if isinstance(presets, Mapping) else {one: one for one in presets}
+    state, key = st.session_state, f"{name}_text"
+    first = next(iter(examples.values()))
+    if not isinstance(state.get(key), str):
+        state[key] = st.query_params.get("text", first)[:MOST_TYPED]
+    st.text_area(
+        label,
+        key=key,
+        height=height,
+        max_chars=MOST_TYPED,
+        persist_state="session",
+        on_change=on_change,
+        help=f"English; up to {most_words} words are read. Ctrl + Enter, or a click elsewhere, takes what you typed.",
+    )
+    if examples:
+        with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):
+            for place, (words, sentence) in enumerate(examples.items()):
+                st.button(
+                    words,
+                    key=f"{name}_example_{place}",
+                    on_click=_take,
+                    args=(key, sentence, on_change),
+                    help=None if words == sentence else literal(sentence),
+                )
+    text = state[key]
+    _write_address(text, first)
+    words = english_words(text)
+    if not words:
+        st.info(EMPTY)
+        return None
+    if len(words) <= most_words:
+        return text.strip()
+    st.info(
+        f"The first {most_words} of {len(words):,} words are read, up to {literal(bare(words[most_words - 1]))}. "
+        "The rest stays in the box."
+    )
+    return "".join(words[:most_words]).replace(SPACE, " ").strip()
+
+
+def _take(key: str, sentence: str, on_change: Callable[[], None] | None) -> None:
+    st.session_state[key] = sentence
+    if on_change is not None:
+        on_change()
+
+
+def _write_address(text: str, first: str) -> None:
+    """Put the text into the address; the one that is there on arrival needs no mention."""
+    wanted = "" if text == first else text[:MOST_IN_ADDRESS]
+    if st.query_params.get("text", "") == wanted:
+        return
+    if wanted:
+        st.query_params["text"] = wanted
+    else:
+        del st.query_params["text"]
