@@ -6,14 +6,16 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from sacrebleu.metrics import BLEU
+from torch import nn
 
 from attention_core.data.tatoeba import Pair, read_pairs
 from attention_core.data.words import normalise
 from attention_core.decode import CanTranslate, beam_search
+from attention_core.evaluate.alignment import evaluate_alignment
 from attention_core.translation import read_source, translation_of
 
 BEAM_WIDTH = 5
@@ -99,10 +101,17 @@ def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH)
 
 
 def evaluate_translation(model: CanTranslate, file: str | Path) -> dict[str, Any]:
-    """Return bleu_of for a tab-separated file: English, tab, French, one pair a line.
+    """Return the figures that fit the file: BLEU for sentence pairs, the alignment error rate for aligned ones.
+
+    Args:
+        model: a translator.
+        file: tab-separated, English, tab, French, one pair a line; or aligned pairs (attention_core.data.alignments),
+            whose name ends in .txt.
 
     Raises:
         DataError: the file is missing or not of that form.
-        ValueError: it is empty.
+        ValueError: it is empty, or the model has nothing to align.
     """
+    if Path(file).suffix == ".txt":
+        return evaluate_alignment(cast(nn.Module, model), file)
     return bleu_of(model, read_pairs(file))
