@@ -53,13 +53,13 @@ def sentence_box(
     )
     if examples:
         with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):
-            for place, (words, sentence) in enumerate(examples.items()):
+            for place, (short, sentence) in enumerate(examples.items()):
                 st.button(
-                    words,
+                    short,
                     key=f"{name}_example_{place}",
                     on_click=_take,
                     args=(key, sentence, on_change),
-                    help=None if words == sentence else literal(sentence),
+                    help=None if short == sentence else literal(sentence),
                 )
     text = state[key]
     _write_address(text, first)
