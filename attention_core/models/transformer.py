@@ -281,15 +281,15 @@ class Transformer(nn.Module):
         logits = self.logits(features)
         if labels is None:
             return Prediction(logits)
-        source_axis = Axis("source words", labels.source)
-        fed_axis = Axis("words so far", labels.fed or ["start", *labels.target[:-1]])
+        source_axis = Axis("source pieces", labels.source)
+        fed_axis = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
         traces = [
             layer_trace(one, "encoder", layer, source_axis, source_axis, edits["encoder"][layer])
             for layer, one in enumerate(encoding.looked)
         ]
         for layer, (own, cross) in enumerate(zip(looked, crossed, strict=True)):
             traces.append(layer_trace(own, "decoder", layer, fed_axis, fed_axis, edits["decoder"][layer]))
-            target_axis = Axis("target words", labels.target)
+            target_axis = Axis("French pieces", labels.target)
             traces.append(layer_trace(cross, "cross", layer, target_axis, source_axis, edits["cross"][layer]))
         return Prediction(logits, tuple(traces))
 
@@ -299,6 +299,8 @@ class Transformer(nn.Module):
         target: Tensor,
         labels: Labels,
         interventions: dict[tuple[str, int], Intervention] | None = None,
+        *,
+        with_positions: bool = True,
     ) -> dict[tuple[str, int], AttentionTrace]:
         """Return the attention traces of one sentence and its target so far, by (kind, layer).
 
@@ -307,9 +309,12 @@ class Transformer(nn.Module):
             target: int64 (n_target,), the start piece first.
             labels: what the pieces are called.
             interventions: edits by (kind, layer).
+            with_positions: False leaves the positions out of encoder and decoder.
         """
         with torch.inference_mode():
-            traces = self(source[None], target[None], interventions=interventions, labels=labels).traces
+            traces = self(
+                source[None], target[None], interventions=interventions, labels=labels, with_positions=with_positions
+            ).traces
         n = self.config.n_layers
         return {
             **{("encoder", layer): traces[layer] for layer in range(n)},
