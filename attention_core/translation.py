@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.data.pieces import END, START, UNKNOWN, pieces
+from attention_core.data.pieces import END, START, UNKNOWN, Cut, pieces
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words
 from attention_core.decode import CanTranslate, beam_search
 from attention_core.intervene import NO_INTERVENTION, Intervention
@@ -21,6 +21,11 @@ from attention_core.trace import AttentionTrace
 END_LABEL = "end"
 MOST_CHARACTERS = 1000
 """Characters of a sentence that are looked at, so that a single endless word costs nothing."""
+
+MOST_SOURCE_PIECES = 99
+"""Pieces of a sentence that are read, before the end piece."""
+_NO_NAMES = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'", "j'", "an", "in", "can"])
+"""Beginnings of French sentences that the vocabulary has with a capital too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +94,19 @@ class Candidate(NamedTuple):
 
 
 def read_source(text: str) -> Source:
-    """Cut an English sentence into words and pieces; what lies beyond MOST_WORDS is counted, not read.
+    """Cut an English sentence into words and pieces; what lies beyond the bounds is counted in words, not read.
 
     Raises:
         ValueError: nothing in it can be read.
     """
-    cut_off = text[: MOST_CHARACTERS + 1]
-    spoken = english_words(cut_off[:MOST_CHARACTERS])
+    spoken = english_words(text[:MOST_CHARACTERS])
     if not spoken:
         raise ValueError("There is nothing to read yet: type an English sentence.")
     n_all = len(spoken) + len(text[MOST_CHARACTERS:].split())
-    spoken = spoken[:MOST_WORDS]
-    cut = pieces().cut([word.lower() for word in spoken])
+    cut = pieces().cut([word.lower() for word in spoken[:MOST_WORDS]])
+    n_pieces = min(len(cut.ids), MOST_SOURCE_PIECES)
+    cut = Cut(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
+    spoken = spoken[: cut.word_of[-1] + 1]
     return Source(
         words=[bare(word) for word in spoken],
         ids=torch.tensor([*cut.ids, END]),
@@ -119,8 +125,9 @@ def french_prefix(text: str) -> list[int]:
     if not words:
         return []
     vocabulary = pieces()
-    forms = [words[0].lower(), words[0]]
-    words[0] = min(forms, key=lambda form: len(vocabulary.cut([form]).ids))
+    is_name = len(vocabulary.cut(words[:1]).ids) == 1 and bare(words[0]).lower() not in _NO_NAMES
+    if not is_name:
+        words[0] = words[0].lower()
     return vocabulary.cut(words).ids
 
 
@@ -196,10 +203,12 @@ def explain_layers(
     source: Source,
     made: Translation,
     interventions: dict[tuple[str, int], Intervention] | None = None,
+    *,
+    with_positions: bool = True,
 ) -> dict[tuple[str, int], AttentionTrace]:
     """Return the attention traces of a transformer saying a given sentence, by (kind, layer)."""
     asked, fed, labels = _as_fed(model, source, made)
-    return model.trace(asked, fed, labels, interventions)
+    return model.trace(asked, fed, labels, interventions, with_positions=with_positions)
 
 
 def _as_fed(model: CanTranslate, source: Source, made: Translation) -> tuple[Tensor, Tensor, Labels]:

@@ -16,8 +16,14 @@ _BEFORE_FRENCH_MARKS = re.compile(r"\s*([?!;:])")
 
 
 def normalise(text: str) -> str:
-    """Return the text with straight quotes, plain spaces and composed letters (Unicode NFKC)."""
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_STRAIGHT).split())
+    """Return the text with straight quotes, plain spaces, composed letters (Unicode NFKC) and nothing invisible."""
+    straight = unicodedata.normalize("NFKC", text).translate(_STRAIGHT)
+    visible = "".join(" " if one.isspace() else one for one in straight if one.isspace() or not _is_hidden(one))
+    return " ".join(visible.split())
+
+
+def _is_hidden(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Cc", "Cf", "Cs")
 
 
 def english_words(sentence: str) -> list[str]:

@@ -1,0 +1,181 @@
+"""Translators: what is traced is what was computed, padding is invisible, decoding finds what it should."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from attention_core.data.pieces import END, START, pieces
+from attention_core.decode import beam_search, greedy
+from attention_core.intervene import Intervention
+from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build
+from attention_core.models.translator import SCORINGS
+from attention_core.models.translator_steps import Labels
+from attention_core.translation import explain, explain_layers, next_pieces, read_source, translate, translation_of
+
+SENTENCE = "The red car is in front of the house."
+NAMES = [*SCORINGS, "transformer"]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def model(request):
+    """An untrained translator of every kind, with scores large enough to differ."""
+    torch.manual_seed(NAMES.index(request.param))
+    if request.param == "transformer":
+        made = Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20))
+    else:
+        made = Translator(TranslatorConfig(request.param, d_embedding=20, d_state=24, d_additive=10))
+        if request.param == "location":
+            torch.nn.init.normal_(made.score_weight)
+    return made.eval().requires_grad_(False)
+
+
+def traces_of(model, source, made):
+    if isinstance(model, Transformer):
+        return list(explain_layers(model, source, made).values())
+    return [explain(model, source, made)]
+
+
+def finished(text="la voiture rouge."):
+    ids = [one for word in pieces().cut(["▁" + part for part in text.split()]).ids for one in [word]]
+    return translation_of([*ids, END])
+
+
+def test_the_trace_s_weights_and_values_give_the_context_that_the_model_used(model):
+    for trace in traces_of(model, read_source(SENTENCE), finished()):
+        for head in range(trace.n_heads):
+            torch.testing.assert_close(trace.weights(head) @ trace.value[head], trace.context(head))
+            torch.testing.assert_close(trace.weights(head).sum(1), torch.ones(trace.n_queries))
+
+
+def test_asking_for_the_trace_does_not_change_the_logits(model):
+    source, target = read_source(SENTENCE).ids[None], torch.tensor([[START, 50, 60, 70]])
+    labels = Labels([""] * source.shape[1], [""] * 4)
+    plain = model(source, target).logits
+    traced = model(source, target, labels=labels)
+    torch.testing.assert_close(traced.logits, plain)
+    assert len(traced.traces) == (2 + 2 * 2 if isinstance(model, Transformer) else 1)
+
+
+def test_the_steps_of_a_recurrent_translator_lead_to_its_output_distribution():
+    torch.manual_seed(3)
+    model = Translator(TranslatorConfig("additive", d_embedding=20, d_state=24, d_additive=10)).eval()
+    model.requires_grad_(False)
+    source, made = read_source(SENTENCE), finished()
+    trace = explain(model, source, made)
+    states, context = trace.step("query").value(), trace.step("context").value()
+    features = (torch.cat((states, context), 1) @ model.read_out.weight.T + model.read_out.bias).tanh()
+    torch.testing.assert_close(trace.step("read_out").value(), features)
+    probabilities = (features @ model.embedding.weight.T + model.output_bias).softmax(1)
+    shown = trace.step("output")
+    first = shown.col_axis.labels[0]
+    column = next(n for n in range(8000) if pieces().text(n) == first)
+    torch.testing.assert_close(shown.value()[:, 0], probabilities[:, column])
+    assert float(shown.value().amax()) == pytest.approx(float(probabilities.amax()))
+
+
+def test_padding_changes_nothing_and_gets_exactly_no_weight(model):
+    short, long = read_source("Look at me.").ids, read_source(SENTENCE).ids
+    target = torch.tensor([[START, 50, 60], [START, 70, 80]])
+    batch = torch.zeros(2, len(long), dtype=torch.int64)
+    batch[0, : len(short)], batch[1] = short, long
+    mask = torch.arange(len(long)) < torch.tensor([[len(short)], [len(long)]])
+    together = model(batch, target, mask, labels=Labels([""] * len(long), [""] * 3))
+    alone = model(short[None], target[:1]).logits
+    torch.testing.assert_close(together.logits[:1], alone, rtol=1e-4, atol=1e-5)
+    for trace in together.traces:
+        if trace.n_keys == len(long):
+            assert (trace.weights()[:, len(short) :] == 0).all()
+
+
+def test_a_later_target_word_changes_nothing_before_it(model):
+    source = read_source(SENTENCE).ids[None]
+    one, other = torch.tensor([[START, 50, 60, 70]]), torch.tensor([[START, 50, 60, 99]])
+    torch.testing.assert_close(model(source, one).logits[:, :3], model(source, other).logits[:, :3])
+    assert not torch.allclose(model(source, one).logits[:, 3], model(source, other).logits[:, 3])
+
+
+def test_a_beam_of_one_takes_the_likeliest_piece_at_every_step(model):
+    source = read_source("Look at the red car.").ids
+    said = []
+    while len(said) < 12 and (not said or said[-1] != END):
+        logits = model(source[None], torch.tensor([[START, *said]])).logits[0, -1]
+        logits[:3] = -math.inf
+        said.append(int(logits.argmax()))
+    assert greedy(model, source).ids[: len(said)] == said
+
+
+def test_a_wider_beam_never_finds_a_less_likely_best_by_probability(model):
+    source = read_source("Look at the red car.").ids[None]
+    narrow, wide = (beam_search(model, source, width, length_penalty=0.0)[0] for width in (1, 4))
+    if narrow[0].finished == wide[0].finished and len(narrow[0].ids) == len(wide[0].ids):
+        assert wide[0].log_probability >= narrow[0].log_probability - 1e-4
+    assert len({tuple(one.ids) for one in wide}) == len(wide)
+
+
+def test_the_log_probability_of_a_hypothesis_is_that_of_its_pieces(model):
+    source = read_source("Look at the red car.").ids
+    best = beam_search(model, source[None], 3)[0][0]
+    logs = model(source[None], torch.tensor([[START, *best.ids[:-1]]])).logits[0].log_softmax(-1)
+    expected = sum(float(logs[place, piece]) for place, piece in enumerate(best.ids))
+    assert best.log_probability == pytest.approx(expected, rel=1e-3)
+
+
+def test_sentences_searched_together_come_out_as_alone(model):
+    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    together = beam_search(model, sources, 3)
+    for number in range(2):
+        alone = beam_search(model, sources[number : number + 1], 3)[0]
+        assert together[number][0].ids == alone[0].ids
+
+
+def test_a_forced_beginning_is_kept_and_an_impossible_one_refused(model):
+    source = read_source(SENTENCE)
+    made = translate(model, source, 2, prefix=[50, 60])
+    assert made.ids[:2] == [50, 60]
+    with pytest.raises(ValueError, match="prefix"):
+        translate(model, source, 2, prefix=[50, END])
+    with pytest.raises(ValueError, match="width"):
+        translate(model, source, 0)
+
+
+def test_next_pieces_are_the_likeliest_in_order(model):
+    source = read_source(SENTENCE)
+    candidates = next_pieces(model, source, [50], 5)
+    probabilities = model(source.ids[None], torch.tensor([[START, 50]])).logits[0, -1].softmax(-1)
+    assert [one.piece for one in candidates] == probabilities.topk(5).indices.tolist()
+    assert candidates[0].probability == pytest.approx(float(probabilities.max()), rel=1e-4)
+
+
+def test_blocking_a_key_changes_what_follows():
+    torch.manual_seed(1)
+    model = Translator(TranslatorConfig("dot", d_embedding=20, d_state=24)).eval().requires_grad_(False)
+    source, made = read_source(SENTENCE), finished()
+    plain, edited = explain(model, source, made), explain(model, source, made, Intervention(blocked_keys=(1,)))
+    assert (edited.weights()[:, 1] == 0).all()
+    assert not torch.allclose(plain.step("read_out").value(), edited.step("read_out").value())
+
+
+def test_without_attention_there_is_one_key_and_the_mean_gives_all_states_the_same_weight():
+    source, made = read_source(SENTENCE), finished()
+    for scoring, n_keys in (("none", 1), ("mean", len(source.ids))):
+        torch.manual_seed(1)
+        model = Translator(TranslatorConfig(scoring, d_embedding=20, d_state=24)).eval().requires_grad_(False)
+        weights = explain(model, source, made).weights()
+        torch.testing.assert_close(weights, torch.full((len(made.ids), n_keys), 1 / n_keys))
+
+
+def test_models_differ_in_their_score_alone():
+    shapes = {
+        name: {key: tuple(value.shape) for key, value in build(f"translator-{name}").state_dict().items()}
+        for name in ("none", "mean", "dot", "general", "additive")
+    }
+    for name, own in shapes.items():
+        assert {key: shape for key, shape in own.items() if not key.startswith("score_")} == shapes["dot"], name
+
+
+def test_an_unknown_scoring_is_refused():
+    with pytest.raises(ValueError, match="scoring must be one of"):
+        Translator(TranslatorConfig("guess"))
