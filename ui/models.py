@@ -37,3 +37,11 @@ def model_or_stop(name: str) -> nn.Module:
     except WeightsError as error:
         st.error(f"**The model cannot be loaded.** {error}", icon=":material/error:")
         st.stop()
+
+
+def model_or_none(name: str) -> tuple[nn.Module | None, str]:
+    """Return a trained model and "", or None and what to do about its missing or damaged file."""
+    try:
+        return _load(name, choose_device()), ""
+    except WeightsError as error:
+        return None, str(error)
