@@ -1,19 +1,9 @@
-"""What a recurrent encoder remembers: its states and gates at every step, and how much each word still matters.
-
-x_s: vector of the s-th piece, (d_x,). h_t: state after the t-th step, (d,). A plain network computes
-
-    h_t = tanh(W_x x_t + W_h h_{t-1} + b),
-
-and a gated one (GRU; Cho et al. 2014, with the reset gate applied after the product, as torch does)
-
-    r_t = sigmoid(W_xr x_t + W_hr h_{t-1} + b_r)            reset gate
-    z_t = sigmoid(W_xz x_t + W_hz h_{t-1} + b_z)            update gate: the share of the old state that is kept
-    n_t = tanh(W_xn x_t + b_xn + r_t * (W_hn h_{t-1} + b_hn))
-    h_t = z_t * h_{t-1} + (1 - z_t) * n_t.
+"""What a recurrent encoder remembers: how much each word of a sentence still matters to each of its states.
 
 How much word s still matters after word t is the Frobenius norm of d h_t / d x_s = J_t ... J_{s+1} B_s with
-J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s. Both are known in closed form, so that no automatic differentiation is
-needed. Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
+J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s. Both are known in closed form (attention_core.recurrence), so that no
+automatic differentiation is needed.
+Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
 """
 
 from __future__ import annotations
@@ -23,29 +13,16 @@ from itertools import groupby
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_core.models.translator import Translator
+from attention_core.recurrence import Reading, Steps, walk
 
 DIRECTIONS = ("forward", "backward")
 
 
-class Reading(NamedTuple):
-    """A sentence read once, in one direction; all in the order of the sentence.
-
-    Attributes:
-        states: (n, d), h_t.
-        update: (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates.
-        reset: (n, d), how much of the old state the proposal for the new one saw, in [0, 1]; None without gates.
-    """
-
-    states: Tensor
-    update: Tensor | None = None
-    reset: Tensor | None = None
-
-
 class Readings(NamedTuple):
-    """A sentence read in both directions.
+    """A sentence read in both directions, each in the order of the sentence.
 
     Attributes:
         forward: from the first piece to the last.
@@ -54,34 +31,6 @@ class Readings(NamedTuple):
 
     forward: Reading
     backward: Reading
-
-
-class _Steps(NamedTuple):
-    """What happened at each step, in the order of reading, with the parts that make up its Jacobians.
-
-    Attributes:
-        reading: states and gates.
-        kept: (n, d), diagonal of d h_t / d h_{t-1} that does not pass through a weight.
-        gain_state: (n, k, d), how much each of k products with h_{t-1} moves h_t.
-        of_state: (k, d, d), the weights of these products.
-        gain_input: (n, k, d), likewise for x_t.
-        of_input: (k, d, d_x).
-    """
-
-    reading: Reading
-    kept: Tensor
-    gain_state: Tensor
-    of_state: Tensor
-    gain_input: Tensor
-    of_input: Tensor
-
-    def by_state(self, place: int) -> Tensor:
-        """Return J_t = d h_t / d h_{t-1}, (d, d)."""
-        return (self.gain_state[place][..., None] * self.of_state).sum(0) + self.kept[place].diag()
-
-    def by_input(self, place: int) -> Tensor:
-        """Return B_t = d h_t / d x_t, (d, d_x)."""
-        return (self.gain_input[place][..., None] * self.of_input).sum(0)
 
 
 @torch.inference_mode()
@@ -95,7 +44,7 @@ def read(model: Translator, ids: Tensor) -> Readings:
     Raises:
         ValueError: ids are not one sentence of at least one piece.
     """
-    forward, backward = (_walk(model, ids, direction).reading for direction in DIRECTIONS)
+    forward, backward = (walk(model, ids, direction).reading for direction in DIRECTIONS)
     states, update, reset = backward
     gates = (None, None) if update is None or reset is None else (update.flip(0), reset.flip(0))
     return Readings(forward, Reading(states.flip(0), *gates))
@@ -126,7 +75,7 @@ def gradient_norms(
     groups = list(range(len(ids))) if word_of is None else list(word_of)
     if len(groups) != len(ids):
         raise ValueError(f"word_of needs one word per piece ({len(ids)}), got {len(groups)}")
-    steps = _walk(model, ids, direction)
+    steps = walk(model, ids, direction)
     if direction == "backward":
         return _chain(steps, groups[::-1]).flip(0, 1)
     return _chain(steps, groups)
@@ -197,58 +146,7 @@ def similar_first(states: Tensor) -> list[int]:
     return angles.argsort(stable=True).tolist()
 
 
-def _walk(model: Translator, ids: Tensor, direction: str) -> _Steps:
-    """Read in one direction, step by step."""
-    if ids.ndim != 1 or len(ids) == 0:
-        raise ValueError(f"ids must be one sentence, (n,) with n of 1 or more, got {tuple(ids.shape)}")
-    encoder = model.encoder
-    suffix = "_reverse" if direction == "backward" else ""
-    of_input, of_state, bias_input, bias_state = (
-        getattr(encoder, f"{kind}_l0{suffix}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    )
-    inputs = model.embedding(ids.to(of_input.device))
-    if direction == "backward":
-        inputs = inputs.flip(0)
-    by_input = inputs @ of_input.T + bias_input
-    walk = _gated if isinstance(encoder, nn.GRU) else _plain
-    return walk(by_input, of_input, of_state, bias_state)
-
-
-def _plain(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor) -> _Steps:
-    state, states = torch.zeros_like(bias_state), []
-    for given in by_input:
-        state = (given + of_state @ state + bias_state).tanh()
-        states.append(state)
-    after = torch.stack(states)
-    slope = (1 - after.square())[:, None]
-    return _Steps(Reading(after), torch.zeros_like(after), slope, of_state[None], slope, of_input[None])
-
-
-def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor) -> _Steps:
-    state, rows = bias_state.new_zeros(len(bias_state) // 3), []
-    for given in by_input:
-        reset_in, update_in, proposal_in = given.chunk(3)
-        reset_state, update_state, proposal_state = (of_state @ state + bias_state).chunk(3)
-        reset, update = (reset_in + reset_state).sigmoid(), (update_in + update_state).sigmoid()
-        proposal = (proposal_in + reset * proposal_state).tanh()
-        after = update * state + (1 - update) * proposal
-        rows.append((after, state, update, reset, proposal, proposal_state))
-        state = after
-    after, before, update, reset, proposal, seen = (torch.stack(column) for column in zip(*rows, strict=True))
-    by_proposal = (1 - update) * (1 - proposal.square())
-    by_update = (before - proposal) * update * (1 - update)
-    by_reset = by_proposal * seen * reset * (1 - reset)
-    return _Steps(
-        Reading(after, update, reset),
-        update,
-        torch.stack((by_reset, by_update, by_proposal * reset), 1),
-        torch.stack(of_state.chunk(3)),
-        torch.stack((by_reset, by_update, by_proposal), 1),
-        torch.stack(of_input.chunk(3)),
-    )
-
-
-def _chain(steps: _Steps, groups: Sequence[int]) -> Tensor:
+def _chain(steps: Steps, groups: Sequence[int]) -> Tensor:
     """Return the norms of all products of Jacobians, (n_words, n_words), on the CPU.
 
     Carried along is, for every word that was read, the transpose of d h_t / d x_s, or of what stands for it.
@@ -266,7 +164,7 @@ def _chain(steps: _Steps, groups: Sequence[int]) -> Tensor:
     return norms.cpu()
 
 
-def _merge(steps: _Steps, places: list[int]) -> tuple[Tensor, Tensor]:
+def _merge(steps: Steps, places: list[int]) -> tuple[Tensor, Tensor]:
     """Return a word's pieces as one step: d state / d state before (d, d), and the transpose of a stand-in for B.
 
     B = d state / d vectors of all its pieces is as wide as there are pieces. For more than one, the square root of

@@ -1,0 +1,125 @@
+"""How fast recurrent encoders forget, on average: python -m attention_core.evaluate.forgetting [--data --json].
+
+For every word of every development sentence: what is left of it after 1, 2, 3, ... more words of a forward reading
+(the norm of d h_t / d x_s, divided by that of d h_s / d x_s). Written beside the weights, as NAME below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from attention_core.data.mnist import DataError
+from attention_core.data.tatoeba import read_pairs, split_pairs
+from attention_core.memory import gradient_norms, half_life, what_is_left
+from attention_core.models import load
+from attention_core.models.translator import Translator
+from attention_core.translation import read_source
+from attention_core.weights import WeightsError, read_card, weights_folder
+
+NAME = "translator-forgetting.json"
+NETWORKS = ("translator-none", "translator-plain")
+MOST_LATER = 20
+FEWEST = 30
+"""A distance is told when at least this many words were followed that far."""
+QUARTILES = (0.25, 0.5, 0.75)
+
+
+def forgetting_of(model: Translator, sentences: Sequence[str], most_later: int = MOST_LATER) -> dict[str, Any]:
+    """Return what is left of a word after more words: quartiles over all words of all sentences.
+
+    Args:
+        model: a recurrent translator.
+        sentences: English.
+        most_later: words to follow.
+
+    Returns:
+        lower, median, upper: lists, one number per word later, from 0 later (where all is left) on; n: words that
+        were followed that far; half_life: of the median, in words, or None.
+
+    Raises:
+        ValueError: no sentence.
+    """
+    if not sentences:
+        raise ValueError("sentences must hold at least one, got none")
+    later: list[list[float]] = [[] for _ in range(most_later + 1)]
+    for norms in _all_norms(model, sentences):
+        left = what_is_left(norms)
+        for distance in range(min(most_later + 1, len(left))):
+            later[distance] += left.diagonal(-distance).tolist()
+    followed = [torch.tensor(one, dtype=torch.float64) for one in later if len(one) >= min(FEWEST, len(later[0]))]
+    lower, median, upper = ([round(float(one.quantile(share)), 5) for one in followed] for share in QUARTILES)
+    return {
+        "lower": lower,
+        "median": median,
+        "upper": upper,
+        "n": [len(one) for one in followed],
+        "half_life": None if (half := half_life(median)) is None else round(half, 2),
+    }
+
+
+def read_forgetting(folder: Path | None = None) -> dict[str, Any] | None:
+    """Return what the command wrote, without networks whose weights have changed since; None if nothing is left.
+
+    Args:
+        folder: where weights and figures lie; the committed ones if None.
+    """
+    try:
+        kept = json.loads(((folder or weights_folder()) / NAME).read_text())
+        networks = {name: one for name, one in kept["networks"].items() if one["sha256"] == _checksum(name, folder)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return {**kept, "networks": networks} if networks else None
+
+
+def _all_norms(model: Translator, sentences: Sequence[str]) -> Iterable[Tensor]:
+    for sentence in sentences:
+        source = read_source(sentence)
+        yield gradient_norms(model, source.ids, "forward", source.word_of)
+
+
+def _checksum(name: str, folder: Path | None) -> str | None:
+    try:
+        return read_card(name, folder).get("sha256")
+    except WeightsError:
+        return None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure both networks on the development sentences and write the figures; one clear line for a user's error."""
+    parser = argparse.ArgumentParser(prog="python -m attention_core.evaluate.forgetting", description=__doc__)
+    parser.add_argument("--data", help="folder of the data sets, or a tab-separated file")
+    parser.add_argument("--json", action="store_true", help="print the figures too")
+    parsed = parser.parse_args(arguments)
+    try:
+        sentences = list(dict.fromkeys(english for english, _ in split_pairs(read_pairs(parsed.data)).development))
+        networks = {}
+        for name in NETWORKS:
+            model = cast(Translator, load(name, "cpu"))
+            networks[name] = {"sha256": _checksum(name, None), **forgetting_of(model, sentences)}
+    except (DataError, WeightsError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    facts = {
+        "what": "share of a word's gradient norm that is left after more words: quartiles over all words",
+        "sentences": len(sentences),
+        "command": "python -m attention_core.evaluate.forgetting",
+        "networks": networks,
+    }
+    (weights_folder() / NAME).write_text(json.dumps(facts, indent=1) + "\n")
+    for name, one in networks.items():
+        print(f"{name}: half of a word is left after {one['half_life']} more words ({len(sentences)} sentences)")
+    if parsed.json:
+        print(json.dumps(facts))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

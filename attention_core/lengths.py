@@ -1,0 +1,82 @@
+"""BLEU of all translators by the length of the sentence, as their cards tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from attention_core.weights import WeightsError, read_card
+
+TRANSLATORS = {
+    "translator-plain": "plain RNN, last state",
+    "translator-none": "GRU, last state",
+    "translator-mean": "GRU, average of all states",
+    "translator-dot": "GRU, dot attention",
+    "translator-general": "GRU, general attention",
+    "translator-additive": "GRU, additive attention",
+    "translator-transformer": "transformer",
+}
+"""Name of a model -> what it is, from the one that remembers least to the one that remembers nothing at all."""
+PARTS = ("test", "development")
+
+
+class ByLength(NamedTuple):
+    """BLEU by length.
+
+    Attributes:
+        groups: lengths of the English sentence in words, such as "6-8", shortest first.
+        scores: name of a model -> one BLEU per group, None where the card has none.
+        overall: name of a model -> BLEU over all sentences.
+        long: name of a model -> BLEU over sentences of 12 words and more, where the card has it.
+        n: English sentences that were translated.
+        missing: models whose card is not there or has no such figures.
+    """
+
+    groups: list[str]
+    scores: dict[str, list[float | None]]
+    overall: dict[str, float]
+    long: dict[str, float]
+    n: int
+    missing: list[str]
+
+
+def bleu_by_length(
+    names: Sequence[str] = tuple(TRANSLATORS), part: str = "test", folder: Path | None = None
+) -> ByLength:
+    """Return the BLEU that the cards of models tell for each length.
+
+    Args:
+        names: of models.
+        part: one of PARTS.
+        folder: where the cards lie; the committed ones if None.
+
+    Raises:
+        ValueError: no such part.
+    """
+    if part not in PARTS:
+        raise ValueError(f"part must be one of {PARTS}, got {part!r}")
+    found = {name: figures for name in names if (figures := _figures(name, part, folder))}
+    groups = sorted({group for one in found.values() for group in one["bleu_by_length"]}, key=_first_number)
+    return ByLength(
+        groups=groups,
+        scores={name: [one["bleu_by_length"].get(group) for group in groups] for name, one in found.items()},
+        overall={name: float(one["bleu"]) for name, one in found.items()},
+        long={name: float(one["bleu_long"]) for name, one in found.items() if one.get("bleu_long") is not None},
+        n=max((int(one.get("n", 0)) for one in found.values()), default=0),
+        missing=[name for name in names if name not in found],
+    )
+
+
+def _figures(name: str, part: str, folder: Path | None) -> dict[str, Any] | None:
+    try:
+        figures = read_card(name, folder).get(part)
+    except WeightsError:
+        return None
+    complete = isinstance(figures, dict) and isinstance(figures.get("bleu_by_length"), dict) and "bleu" in figures
+    return figures if complete else None
+
+
+def _first_number(group: str) -> int:
+    digits = "".join(character if character.isdigit() else " " for character in group).split()
+    return int(digits[0]) if digits else 0

@@ -1,0 +1,124 @@
+"""A recurrent encoder step by step: states, gates, and in closed form how each state depends on the one before it.
+
+x_t: vector of the t-th piece, (d_x,). h_t: state after the t-th step, (d,). A plain network computes
+
+    h_t = tanh(W_x x_t + W_h h_{t-1} + b),
+
+and a gated one (GRU; Cho et al. 2014, with the reset gate applied after the product, as torch does)
+
+    r_t = sigmoid(W_xr x_t + W_hr h_{t-1} + b_r)            reset gate
+    z_t = sigmoid(W_xz x_t + W_hz h_{t-1} + b_z)            update gate: the share of the old state that is kept
+    n_t = tanh(W_xn x_t + b_xn + r_t * (W_hn h_{t-1} + b_hn))
+    h_t = z_t * h_{t-1} + (1 - z_t) * n_t.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.models.translator import Translator
+
+
+class Reading(NamedTuple):
+    """A sentence read once, in one direction.
+
+    Attributes:
+        states: (n, d), h_t.
+        update: (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates.
+        reset: (n, d), how much of the old state the proposal for the new one saw, in [0, 1]; None without gates.
+    """
+
+    states: Tensor
+    update: Tensor | None = None
+    reset: Tensor | None = None
+
+
+class Steps(NamedTuple):
+    """What happened at each step, in the order of reading, with the parts that make up its Jacobians.
+
+    Attributes:
+        reading: states and gates.
+        kept: (n, d), diagonal of d h_t / d h_{t-1} that does not pass through a weight.
+        gain_state: (n, k, d), how much each of k products with h_{t-1} moves h_t.
+        of_state: (k, d, d), the weights of these products.
+        gain_input: (n, k, d), likewise for x_t.
+        of_input: (k, d, d_x).
+    """
+
+    reading: Reading
+    kept: Tensor
+    gain_state: Tensor
+    of_state: Tensor
+    gain_input: Tensor
+    of_input: Tensor
+
+    def by_state(self, place: int) -> Tensor:
+        """Return J_t = d h_t / d h_{t-1}, (d, d)."""
+        return (self.gain_state[place][..., None] * self.of_state).sum(0) + self.kept[place].diag()
+
+    def by_input(self, place: int) -> Tensor:
+        """Return B_t = d h_t / d x_t, (d, d_x)."""
+        return (self.gain_input[place][..., None] * self.of_input).sum(0)
+
+
+def walk(model: Translator, ids: Tensor, direction: str) -> Steps:
+    """Read a sentence in one direction, step by step.
+
+    Args:
+        model: its encoder is a GRU or a plain tanh network.
+        ids: int64 (n,), pieces, the end piece last.
+        direction: "forward" or "backward".
+
+    Raises:
+        ValueError: ids are not one sentence of at least one piece.
+    """
+    if ids.ndim != 1 or len(ids) == 0:
+        raise ValueError(f"ids must be one sentence, (n,) with n of 1 or more, got {tuple(ids.shape)}")
+    encoder = model.encoder
+    suffix = "_reverse" if direction == "backward" else ""
+    of_input, of_state, bias_input, bias_state = (
+        getattr(encoder, f"{kind}_l0{suffix}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
+    inputs = model.embedding(ids.to(of_input.device))
+    if direction == "backward":
+        inputs = inputs.flip(0)
+    by_input = inputs @ of_input.T + bias_input
+    of_cell = _gated if isinstance(encoder, nn.GRU) else _plain
+    return of_cell(by_input, of_input, of_state, bias_state)
+
+
+def _plain(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor) -> Steps:
+    state, states = torch.zeros_like(bias_state), []
+    for given in by_input:
+        state = (given + of_state @ state + bias_state).tanh()
+        states.append(state)
+    after = torch.stack(states)
+    slope = (1 - after.square())[:, None]
+    return Steps(Reading(after), torch.zeros_like(after), slope, of_state[None], slope, of_input[None])
+
+
+def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor) -> Steps:
+    state, rows = bias_state.new_zeros(len(bias_state) // 3), []
+    for given in by_input:
+        reset_in, update_in, proposal_in = given.chunk(3)
+        reset_state, update_state, proposal_state = (of_state @ state + bias_state).chunk(3)
+        reset, update = (reset_in + reset_state).sigmoid(), (update_in + update_state).sigmoid()
+        proposal = (proposal_in + reset * proposal_state).tanh()
+        after = update * state + (1 - update) * proposal
+        rows.append((after, state, update, reset, proposal, proposal_state))
+        state = after
+    after, before, update, reset, proposal, seen = (torch.stack(column) for column in zip(*rows, strict=True))
+    by_proposal = (1 - update) * (1 - proposal.square())
+    by_update = (before - proposal) * update * (1 - update)
+    by_reset = by_proposal * seen * reset * (1 - reset)
+    return Steps(
+        Reading(after, update, reset),
+        update,
+        torch.stack((by_reset, by_update, by_proposal * reset), 1),
+        torch.stack(of_state.chunk(3)),
+        torch.stack((by_reset, by_update, by_proposal), 1),
+        torch.stack(of_input.chunk(3)),
+    )
