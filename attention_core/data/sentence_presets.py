@@ -8,3 +8,15 @@ LEARNED = (
     ("She has never seen such a beautiful city.", "Elle n'a jamais vu une aussi belle ville."),
 )
 """English with French: the pairs whose alignments are kept while the additive translator learns."""
+
+TRANSLATE = {
+    "Adjective after noun": "The red car is in front of the house.",
+    "ne … pas": "I don't know where he bought this book.",
+    "Compound past": "They have already sold their old house.",
+    "A long one": (
+        "The man who was sitting next to me on the train told me that he had lived in a small village near the sea "
+        "for many years."
+    ),
+    "Unknown words": "My chihuahua Zorglub hates broccoli.",
+}
+"""Sentences to translate: the label of each, and the sentence."""
