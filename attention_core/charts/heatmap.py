@@ -59,6 +59,7 @@ def matrix_chart(
     select: str | None = None,
     marked_col: int | None = None,
     font_size: int = 11,
+    hover_rows: bool = False,
 ) -> alt.LayerChart:
     """Draw a matrix, rows downwards.
 
@@ -74,6 +75,7 @@ def matrix_chart(
         select: name of a point selection over cells (fields row and col), or None.
         marked_col: with marked_row, frames that one cell too; up to MAX_RECT_SIDE rows and columns.
         font_size: of the numbers in the cells.
+        hover_rows: whether the row under the mouse stands out; up to MAX_RECT_SIDE rows and columns.
 
     Raises:
         ValueError: the axes do not fit the matrix.
@@ -83,7 +85,7 @@ def matrix_chart(
     ramp = ramp or ramp_for(role, matrix, matrix.shape[1])
     width, height = _screen_size(matrix.shape, size)
     if max(matrix.shape) <= MAX_RECT_SIDE:
-        layers = _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size)
+        layers = _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows)
     else:
         layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width)
     if marked_row is not None:
@@ -102,7 +104,7 @@ def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
     return width, height
 
 
-def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size):
+def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows=False):
     frame = cells_frame(matrix, list(row_axis.labels), list(col_axis.labels))
     base = alt.Chart(frame).encode(
         x=alt.X("col:O", axis=_labelled(col_axis, width)),
@@ -120,6 +122,9 @@ def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select,
     if select:
         picked = alt.selection_point(name=select, fields=["row", "col"], on="click", empty=False)
         cells = cells.add_params(picked)
+    if hover_rows:
+        looked = alt.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
+        cells = cells.add_params(looked).encode(opacity=alt.condition(looked, alt.value(1), alt.value(0.3)))
     layers = [cells]
     if width / matrix.shape[1] >= NUMBERS_BELOW * font_size / 11 and height / matrix.shape[0] >= 16 * font_size / 11:
         layers.append(

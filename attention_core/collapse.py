@@ -1,0 +1,100 @@
+"""Any number of states in, one vector out: what attention saves over laying all states end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle, islice
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.data.pieces import START
+from attention_core.data.words import MOST_WORDS
+from attention_core.models.translator import Translator
+from attention_core.translation import read_source
+
+LONGEST = MOST_WORDS
+
+
+class Cost(NamedTuple):
+    """Sizes of what the read-out is given and of the matrix that takes it in, for n states of d numbers.
+
+    Attributes:
+        attention: numbers handed over by attention: d, whatever n is.
+        concatenation: numbers of all states laid end to end: n d.
+        attention_matrix: parameters of the read-out for state and context, (d + d) d_out.
+        concatenation_matrix: parameters of the read-out for state and all states, (d + n d) d_out.
+    """
+
+    attention: int
+    concatenation: int
+    attention_matrix: int
+    concatenation_matrix: int
+
+
+class Collapse(NamedTuple):
+    """n encoder states and the vector that became of them.
+
+    Attributes:
+        words: n texts.
+        states: (n, d).
+        weights: (n,), the first decoder state's; they sum to 1.
+        context: (d,), the weighted sum.
+    """
+
+    words: list[str]
+    states: Tensor
+    weights: Tensor
+    context: Tensor
+
+
+def cost(n: int, d_state: int, d_out: int) -> Cost:
+    """Return what n states cost with attention and laid end to end.
+
+    Args:
+        n: number of states.
+        d_state: numbers in a state.
+        d_out: numbers that the read-out puts out.
+
+    Raises:
+        ValueError: a size below 1.
+    """
+    if min(n, d_state, d_out) < 1:
+        raise ValueError(f"n, d_state and d_out must be at least 1, got {n}, {d_state} and {d_out}")
+    return Cost(d_state, n * d_state, 2 * d_state * d_out, (1 + n) * d_state * d_out)
+
+
+def grown(words: Sequence[str], n: int) -> list[str]:
+    """Return the first n words, beginning again where they end."""
+    if not words or n < 1:
+        raise ValueError(f"words and n must be at least one, got {len(words)} and {n}")
+    return list(islice(cycle(words), n))
+
+
+@torch.inference_mode()
+def collapse(model: Translator, words: Sequence[str], n: int) -> Collapse:
+    """Read n words and let the first decoder state collect what it wants from their states.
+
+    Args:
+        model: a recurrent translator with attention.
+        words: of a sentence; repeated when n is larger.
+        n: how many states, 1 to LONGEST. A word of several pieces counts with the state of its last piece; the
+            sentence's end is read but not counted.
+
+    Raises:
+        ValueError: n out of bounds, or no words.
+    """
+    if not 1 <= n <= LONGEST:
+        raise ValueError(f"n must be from 1 to {LONGEST}, got {n}")
+    taken = grown(words, n)
+    source = read_source(" ".join(taken))
+    device = next(model.parameters()).device
+    encoding = model.encode(source.ids[None].to(device))
+    last_piece = {word: piece for piece, word in enumerate(source.word_of)}
+    kept = [last_piece[word] for word in range(min(n, len(source.words)))]
+    states = encoding.states[0, kept]
+    start = model.start(encoding.last).tanh()
+    query, _ = model.decoder(model.embedding(torch.tensor([[START]], device=device)), start[None])
+    weights = model.score()(query[0], states)[0].softmax(-1)
+    return Collapse([source.words[word] for word in range(len(kept))], states, weights, weights @ states)

@@ -1,0 +1,62 @@
+"""The likeliest next words as bars that are buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attention_core.data.words import SPACE
+from attention_core.translation import END_LABEL, Candidate
+
+ASSETS = Path(__file__).parent / "assets"
+
+_component = st.components.v2.component(
+    "next_words",
+    html='<div class="root"></div>',
+    css=(ASSETS / "next_words.css").read_text(encoding="utf-8"),
+    js=(ASSETS / "next_words.js").read_text(encoding="utf-8"),
+)
+
+
+def chosen_piece(name: str) -> tuple[int, list[int]] | None:
+    """Return the piece that was clicked last and the pieces that it was to follow; None before any was."""
+    chosen: dict[str, Any] | None = (st.session_state.get(f"{name}_next") or {}).get("chosen")
+    if not chosen:
+        return None
+    return int(chosen["piece"]), [int(piece) for piece in chosen["after"]]
+
+
+def next_words(
+    name: str, candidates: Sequence[Candidate], after: Sequence[int], said: int | None, on_choose: Callable[[], None]
+) -> None:
+    """Draw the candidates; a piece that continues a word begins with a hyphen.
+
+    Args:
+        name: prefix of its state.
+        candidates: best first.
+        after: the pieces before.
+        said: the piece that the translation has here, or None.
+        on_choose: called after a click, see chosen_piece.
+    """
+    _component(
+        key=f"{name}_next",
+        data={
+            "words": [
+                {"piece": one.piece, "text": piece_label(one.text), "share": one.probability, "said": one.piece == said}
+                for one in candidates
+            ],
+            "after": list(after),
+        },
+        default={"chosen": None},
+        on_chosen_change=on_choose,
+    )
+
+
+def piece_label(text: str) -> str:
+    """Return a piece for people: words as they are, the rest of a word with a hyphen before it."""
+    if text.startswith(SPACE):
+        return text.removeprefix(SPACE) or "(space)"
+    return text if text == END_LABEL or not text[:1].isalpha() else f"-{text}"
