@@ -72,6 +72,41 @@ class Memory:
         values = {"norm": lambda x: x, "left": what_is_left, "share": shares}[measure](norms).numpy()
         return values if both else np.where(np.tri(len(self), dtype=bool), values, np.nan)
 
+    def gate_means(self, direction: str, place: int) -> tuple[float, float] | None:
+        """Return the means of the update and the reset gate while a position was read; None without gates."""
+        if direction not in self.update:
+            return None
+        return float(self.update[direction][:, place].mean()), float(self.reset[direction][:, place].mean())
+
+    def column_facts(self, kind: str, direction: str) -> dict[str, list]:
+        """Return what the mouse tells of each position: its word, its pieces, and a number that sums it up.
+
+        Args:
+            kind: "states", "update" or "reset".
+            direction: of the reading.
+        """
+        values: np.ndarray = getattr(self, kind)[direction]
+        pieces = (
+            {} if all(len(one) == 1 for one in self.pieces) else {"read as": [" ".join(one) for one in self.pieces]}
+        )
+        if kind == "states":
+            return {"word": self.labels, **pieces, "length of h": np.linalg.norm(values, axis=0).tolist()}
+        return {"word": self.labels, **pieces, "mean of the gate": values.mean(0).tolist()}
+
+    def told(self, measure: str, both: bool) -> np.ndarray:
+        """Return one sentence per cell of matrix(measure, both), object (n, n)."""
+        matrix = self.matrix(measure, both)
+        told = np.empty(matrix.shape, dtype=object)
+        for (state, word), value in np.ndenumerate(matrix):
+            after = "at" if both else "after"
+            if not np.isfinite(value):
+                told[state, word] = f"after “{self.labels[state]}”, “{self.labels[word]}” has not been read yet"
+            elif state == word:
+                told[state, word] = f"right {after} “{self.labels[state]}”, it matters {value:.3g}"
+            else:
+                told[state, word] = f"{after} “{self.labels[state]}”, “{self.labels[word]}” still matters {value:.3g}"
+        return told
+
     def share_at_end(self, both: bool) -> np.ndarray:
         """Return what share each word has in what is handed over when all is read, (n,); sums to 1."""
         forward, backward = (torch.from_numpy(self.norms[direction]) for direction in DIRECTIONS)

@@ -46,6 +46,20 @@ PAGES = (
         "scoring",
         "Seven ways to compare a query with a key: what does each one reward?",
     ),
+    PageEntry(
+        "Words",
+        "memory.py",
+        "What a recurrent network forgets",
+        "memory",
+        "Why was attention needed?",
+    ),
+    PageEntry(
+        "Words",
+        "translate.py",
+        "Translate and align",
+        "translate",
+        "What does a decoder look at, word by word?",
+    ),
     PageEntry("Pictures", "pixels.py", "Draw a digit", "pixels", "Which pixels matter to which?"),
     PageEntry("Further", "groups.py", "Beyond pairs", "groups", "Why only pairs, and what can three do?"),
 )

@@ -1,0 +1,280 @@
+"""Charts of what a recurrent network remembers: states over time, gradient norms, how fast words fade."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
+from attention_core.charts.raster import png_url
+from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, fixed
+from attention_core.trace import Role
+
+NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
+MUTED = "#7d8794"
+DECADES = 4
+"""Powers of ten that logarithmic colours span; what is smaller has the darkest one."""
+PER_LABEL = 15
+"""Screen pixels that a slanted word at an axis needs."""
+
+
+def over_time(
+    values: np.ndarray,
+    labels: Sequence[str],
+    ramp: Ramp,
+    *,
+    title: str,
+    columns: Mapping[str, Sequence[Any]],
+    read: Sequence[bool],
+    now: int | None = None,
+    size: tuple[int, int] = (480, 192),
+    words: bool = True,
+) -> alt.LayerChart:
+    """Draw numbers that change while a sentence is read: time runs to the right, dimensions downwards.
+
+    Args:
+        values: float (d, n). More rows than screen pixels are averaged in whole blocks.
+        labels: n words.
+        ramp: colours.
+        title: of the colour bar.
+        columns: what the mouse tells of a column: name -> n values.
+        read: n, whether the column is there yet.
+        now: the column that is read at this moment, framed, or None.
+        size: screen pixels, width and height.
+        words: whether the words stand below.
+    """
+    n = len(labels)
+    width, height = size
+    seen = np.where(np.asarray(read, dtype=bool), _mean_of_rows(values, height), np.nan)
+    corners = pd.DataFrame([{"url": png_url(seen, ramp), "left": 0, "right": n, "top": 0, "bottom": 1}])
+    x = alt.X("left:Q", title=None, scale=alt.Scale(domain=[0, n], nice=False), axis=_words_axis(labels, width, words))
+    y = alt.Y("top:Q", title=None, axis=None, scale=alt.Scale(domain=[1, 0], nice=False))
+    image = (
+        alt.Chart(corners)
+        .mark_image(smooth=False, aspect=False, clip=True, aria=False)
+        .encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"), url=alt.Url("url:N"))
+    )
+    frame = pd.DataFrame({"left": range(n), "right": range(1, n + 1), "top": 0, "bottom": 1, **columns})
+    answers = (
+        alt.Chart(frame[np.asarray(read, dtype=bool)])
+        .mark_rect(opacity=0, aria=False)
+        .encode(
+            x=alt.X("left:Q"),
+            x2=alt.X2("right"),
+            y=alt.Y("top:Q"),
+            y2=alt.Y2("bottom"),
+            tooltip=[
+                alt.Tooltip(f"{name}:{'N' if isinstance(some[0], str) else 'Q'}", **_number_format(some[0]))
+                for name, some in columns.items()
+            ],
+        )
+    )
+    layers = [image, answers, colour_bar_layer(ramp, title, min(width, 200))]
+    if now is not None:
+        place = pd.DataFrame([{"left": now, "right": now + 1, "top": 0, "bottom": 1}])
+        base = alt.Chart(place).encode(x=alt.X("left:Q"), x2=alt.X2("right"), y=alt.Y("top:Q"), y2=alt.Y2("bottom"))
+        layers += [
+            base.mark_rect(fillOpacity=0, stroke="white", strokeWidth=4, aria=False, tooltip=None),
+            base.mark_rect(fillOpacity=0, stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2, aria=False, tooltip=None),
+        ]
+    return fixed(alt.layer(*layers), width, height)
+
+
+def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> Ramp:
+    """Return one ramp for matrices that are compared.
+
+    Args:
+        matrices: float, NaN = nothing there.
+        logarithmic: for log10 of the values, over at most DECADES powers of ten.
+    """
+    high = max((float(np.nanmax(one)) for one in matrices if np.isfinite(one).any()), default=1.0) or 1.0
+    if not logarithmic:
+        return Ramp(VIRIDIS, 0.0, high)
+    return Ramp(VIRIDIS, float(np.log10(high)) - DECADES, float(np.log10(high)))
+
+
+def gradient_heatmap(
+    matrix: np.ndarray,
+    labels: Sequence[str],
+    ramp: Ramp,
+    *,
+    title: str,
+    told: np.ndarray,
+    logarithmic: bool = False,
+    marked_row: int | None = None,
+    select: str | None = None,
+    size: int = 420,
+) -> alt.LayerChart:
+    """Draw how much each word (column) matters to each state (row).
+
+    Args:
+        matrix: float (n, n); NaN = the state cannot know the word, a grey cell.
+        labels: n words.
+        ramp: from gradient_ramp, shared by charts that are compared.
+        title: of the colour bar.
+        told: object (n, n), the sentence that the mouse tells of each cell.
+        logarithmic: whether the ramp is.
+        marked_row: the present state, framed, or None.
+        select: name of a point selection over cells (fields row and col), or None.
+        size: screen pixels of a side.
+    """
+    n = len(labels)
+    frame = cells_frame(matrix, list(labels), list(labels))
+    frame["told"] = told.ravel()
+    frame["shown"] = np.log10(np.clip(frame["value"], 1e-30, None)) if logarithmic else frame["value"]
+    bar = colour_bar(ramp, title, min(size, 260))
+    if logarithmic:
+        bar["values"] = list(np.linspace(ramp.low, ramp.high, DECADES + 1))
+        bar["labelExpr"] = "format(pow(10, datum.value), '.1~g')"
+    slanted = alt.Axis(labelAngle=-45, **_word_labels(labels, size))
+    upright = alt.Axis(**_word_labels(labels, size))
+    base = alt.Chart(frame).encode(
+        x=alt.X("col:O", title="how much does this word matter", axis=slanted),
+        y=alt.Y("row:O", title="to the state after this one?", axis=upright),
+    )
+    colour = alt.Color("shown:Q", scale=colour_scale(ramp), legend=bar)
+    cells = base.mark_rect(invalid=None).encode(
+        color=alt.condition("datum.masked", alt.value("#9aa1aa40"), colour),
+        tooltip=[alt.Tooltip("told:N", title=" ")],
+    )
+    if select:
+        cells = cells.add_params(alt.selection_point(name=select, fields=["row", "col"], on="click", empty=False))
+    layers = [cells]
+    if marked_row is not None:
+        mark = alt.Chart(pd.DataFrame([{"row": marked_row}])).encode(y=alt.Y("row:O"))
+        look = {"fillOpacity": 0, "height": size / n, "aria": False, "tooltip": None}
+        layers += [
+            mark.mark_bar(stroke="white", strokeWidth=4, **look),
+            mark.mark_bar(stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2, **look),
+        ]
+    return fixed(alt.layer(*layers), size, size)
+
+
+def fading_chart(
+    lines: Mapping[str, Sequence[float]],
+    *,
+    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    words: Sequence[str] | None = None,
+    logarithmic: bool = False,
+    title: str = "",
+    height: int = 260,
+) -> alt.LayerChart:
+    """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
+
+    Args:
+        lines: name of a network (of NETWORK_COLOURS) -> what is left.
+        bands: name -> (lower, upper) around its line, or None.
+        words: the word that was read at each moment, for the mouse, or None.
+        logarithmic: whether the vertical axis is.
+        title: above the chart.
+        height: screen pixels.
+    """
+    rows = [
+        {
+            "network": name,
+            "later": later,
+            "left": max(float(left), 10.0**-DECADES) if logarithmic else float(left),
+            "word": words[later] if words else "",
+        }
+        for name, some in lines.items()
+        for later, left in enumerate(some)
+    ]
+    frame = pd.DataFrame(rows)
+    longest = max(1, int(frame["later"].max()))
+    top = max(1.0, float(frame["left"].max()))
+    scale = (
+        alt.Scale(type="log", domain=[10.0**-DECADES, top])
+        if logarithmic
+        else alt.Scale(domain=[0, 1.02 * top], nice=False)
+    )
+    x = alt.X(
+        "later:Q",
+        title="words later",
+        scale=alt.Scale(domain=[0, longest * 1.16], nice=False),
+        axis=alt.Axis(grid=False, format="d", tickMinStep=1, tickCount=min(longest, 10)),
+    )
+    y = alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", tickCount=4))
+    colour = alt.Color(
+        "network:N",
+        scale=alt.Scale(domain=list(NETWORK_COLOURS), range=list(NETWORK_COLOURS.values())),
+        legend=None,
+    )
+    told = [alt.Tooltip("network:N"), alt.Tooltip("later:Q", title="words later")]
+    told += [alt.Tooltip("word:N", title="after")] if words else []
+    line = (
+        alt.Chart(frame)
+        .mark_line(strokeWidth=2.2, point=alt.OverlayMarkDef(size=30))
+        .encode(x=x, y=y, color=colour, tooltip=[*told, alt.Tooltip("left:Q", title="left", format=".2%")])
+    )
+    half = alt.Chart(pd.DataFrame([{"left": 0.5, "later": 0, "text": "half"}]))
+    layers = [
+        half.mark_rule(strokeDash=[3, 3], color=MUTED, aria=False, tooltip=None).encode(y="left:Q"),
+        *_bands(bands or {}, x, y, colour, logarithmic),
+        line,
+        _line_names(frame, x, y, logarithmic, top),
+    ]
+    return alt.layer(*layers).properties(
+        height=height, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
+    )
+
+
+def _bands(bands, x, y, colour, logarithmic) -> list[alt.Chart]:
+    least = 10.0**-DECADES if logarithmic else 0.0
+    rows = [
+        {"network": name, "later": later, "left": max(float(low), least), "upper": max(float(high), least)}
+        for name, (lower, upper) in bands.items()
+        for later, (low, high) in enumerate(zip(lower, upper, strict=True))
+    ]
+    if not rows:
+        return []
+    area = alt.Chart(pd.DataFrame(rows)).mark_area(opacity=0.16, aria=False, tooltip=None)
+    return [area.encode(x=x, y=y, y2=alt.Y2("upper"), color=colour)]
+
+
+def _line_names(frame, x, y, logarithmic, top) -> alt.Chart:
+    """Write each network's name at the end of its line, in its place if the lines end close to each other."""
+    ends = frame.sort_values("later").groupby("network", sort=False).tail(1).sort_values("left", ascending=False).copy()
+    offsets, previous = [], None
+    for left in ends["left"]:
+        place = -np.log10(left) / DECADES if logarithmic else -left / top
+        shift = 0.0 if previous is None else max(0.0, 0.07 - (place - previous))
+        offsets.append(place + shift - place)
+        previous = place + shift
+    ends["dy"] = [f"{260 * one:.0f}" for one in offsets]
+    layers = [
+        alt.Chart(ends[ends["network"] == name])
+        .mark_text(align="left", dx=8, dy=float(row["dy"]), fontWeight="bold", aria=False, tooltip=None)
+        .encode(x=x, y=y, text="network:N", color=alt.value(NETWORK_COLOURS[name]))
+        for name, row in zip(ends["network"], ends.to_dict("records"), strict=True)
+    ]
+    return alt.layer(*layers)
+
+
+def _mean_of_rows(values: np.ndarray, most: int) -> np.ndarray:
+    """Average blocks of rows until there are at most so many."""
+    starts = np.arange(0, values.shape[0], max(1, -(-values.shape[0] // most)))
+    sizes = np.diff([*starts, values.shape[0]])
+    return np.add.reduceat(values, starts, axis=0) / sizes[:, None]
+
+
+def _number_format(value: Any) -> dict[str, str]:
+    return {} if isinstance(value, str | int) else {"format": ".3g"}
+
+
+def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
+    every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
+    place = "floor(datum.value)"
+    text = f"{place} % {every} == 0 ? {json.dumps(list(labels))}[{place}] : ''"
+    return {"labelExpr": text, "labelLimit": 90, "ticks": False, "domain": False, "labelOverlap": False}
+
+
+def _words_axis(labels: Sequence[str], width: int, shown: bool) -> alt.Axis | None:
+    if not shown:
+        return None
+    middles = [place + 0.5 for place in range(len(labels))]
+    return alt.Axis(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width))

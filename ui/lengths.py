@@ -1,0 +1,69 @@
+"""BLEU against the length of the sentence, from the committed figures of all translators."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.charts.lengths import length_chart
+from attention_core.lengths import PARTS, TRANSLATORS, ByLength, bleu_by_length
+
+
+def length_section(name: str) -> None:
+    """Draw chart and table; name the translators whose figures are missing."""
+    part = st.segmented_control(
+        "Sentences",
+        PARTS,
+        format_func=lambda one: f"{one} sentences",
+        default=PARTS[0],
+        key=f"{name}_part",
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    figures = bleu_by_length(part=part)
+    if figures.scores:
+        chart, table = st.columns([1.45, 1], gap="large")
+        with chart:
+            st.altair_chart(
+                length_chart(figures, width=480),
+                width="content",
+                key=f"{name}_lengths",
+                alt="BLEU of every translator by the length of the sentence; the table beside it has the numbers",
+            )
+        with table:
+            st.dataframe(_table(figures), hide_index=True, width="stretch", column_config=_columns(figures))
+            st.caption(
+                f"Lower-cased BLEU (sacrebleu, beam search) on {figures.n:,} {part} sentences that no translator was "
+                "trained on. Few sentences per length: a point or two is chance."
+            )
+            _gap(figures)
+    if figures.missing:
+        missing = ", ".join(f"{TRANSLATORS[one]} (`{one}`)" for one in figures.missing)
+        st.info(f"Not evaluated yet: {missing}.")
+
+
+def _gap(figures: ByLength) -> None:
+    """Say what attention is worth for long sentences."""
+    none, attention = figures.long.get("translator-none"), figures.long.get("translator-additive")
+    if none is not None and attention is not None:
+        st.markdown(
+            f"Twelve words and more: **{none:.1f}** without attention, **{attention:.1f}** with additive attention, "
+            f"a gap of **{attention - none:.1f}**."
+        )
+
+
+def _table(figures: ByLength) -> pd.DataFrame:
+    rows = [
+        {
+            "translator": TRANSLATORS.get(name, name),
+            **dict(zip(figures.groups, row, strict=True)),
+            "all": figures.overall[name],
+        }
+        for name, row in figures.scores.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def _columns(figures: ByLength) -> dict:
+    return {group: st.column_config.NumberColumn(group, format="%.1f", width=56) for group in [*figures.groups, "all"]}
