@@ -14,6 +14,7 @@ from attention_core.device import choose_device
 from attention_core.evaluate.digits import accuracy, read_file
 from attention_core.evaluate.match3 import evaluate_match3
 from attention_core.evaluate.nearest import evaluate_nearest
+from attention_core.evaluate.sentences import evaluate_sentences
 from attention_core.evaluate.translation import evaluate_translation
 from attention_core.models import MODELS, load
 from attention_core.weights import WeightsError
@@ -22,6 +23,7 @@ EVALUATORS: dict[str, Callable[..., dict[str, Any]]] = {
     "match3-pairwise": evaluate_match3,
     "match3-simplicial": evaluate_match3,
     "scoring-functions": evaluate_nearest,
+    **{name: evaluate_sentences for name in MODELS if name.startswith("sentence-")},
     **{name: evaluate_translation for name in MODELS if name.startswith("translator-")},
 }
 """(model, file) -> figures, for the models that do not read digits."""

@@ -18,6 +18,7 @@ from attention_core.models.ffn_classifier import FFNClassifier, FFNConfig
 from attention_core.models.match3 import Match3Config, Match3Head
 from attention_core.models.pixel_classifier import PixelClassifier, PixelConfig
 from attention_core.models.scoring_functions import ScoringConfig, ScoringFunctions
+from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, TwoPhaseClassifier
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.models.translator import Translator, TranslatorConfig
 from attention_core.trace import AttentionTrace
@@ -34,6 +35,9 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
         for scoring in ("none", "mean", "dot", "general", "additive")
     },
     "translator-transformer": partial(Transformer, TransformerConfig()),
+    "sentence-attention": partial(SentenceClassifier, SentenceConfig()),
+    "sentence-mean": partial(SentenceClassifier, SentenceConfig("mean")),
+    "sentence-two-phase": partial(TwoPhaseClassifier, SentenceConfig()),
     "translator-plain": partial(Translator, TranslatorConfig("none", cell="rnn")),
 }
 
@@ -97,10 +101,13 @@ __all__ = [
     "PixelConfig",
     "ScoringConfig",
     "ScoringFunctions",
+    "SentenceClassifier",
+    "SentenceConfig",
     "Transformer",
     "TransformerConfig",
     "Translator",
     "TranslatorConfig",
+    "TwoPhaseClassifier",
     "attention_at_snapshot",
     "build",
     "load",

@@ -4,6 +4,13 @@ from attention_core.train.digits import DIGIT_RECIPES
 from attention_core.train.loop import Recipe
 from attention_core.train.match3 import MATCH3_RECIPES
 from attention_core.train.scoring import SCORING_RECIPES
+from attention_core.train.sentiment import SENTIMENT_RECIPES
 from attention_core.train.translation import TRANSLATION_RECIPES
 
-RECIPES: dict[str, Recipe] = {**DIGIT_RECIPES, **MATCH3_RECIPES, **SCORING_RECIPES, **TRANSLATION_RECIPES}
+RECIPES: dict[str, Recipe] = {
+    **DIGIT_RECIPES,
+    **MATCH3_RECIPES,
+    **SCORING_RECIPES,
+    **SENTIMENT_RECIPES,
+    **TRANSLATION_RECIPES,
+}

@@ -1,0 +1,86 @@
+"""Sentences of film reviews with their judgement: read, checked line by line, split by sentence.
+
+Source: Movie Review polarity data, Pang and Lee 2005, "Seeing stars", made public for research by its authors.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+from attention_core.data.mnist import DataError, data_folder
+
+PLACE = Path("polarity") / "sentences.tsv.gz"
+DEVELOPMENT_SHARE = 0.1
+HOME = "https://www.cs.cornell.edu/people/pabo/movie-review-data/"
+
+
+class Review(NamedTuple):
+    """One sentence of a film review.
+
+    Attributes:
+        positive: whether the reviewer liked the film.
+        sentence: as it stands in the file.
+    """
+
+    positive: bool
+    sentence: str
+
+
+class Split(NamedTuple):
+    """Reviews in two parts; no sentence is in both."""
+
+    train: list[Review]
+    development: list[Review]
+
+
+def read_reviews(data: str | Path | None = None) -> list[Review]:
+    """Return the reviews of a file: label (1 positive, 0 negative), tab, sentence on every line.
+
+    Args:
+        data: a tab-separated file, gzipped or not, or a folder that holds polarity/sentences.tsv.gz; else the folder
+            of the data sets.
+
+    Raises:
+        DataError: no such file, not UTF-8 text, a line of another form (named by its number), or no line at all.
+    """
+    given = Path(data).expanduser() if data is not None else data_folder()
+    path = given / PLACE if given.is_dir() or data is None else given
+    try:
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(
+            f"No review sentences at {path}. Give a file whose every line is label (1 positive, 0 negative), tab, "
+            f"sentence; the original is the sentence polarity data set of {HOME}."
+        ) from None
+    except (OSError, zlib.error, EOFError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is damaged or not UTF-8 text: {error}") from None
+    lines = text.replace("\r\n", "\n").split("\n")  # not splitlines: a sentence may hold other separators
+    reviews = [_review(line, number, path) for number, line in enumerate(lines, 1) if line.strip()]
+    if not reviews:
+        raise DataError(f"{path} is empty; every line should be label (1 or 0), tab, sentence.")
+    return reviews
+
+
+def _review(line: str, number: int, path: Path) -> Review:
+    label, tab, sentence = line.partition("\t")
+    if not tab or label.strip() not in ("0", "1") or not sentence.strip():
+        raise DataError(
+            f"{path}, line {number}: expected label (1 positive, 0 negative), tab, sentence, got {line[:60]!r}"
+        )
+    return Review(label.strip() == "1", sentence.strip())
+
+
+def split_reviews(reviews: list[Review]) -> Split:
+    """Split reviews by their sentence; which part one belongs to depends on the sentence alone (its SHA-256)."""
+    development = [review for review in reviews if _share(review.sentence) < DEVELOPMENT_SHARE]
+    return Split([review for review in reviews if _share(review.sentence) >= DEVELOPMENT_SHARE], development)
+
+
+def _share(sentence: str) -> float:
+    """Return a number in [0, 1) that belongs to the sentence."""
+    return int.from_bytes(hashlib.sha256(sentence.encode()).digest()[:4], "big") / 2**32

@@ -1,0 +1,266 @@
+"""Judge a sentence: a recurrent encoder, attention with one learned query over its states, an answer.
+
+Three models: with attention, with the plain mean in its place, and in two phases, where the trained attention is
+frozen and tells a second network what to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attention_core.attend import Attended, attend
+from attention_core.data.review_pieces import PAD, UNKNOWN, VOCABULARY_SIZE
+from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.models.sentence_steps import Parts, sentence_trace
+from attention_core.scores import Additive, ScaledDot, Score
+from attention_core.trace import AttentionTrace, Prediction
+
+ANSWERS = ("negative", "positive")
+POOLINGS = ("attention", "mean")
+
+
+@dataclass(frozen=True)
+class SentenceConfig:
+    """Sizes; equal for attention and mean, so that only the pooling differs.
+
+    Attributes:
+        pooling: "attention" or "mean".
+        d_embedding: width of the words' vectors.
+        d_state: width of a word's state: two halves, one per reading direction.
+        d_query: width of the learned query.
+        d_additive: hidden units of the additive score.
+        word_dropout: share of the words that are hidden in training, so that none is relied on alone.
+        embedding_dropout: share of the vectors' numbers that are left out in training.
+        state_dropout: share of the states' and the context's numbers that are left out in training.
+    """
+
+    pooling: str = "attention"
+    d_embedding: int = 48
+    d_state: int = 96
+    d_query: int = 32
+    d_additive: int = 64
+    word_dropout: float = 0.2
+    embedding_dropout: float = 0.4
+    state_dropout: float = 0.4
+
+
+class Encoding(NamedTuple):
+    """Sentences as attention gets them.
+
+    Attributes:
+        embedded: (batch, n_words, d_embedding).
+        states: (batch, n_words, d_state): keys and values.
+        mask: bool (batch, n_words), False = padding.
+    """
+
+    embedded: Tensor
+    states: Tensor
+    mask: Tensor
+
+
+class WordVectors(nn.Module):
+    """A vector per word: the sum of the vectors of the pieces that it is cut into. A common word is one piece.
+
+    Source: words as sums of their parts, Bojanowski et al. 2017; pieces, Sennrich et al. 2016.
+    """
+
+    def __init__(self, width: int, word_dropout: float) -> None:
+        super().__init__()
+        self.table = nn.Embedding(VOCABULARY_SIZE, width, padding_idx=PAD)
+        self.word_dropout = word_dropout
+        nn.init.normal_(self.table.weight, std=0.1)
+        with torch.no_grad():
+            self.table.weight[PAD] = 0
+
+    def forward(self, pieces: Tensor) -> Tensor:
+        """Return (batch, n_words, width) from pieces, int64 (batch, n_words, n_pieces)."""
+        if self.training and self.word_dropout:
+            pieces = hide_words(pieces, self.word_dropout)
+        return self.table(pieces).sum(-2)
+
+
+def hide_words(pieces: Tensor, share: float) -> Tensor:
+    """Return the pieces with a random share of the words made unknown."""
+    hidden = (torch.rand(pieces.shape[:-1], device=pieces.device) < share) & (pieces[..., 0] != PAD)
+    unknown = torch.full_like(pieces, PAD)
+    unknown[..., 0] = UNKNOWN
+    return torch.where(hidden[..., None], unknown, pieces)
+
+
+class SentenceClassifier(nn.Module):
+    """Word vectors, a bidirectional GRU, one look at its states, a linear answer.
+
+    The query is one learned vector, the same for every sentence: it stands for the question "what tells whether this
+    is praise?". Keys and values are the GRU's states.
+
+    Source: Yang et al. 2016, "Hierarchical attention networks", section 2.2, whose word context vector is this query;
+    additive score: Bahdanau et al. 2015, appendix A.1.2.
+    """
+
+    def __init__(self, config: SentenceConfig) -> None:
+        super().__init__()
+        if config.pooling not in POOLINGS:
+            raise ValueError(f"pooling must be one of {POOLINGS}, got {config.pooling!r}")
+        self.config = config
+        self.vectors = WordVectors(config.d_embedding, config.word_dropout)
+        self.encoder = nn.GRU(config.d_embedding, config.d_state // 2, batch_first=True, bidirectional=True)
+        self.answer = nn.Linear(config.d_state, len(ANSWERS))
+        self.embedding_dropout = nn.Dropout(config.embedding_dropout)
+        self.state_dropout = nn.Dropout(config.state_dropout)
+        if config.pooling == "attention":
+            self.query = nn.Parameter(torch.randn(config.d_query))
+            self.score_query = nn.Parameter(torch.randn(config.d_additive, config.d_query) * config.d_query**-0.5)
+            self.score_key = nn.Parameter(torch.randn(config.d_additive, config.d_state) * config.d_state**-0.5)
+            self.score_vector = nn.Parameter(torch.randn(config.d_additive) * config.d_additive**-0.5)
+
+    def score(self) -> Score:
+        """Return the scoring function; for the mean one that is 0 for every word."""
+        if self.config.pooling == "mean":
+            return ScaledDot(scale=0.0)
+        return Additive(self.score_query, self.score_key, self.score_vector)
+
+    def queries(self, n: int) -> Tensor:
+        """Return the learned query for n sentences, (n, 1, 1, d_query); zeros for the mean, where nobody asks."""
+        one = self.query if self.config.pooling == "attention" else self.answer.weight.new_zeros(self.config.d_state)
+        return one.expand(n, 1, 1, -1)
+
+    def encode(self, pieces: Tensor, mask: Tensor | None = None) -> Encoding:
+        """Read sentences in both directions.
+
+        Args:
+            pieces: int64 (batch, n_words, n_pieces), PAD = no piece.
+            mask: bool (batch, n_words), False = padding at the end; None if there is none.
+        """
+        mask = mask if mask is not None else torch.ones(pieces.shape[:2], dtype=torch.bool, device=pieces.device)
+        embedded = self.embedding_dropout(self.vectors(pieces))
+        packed = pack_padded_sequence(embedded, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=pieces.shape[1])
+        return Encoding(embedded, self.state_dropout(states), mask)
+
+    def attend(
+        self, encoding: Encoding, value: Tensor | None = None, intervention: Intervention = NO_INTERVENTION
+    ) -> Attended:
+        """Let the learned query look at the states.
+
+        Args:
+            encoding: of the sentences.
+            value: (batch, n_words, d_v), what is handed over in place of the states, or None.
+            intervention: edits of the attention.
+        """
+        return attend(
+            self.queries(len(encoding.states)),
+            encoding.states[:, None],
+            (encoding.states if value is None else value)[:, None],
+            score=self.score(),
+            mask=encoding.mask[:, None, None],
+            intervention=intervention,
+        )
+
+    def forward(
+        self,
+        pieces: Tensor,
+        mask: Tensor | None = None,
+        *,
+        intervention: Intervention = NO_INTERVENTION,
+        labels: Sequence[str] | None = None,
+    ) -> Prediction:
+        """Judge sentences.
+
+        Args:
+            pieces: int64 (batch, n_words, n_pieces).
+            mask: bool (batch, n_words), False = padding at the end.
+            intervention: edits of the attention.
+            labels: the first sentence's words; asks for its attention trace.
+
+        Returns:
+            logits (batch, 2): negative, positive; and perhaps the trace.
+        """
+        encoding = self.encode(pieces, mask)
+        attended = self.attend(encoding, intervention=intervention)
+        logits = self.answer(self.state_dropout(attended.context[:, 0, 0]))
+        if labels is None:
+            return Prediction(logits)
+        parts = Parts(
+            embedded=encoding.embedded[0],
+            query=self.queries(1)[0, 0],
+            keys=encoding.states[0],
+            values=encoding.states[0],
+            context=attended.context[0],
+            logits=logits[0],
+        )
+        trace = sentence_trace(self.config.pooling, self.score(), parts, labels, encoding.mask[0], intervention)
+        return Prediction(logits, (trace,))
+
+    def trace(
+        self, pieces: Tensor, labels: Sequence[str], intervention: Intervention = NO_INTERVENTION
+    ) -> AttentionTrace:
+        """Return the attention trace of one sentence.
+
+        Args:
+            pieces: int64 (n_words, n_pieces).
+            labels: its words.
+            intervention: edits of the attention.
+        """
+        with torch.inference_mode():
+            return self(pieces[None], intervention=intervention, labels=labels).traces[0]
+
+
+class TwoPhaseClassifier(nn.Module):
+    """A second network that sees a sentence only through the frozen weights of a first one.
+
+    Phase one is a trained SentenceClassifier with attention (`guide`); its parameters do not move any more. Phase two
+    has word vectors of its own and knows neither order nor neighbours: each word becomes a value of its own,
+    tanh(W x), and the frozen weights decide how much of each is handed over.
+    """
+
+    def __init__(self, config: SentenceConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.guide = SentenceClassifier(config).requires_grad_(False)
+        self.vectors = WordVectors(config.d_embedding, config.word_dropout)
+        self.read = nn.Linear(config.d_embedding, config.d_state)
+        self.answer = nn.Linear(config.d_state, len(ANSWERS))
+        self.embedding_dropout = nn.Dropout(config.embedding_dropout)
+        self.state_dropout = nn.Dropout(config.state_dropout)
+
+    def train(self, mode: bool = True) -> TwoPhaseClassifier:
+        """Set the mode of the second network; the first one is frozen and never drops anything."""
+        super().train(mode)
+        self.guide.eval()
+        return self
+
+    def forward(
+        self,
+        pieces: Tensor,
+        mask: Tensor | None = None,
+        *,
+        intervention: Intervention = NO_INTERVENTION,
+        labels: Sequence[str] | None = None,
+    ) -> Prediction:
+        """Judge sentences; as SentenceClassifier.forward."""
+        with torch.no_grad():
+            encoding = self.guide.encode(pieces, mask)
+        embedded = self.embedding_dropout(self.vectors(pieces))
+        values = self.state_dropout(self.read(embedded).tanh())
+        attended = self.guide.attend(encoding, values, intervention)
+        logits = self.answer(self.state_dropout(attended.context[:, 0, 0]))
+        if labels is None:
+            return Prediction(logits)
+        parts = Parts(
+            embedded=encoding.embedded[0],
+            query=self.guide.queries(1)[0, 0],
+            keys=encoding.states[0],
+            values=values[0],
+            context=attended.context[0],
+            logits=logits[0],
+        )
+        trace = sentence_trace("two-phase", self.guide.score(), parts, labels, encoding.mask[0], intervention)
+        return Prediction(logits, (trace,))
+
+    trace = SentenceClassifier.trace

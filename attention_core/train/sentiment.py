@@ -1,0 +1,161 @@
+"""Recipes of the models that judge sentences of film reviews."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_core.data.polarity import read_reviews, split_reviews
+from attention_core.data.review_pieces import PAD, UNKNOWN, VOCABULARY_SIZE, frequent_words
+from attention_core.evaluate.sentences import figures
+from attention_core.models import load
+from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
+from attention_core.sentences import batch_of, explain, read_sentence
+from attention_core.train.loop import Moment, Recipe
+from attention_core.weights import WeightsError, fill, read_weights
+
+BATCH_SIZE = 64
+POOL = 20
+"""Batches of similar lengths are drawn from so many batches' worth of shuffled sentences."""
+LABEL_SMOOTHING = 0.1
+BATCHES_PER_EPOCH = 136
+COUNTED = 0.5
+"""How strongly the first number of each word vector starts from counts alone; the rest starts at random."""
+ATTENTION, MEAN, TWO_PHASE = "sentence-attention", "sentence-mean", "sentence-two-phase"
+DATA = (
+    "Movie Review sentence polarity data (Pang and Lee 2005, public for research): 9,662 sentences, of which one in "
+    "ten (by the SHA-256 of the sentence) is kept for development; the 1,000 sentences kept out by others are not read"
+)
+
+
+class SentimentTask:
+    """Tell positive from negative sentences."""
+
+    def __init__(self, data: str | None, seed: int, device: str) -> None:
+        self.device, self.seed = device, seed
+        split = split_reviews(read_reviews(data))
+        self.train, self.development = split.train, split.development
+        self.pieces = [read_sentence(review.sentence).pieces for review in self.train]
+        self.labels = torch.tensor([int(review.positive) for review in self.train])
+        self._epoch, self._batches = -1, list[list[int]]()
+
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+        """Return the label-smoothed cross-entropy of one batch; before the first one the model gets its start."""
+        if moment.step == 0:
+            self._start(model)
+        places = self._places(moment.step)
+        pieces, mask = batch_of([self.pieces[place] for place in places])
+        logits = model(pieces.to(self.device), mask.to(self.device)).logits
+        return F.cross_entropy(logits, self.labels[places].to(self.device), label_smoothing=LABEL_SMOOTHING)
+
+    def _places(self, step: int) -> list[int]:
+        """Return which sentences the batch of a step holds: every epoch is a pass over all of them in a new order."""
+        n_batches = -(-len(self.pieces) // BATCH_SIZE)
+        epoch = step // n_batches
+        if epoch != self._epoch:
+            generator = torch.Generator().manual_seed(self.seed * 7919 + epoch)
+            self._epoch, self._batches = epoch, epoch_of_batches([len(one) for one in self.pieces], generator)
+        return self._batches[step % n_batches]
+
+    @torch.no_grad()
+    def _start(self, model: nn.Module) -> None:
+        """Give the word vectors what counting alone can tell, and a second network its first one."""
+        model.vectors.table.weight[:, 0] = COUNTED * log_ratios(self.pieces, self.labels).to(self.device)  # type: ignore
+        if isinstance(model, TwoPhaseClassifier):
+            fill(model.guide, ATTENTION, read_weights(ATTENTION))
+
+    @torch.inference_mode()
+    def snapshot(self, model: nn.Module) -> dict[str, Tensor]:
+        """Return mean and spread of each frequent word's weight over the training sentences.
+
+        Weights are given as multiples of the uniform weight of their sentence, so that short and long ones compare.
+        """
+        model.eval()
+        shares: dict[str, list[float]] = {word: [] for word in frequent_words()}
+        for review in self.train:
+            sentence = read_sentence(review.sentence)
+            weights = explain(model, sentence).weights()[0] * len(sentence.words)
+            for word, weight in zip(sentence.words, weights.tolist(), strict=True):
+                if word.lower() in shares:
+                    shares[word.lower()].append(weight)
+        model.train()
+        columns = [torch.tensor(own or [1.0]) for own in shares.values()]
+        return {
+            "mean": torch.stack([one.mean() for one in columns]),
+            "spread": torch.stack([one.std(correction=0) for one in columns]),
+        }
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return the accuracy on the development part; for the model with attention those of the others beside it."""
+        own = figures(model, self.development)
+        result = {
+            "training_sentences": len(self.train),
+            "development_sentences": own["n"],
+            "development_accuracy": own["accuracy"],
+            "development_majority_share": own["majority_share"],
+        }
+        if isinstance(model, SentenceClassifier) and model.config.pooling == "attention":
+            result["side_by_side"] = {ATTENTION: own["accuracy"], **self._others()}
+        return result
+
+    def _others(self) -> dict[str, float | str]:
+        result: dict[str, float | str] = {}
+        for name in (MEAN, TWO_PHASE):
+            try:
+                result[name] = figures(load(name, self.device), self.development)["accuracy"]
+            except WeightsError:
+                result[name] = "train it first to see its figure here"
+        return result
+
+
+def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
+    """Return how much more often each piece occurs in positive than in negative sentences, as a natural logarithm.
+
+    Args:
+        sentences: pieces of each, (n_words, n_pieces).
+        labels: int64 (n,), 1 = positive.
+
+    Returns:
+        float (VOCABULARY_SIZE,), 0 for no piece and for the unknown one.
+
+    Source: Wang and Manning 2012, "Baselines and bigrams", eq. 1, with smoothing 1.
+    """
+    counts = torch.ones(2, VOCABULARY_SIZE)
+    for pieces, label in zip(sentences, labels.tolist(), strict=True):
+        counts[label, pieces.unique()] += 1
+    ratios = (counts[1] / counts[1].sum()).log() - (counts[0] / counts[0].sum()).log()
+    ratios[[PAD, UNKNOWN]] = 0
+    return ratios
+
+
+def epoch_of_batches(lengths: list[int], generator: torch.Generator) -> list[list[int]]:
+    """Return batches of positions, sentences of similar lengths together, every position once."""
+    order = torch.randperm(len(lengths), generator=generator).tolist()
+    batches: list[list[int]] = []
+    for start in range(0, len(order), POOL * BATCH_SIZE):
+        pool = sorted(order[start : start + POOL * BATCH_SIZE], key=lambda place: lengths[place])
+        batches += [pool[first : first + BATCH_SIZE] for first in range(0, len(pool), BATCH_SIZE)]
+    return [batches[number] for number in torch.randperm(len(batches), generator=generator).tolist()]
+
+
+def _recipe(epochs: float = 6, snapshot_at: tuple[float, ...] = ()) -> Recipe:
+    return Recipe(
+        task=SentimentTask,
+        data=DATA,
+        batches_per_epoch=BATCHES_PER_EPOCH,
+        epochs=epochs,
+        learning_rate=3e-3,
+        weight_decay=0.1,
+        half=True,
+        snapshot_at=snapshot_at,
+    )
+
+
+SENTIMENT_RECIPES = {
+    ATTENTION: _recipe(snapshot_at=(1.0,)),
+    MEAN: _recipe(),
+    TWO_PHASE: _recipe(),
+}
