@@ -29,3 +29,12 @@ REMEMBERED = {
     "daughter will come back from Paris next week.",
 }
 """Sentences to be read word by word: by how long they are."""
+
+LAYERED = {
+    "Adjective after noun": "The red car is in front of the house.",
+    "Who bit whom": "The dog bit the man.",
+    "What was tired": "The animal didn't cross the street because it was too tired.",
+    "ne … pas": "I don't know where he bought this book.",
+    "Word pieces": "The unbelievable magician disappeared.",
+}
+"""Sentences to look at inside a transformer: the label of each, and the sentence."""
