@@ -38,7 +38,7 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "sentence-attention": partial(SentenceClassifier, SentenceConfig()),
     "sentence-mean": partial(SentenceClassifier, SentenceConfig("mean")),
     "sentence-two-phase": partial(TwoPhaseClassifier, SentenceConfig()),
-    "translator-plain": partial(Translator, TranslatorConfig("none", cell="rnn")),
+    "translator-plain": partial(Translator, TranslatorConfig("none", cell="rnn", d_embedding=128)),
 }
 
 
