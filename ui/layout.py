@@ -16,7 +16,8 @@ STYLE = """<style>
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
 [class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
 [class*="_presets"] button { width: 100%; }
-[class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; } [class*="_examples"] p { font-size: 0.86rem; }
+[class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
+[class*="_examples"] p { font-size: 0.86rem; }
 [class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""
