@@ -39,6 +39,7 @@ def aligned_words(
     active: int,
     n_forced: int = 0,
     single: str = "one vector",
+    note: str = "",
     on_choose: Callable[..., None] | None = None,
     args: tuple[Any, ...] = (),
 ) -> None:
@@ -51,6 +52,7 @@ def aligned_words(
         active: the present target word, from 0.
         n_forced: target words that a person chose, from the first on.
         single: what to write on the single vector of a translator without attention.
+        note: a line below, such as how sure the model is.
         on_choose: called after a click on a target word, see chosen_row.
         args: of on_choose.
     """
@@ -63,6 +65,7 @@ def aligned_words(
             "weights": [[round(weight, 4) for weight in row] for row in view.weights.tolist()],
             "probabilities": [None if math.isnan(one) else round(one, 4) for one in view.probabilities],
             "uniform": 1 / len(view.keys),
+            "note": note,
             "single": single if view.is_single else "",
             "active": min(active, len(view.target) - 1),
             "forced": n_forced,

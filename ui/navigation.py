@@ -60,6 +60,13 @@ PAGES = (
         "translate",
         "What does a decoder look at, word by word?",
     ),
+    PageEntry(
+        "Words",
+        "transformer.py",
+        "Inside a transformer",
+        "transformer",
+        "What is left when the recurrence goes?",
+    ),
     PageEntry("Pictures", "pixels.py", "Draw a digit", "pixels", "Which pixels matter to which?"),
     PageEntry("Further", "groups.py", "Beyond pairs", "groups", "Why only pairs, and what can three do?"),
 )

@@ -23,7 +23,7 @@ _component = st.components.v2.component(
 
 def chosen_piece(name: str) -> tuple[int, list[int]] | None:
     """Return the piece that was clicked last and the pieces that it was to follow; None before any was."""
-    chosen: dict[str, Any] | None = (st.session_state.get(f"{name}_next") or {}).get("chosen")
+    chosen: dict[str, Any] | None = (st.session_state.get(f"{name}_choice") or {}).get("chosen")
     if not chosen:
         return None
     return int(chosen["piece"]), [int(piece) for piece in chosen["after"]]
@@ -42,7 +42,7 @@ def next_words(
         on_choose: called after a click, see chosen_piece.
     """
     _component(
-        key=f"{name}_next",
+        key=f"{name}_choice",
         data={
             "words": [
                 {"piece": one.piece, "text": piece_label(one.text), "share": one.probability, "said": one.piece == said}

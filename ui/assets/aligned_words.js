@@ -18,7 +18,9 @@ class Stage {
   constructor(root) {
     this.root = root;
     this.stage = make(root, "div", "stage");
-    this.tip = make(root, "p", "tip");
+    const foot = make(root, "div", "foot");
+    this.tip = make(foot, "p", "tip");
+    this.note = make(foot, "p", "note");
     this.tip.setAttribute("aria-live", "polite");
     this.watcher = new ResizeObserver(() => this.place());
     this.watcher.observe(this.stage);
@@ -37,6 +39,7 @@ class Stage {
     } else if (moved) {
       this.looked = null;
     }
+    this.note.textContent = data.note;
     this.paint();
   }
 
