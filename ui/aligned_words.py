@@ -40,6 +40,7 @@ def aligned_words(
     n_forced: int = 0,
     single: str = "one vector",
     note: str = "",
+    plain: bool = False,
     on_choose: Callable[..., None] | None = None,
     args: tuple[Any, ...] = (),
 ) -> None:
@@ -53,6 +54,7 @@ def aligned_words(
         n_forced: target words that a person chose, from the first on.
         single: what to write on the single vector of a translator without attention.
         note: a line below, such as how sure the model is.
+        plain: the lower words are not said one after the other, and have no probabilities.
         on_choose: called after a click on a target word, see chosen_row.
         args: of on_choose.
     """
@@ -66,6 +68,7 @@ def aligned_words(
             "probabilities": [None if math.isnan(one) else round(one, 4) for one in view.probabilities],
             "uniform": 1 / len(view.keys),
             "note": note,
+            "plain": plain,
             "single": single if view.is_single else "",
             "active": min(active, len(view.target) - 1),
             "forced": n_forced,

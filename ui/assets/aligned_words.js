@@ -132,11 +132,11 @@ class Stage {
   }
 
   paint() {
-    const { weights, active, single, probabilities, source, target, uniform } = this.data;
+    const { weights, active, single, probabilities, source, target, uniform, plain } = this.data;
     const row = this.looked?.target ?? active, col = this.looked?.source;
     this.targets.forEach((node, place) => {
       node.classList.toggle("now", place === row && col === undefined);
-      node.classList.toggle("later", place > active && place !== row && col === undefined);
+      node.classList.toggle("later", !plain && place > active && place !== row && col === undefined);
       node.setAttribute("aria-pressed", String(place === active));
       node.style.background = col === undefined || single ? ""
         : `color-mix(in srgb, var(--weights) ${(85 * weights[place][col]).toFixed(1)}%, var(--st-background-color))`;
@@ -165,7 +165,8 @@ class Stage {
       if (order[0][0] <= 0.05) parts.push(["", "no word in particular"]);
     } else {
       parts.push(["b", target[row]]);
-      if (probabilities[row] !== null) parts.push(["", `, found ${percent(probabilities[row])} likely, `]); else parts.push(["", ": not said yet; it would be said "]);
+      if (plain) parts.push(["", " "]);
+      else if (probabilities[row] !== null) parts.push(["", `, found ${percent(probabilities[row])} likely, `]); else parts.push(["", ": not said yet; it would be said "]);
       if (single) {
         parts.push(["", `from the one vector: nothing to choose from at any word`]);
       } else {
