@@ -1,0 +1,221 @@
+"""Scenes composed of digits: one digit among clutter, a number on a wide canvas, several coloured digits.
+
+All randomness comes from a torch generator, so that a seed makes the same scenes again. Boxes are (top, left, bottom,
+right) in pixels of the scene, bottom and right exclusive, of the ink that was laid.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attention_core.data.mnist import Digits
+
+GLYPH_SIDE, GLYPH_INK = 32, 28
+"""A glyph is a picture of 32 x 32 whose ink is 28 long in its longer direction, in the middle."""
+INK_THRESHOLD = 0.15
+FIND_SIDE = 60
+READ_SIZE = (48, 192)
+MOST_DIGITS = 6
+PIECE = 8
+"""Pixels along a side of a piece of clutter, after Mnih et al. 2014."""
+
+
+class Glyphs(NamedTuple):
+    """Digits cut out and brought to one size.
+
+    Attributes:
+        images: uint8 (n, 32, 32), 255 = ink.
+        labels: int64 (n,).
+        extents: float (n, 2), height and width of the ink as shares of the longer of the two.
+    """
+
+    images: Tensor
+    labels: Tensor
+    extents: Tensor
+
+
+class Scenes(NamedTuple):
+    """Pictures with what is in them.
+
+    Attributes:
+        pictures: float (n, height, width) in [0, 1], 1 = ink.
+        labels: int64 (n, n_digits), -1 where a picture has fewer digits.
+        boxes: float (n, n_digits, 4), zeros where a picture has fewer digits.
+    """
+
+    pictures: Tensor
+    labels: Tensor
+    boxes: Tensor
+
+
+def glyphs_of(digits: Digits, at_once: int = 10_000) -> Glyphs:
+    """Cut digits out of their 28 x 28 pictures along their ink.
+
+    Raises:
+        ValueError: a picture without ink.
+    """
+    images, extents = [], []
+    for start in range(0, len(digits), at_once):
+        ink = torch.tensor(digits.images[start : start + at_once]).float() / 255
+        side = ink.shape[-1]
+        drawn = ink > INK_THRESHOLD
+        if not drawn.flatten(1).any(1).all():
+            raise ValueError("digits must have ink, got an empty picture")
+        spans = [_span(drawn.any(axis)) for axis in (2, 1)]  # rows, columns
+        length = torch.stack([last - first for first, last in spans], 1)
+        longest = length.amax(1)
+        middle = torch.stack([(first + last) / 2 for first, last in spans], 1)
+        scale = longest * (GLYPH_SIDE / GLYPH_INK) / side
+        shift = middle * 2 / side - 1
+        theta = torch.zeros(len(ink), 2, 3)
+        theta[:, 0, 0] = theta[:, 1, 1] = scale
+        theta[:, 0, 2], theta[:, 1, 2] = shift[:, 1], shift[:, 0]
+        grid = F.affine_grid(theta, [len(ink), 1, GLYPH_SIDE, GLYPH_SIDE], align_corners=False)
+        images.append((F.grid_sample(ink[:, None], grid, align_corners=False)[:, 0] * 255).round().byte())
+        extents.append(length / longest[:, None])
+    return Glyphs(torch.cat(images), torch.tensor(digits.labels).long(), torch.cat(extents))
+
+
+def _span(drawn: Tensor) -> tuple[Tensor, Tensor]:
+    """Return first and one past last true place of each row, (n,) each, as floats."""
+    n = drawn.shape[1]
+    first = drawn.int().argmax(1)
+    last = n - drawn.flip(1).int().argmax(1)
+    return first.float(), last.float()
+
+
+def lay(glyphs: Tensor, middle: Tensor, size: Tensor, height: int, width: int) -> Tensor:
+    """Lay glyphs on empty pictures.
+
+    Args:
+        glyphs: uint8 (m, 32, 32).
+        middle: (m, 2), row and column in pixels where the glyph's middle comes to lie.
+        size: (m,), pixels of the ink's longer side.
+        height: of the pictures, pixels.
+        width: of the pictures, pixels.
+
+    Returns:
+        float (m, height, width) in [0, 1].
+    """
+    full = glyphs[:, None].float() / 255
+    half = F.interpolate(F.avg_pool2d(full, 2), scale_factor=2.0, mode="bilinear", align_corners=False)
+    source = torch.where((size < GLYPH_INK * 0.6)[:, None, None, None], half, full)  # shrunk ink would alias
+    reach = size * (GLYPH_SIDE / GLYPH_INK)
+    theta = torch.zeros(len(glyphs), 2, 3, device=glyphs.device)
+    theta[:, 0, 0], theta[:, 1, 1] = width / reach, height / reach
+    theta[:, 0, 2] = (width - 2 * middle[:, 1]) / reach
+    theta[:, 1, 2] = (height - 2 * middle[:, 0]) / reach
+    grid = F.affine_grid(theta, [len(glyphs), 1, height, width], align_corners=False)
+    return F.grid_sample(source, grid, align_corners=False)[:, 0]
+
+
+def boxes_of(middle: Tensor, size: Tensor, extents: Tensor) -> Tensor:
+    """Return the boxes (..., 4) of glyphs laid at middle (..., 2) with size (...,) and extents (..., 2)."""
+    reach = size[..., None] * extents / 2
+    return torch.cat((middle - reach, middle + reach), -1)
+
+
+def find_scenes(
+    glyphs: Glyphs,
+    n: int,
+    generator: torch.Generator,
+    *,
+    sizes: tuple[float, float] = (15.0, 45.0),
+    n_pieces: tuple[int, int] = (8, 16),
+    side: int = FIND_SIDE,
+) -> Scenes:
+    """Return one digit each, anywhere, among pieces of other digits.
+
+    Args:
+        glyphs: what the digits and the clutter are made of.
+        n: scenes.
+        generator: source of all randomness.
+        sizes: shortest and longest side of the digit in pixels; small ones are commoner (even in the logarithm).
+        n_pieces: fewest and most pieces of 8 x 8 pixels; (0, 0) for none.
+        side: of the picture.
+
+    Source: cluttered translated MNIST, Mnih et al. 2014, section 4.1.
+    """
+    chosen = torch.randint(len(glyphs.labels), (n,), generator=generator)
+    size = _between(sizes, (n,), generator)
+    reach = size[:, None] * glyphs.extents[chosen] / 2
+    middle = reach + torch.rand(n, 2, generator=generator) * (side - 2 * reach)
+    digit = lay(glyphs.images[chosen], middle, size, side, side)
+    pictures = torch.maximum(digit, clutter(glyphs, n, n_pieces, side, generator))
+    boxes = boxes_of(middle, size, glyphs.extents[chosen])
+    return Scenes(pictures, glyphs.labels[chosen][:, None], boxes[:, None])
+
+
+def clutter(glyphs: Glyphs, n: int, n_pieces: tuple[int, int], side: int, generator: torch.Generator) -> Tensor:
+    """Return pieces of 8 x 8 pixels cut out of digits 20 pixels long, strewn over empty pictures (n, side, side)."""
+    most = n_pieces[1]
+    if not most:
+        return torch.zeros(n, side, side)
+    chosen = torch.randint(len(glyphs.labels), (n * most,), generator=generator)
+    small = F.interpolate(glyphs.images[chosen][:, None].float() / 255, size=(23, 23), mode="area")[:, 0]
+    corner = torch.randint(23 - PIECE + 1, (2, n * most, 1, 1), generator=generator)
+    line = torch.arange(PIECE)
+    pieces = small[torch.arange(n * most)[:, None, None], corner[0] + line[:, None], corner[1] + line]
+    there = torch.randint(n_pieces[0], most + 1, (n, 1), generator=generator) > torch.arange(most)
+    pieces = pieces * there.flatten()[:, None, None]
+    place = torch.randint(side - PIECE + 1, (2, n * most, 1, 1), generator=generator)
+    cells = (place[0] + line[:, None]) * side + place[1] + line
+    flat = torch.zeros(n, side * side)
+    return flat.scatter_reduce(1, cells.view(n, -1), pieces.reshape(n, -1), "amax").view(n, side, side)
+
+
+def number_scenes(
+    glyphs: Glyphs,
+    n: int,
+    generator: torch.Generator,
+    *,
+    n_digits: tuple[int, int] = (1, MOST_DIGITS),
+    sizes: tuple[float, float] = (0.25, 0.75),
+    size: tuple[int, int] = READ_SIZE,
+) -> Scenes:
+    """Return numbers written from left to right, as people write: sizes, gaps and heights vary a little.
+
+    Args:
+        glyphs: what the digits are made of.
+        n: scenes.
+        generator: source of all randomness.
+        n_digits: fewest and most digits.
+        sizes: of the digits, shares of the picture's height.
+        size: height and width of the pictures.
+    """
+    height, width = size
+    most = n_digits[1]
+    chosen = torch.randint(len(glyphs.labels), (n, most), generator=generator)
+    there = torch.randint(n_digits[0], most + 1, (n, 1), generator=generator) > torch.arange(most)
+    extents = glyphs.extents[chosen]
+    common = _between((sizes[0] * height, sizes[1] * height), (n, 1), generator)
+    tall = (common * torch.randn(n, most, generator=generator).mul(0.1).exp()).clamp(sizes[0] * height, height * 0.8)
+    gaps = common * _between((0.08, 0.6), (n, 1), generator) * _between((0.6, 1.7), (n, most), generator)
+    wide = torch.where(there, tall * extents[..., 1], 0)
+    gaps = torch.where(there, gaps, 0)
+    gaps[:, 0] = 0
+    needed = (wide + gaps).sum(1, keepdim=True)
+    fit = ((width - 6) / needed).clamp(max=1)
+    tall, wide, gaps, needed = tall * fit, wide * fit, gaps * fit, needed * fit
+    left = 3 + torch.rand(n, 1, generator=generator) * (width - 6 - needed)
+    columns = left + (wide + gaps).cumsum(1) - wide / 2
+    reach = tall * extents[..., 0] / 2
+    highest = reach.amax(1, keepdim=True)
+    line = highest + 1 + torch.rand(n, 1, generator=generator) * (height - 2 * highest - 2).clamp(min=0)
+    rows = line + torch.randn(n, most, generator=generator) * 0.06 * tall
+    rows = torch.minimum(torch.maximum(rows, reach + 1), height - reach - 1)
+    middle = torch.stack((rows, columns), -1)
+    laid = lay(glyphs.images[chosen].flatten(0, 1), middle.flatten(0, 1), tall.flatten(), height, width)
+    pictures = (laid.view(n, most, height, width) * there[..., None, None]).amax(1)
+    boxes = boxes_of(middle, tall, extents) * there[..., None]
+    return Scenes(pictures, glyphs.labels[chosen].masked_fill(~there, -1), boxes)
+
+
+def _between(bounds: tuple[float, float], shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    """Return random numbers between two bounds, even in the logarithm."""
+    ratio = bounds[1] / bounds[0]
+    return bounds[0] * ratio ** torch.rand(shape, generator=generator)
