@@ -1,0 +1,45 @@
+"""Alignment error rate per scoring function, on a hundred pairs aligned by hand: python -m benchmarks.alignments.
+
+Goal: additive and dot at most 0.25. The French words are given to the decoder; each is linked to the English word with
+the largest weight. The floor links every word to the one at its place.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from pathlib import Path
+
+from attention_core.data.alignments import read_alignments
+from attention_core.evaluate.alignment import evaluate_alignment, uniform_error
+from attention_core.models import load
+from attention_core.weights import WeightsError
+from benchmarks.report import load_average, publish
+
+PAIRS = Path(__file__).parents[1] / "tests" / "data" / "alignments.txt"
+MODELS = ("dot", "general", "additive", "mean", "transformer")
+
+
+def main() -> None:
+    """Measure, print, write results/alignments.json."""
+    before = load_average()
+    figures = {}
+    for name in MODELS:
+        try:
+            figures[name] = evaluate_alignment(load(f"translator-{name}", "cpu"), PAIRS)
+        except WeightsError as error:
+            print(f"without {name}: {error}")
+    floor = round(uniform_error(read_alignments(PAIRS)), 4)
+    rows = [["score", "alignment error rate", "precision", "recall"]]
+    rows += [
+        [name, f"{one['aer']:.3f}", f"{one['precision']:.3f}", f"{one['recall']:.3f}"] for name, one in figures.items()
+    ]
+    rows += [["word at the same place", f"{floor:.3f}", "", ""]]
+    facts = {"pairs": len(read_alignments(PAIRS)), "by_score": figures, "same_place": floor}
+    publish("alignments", rows, {**facts, "load": [before, load_average()]}, "python -m benchmarks.alignments")
+
+
+if __name__ == "__main__":
+    main()

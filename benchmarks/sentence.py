@@ -1,0 +1,59 @@
+"""One sentence through every translator, from text to trace: python -m benchmarks.sentence.
+
+Goal: at most two seconds on two cores for all of them together, beam of five, models loaded.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from collections.abc import Callable
+
+from attention_core.models import MODELS, Transformer, load
+from attention_core.translation import explain, explain_layers, read_source, translate
+from attention_core.weights import WeightsError
+from benchmarks.report import load_average, milliseconds_each, publish
+
+SENTENCES = {
+    "9 words": "The red car is in front of the house.",
+    "20 words": "I would have told you the truth about the old house if you had asked me before we left it.",
+}
+ROUNDS = 5
+
+
+def through(model, text: str) -> Callable[[], object]:
+    """Return a function that translates a text and traces the attention."""
+    source = read_source(text)
+
+    def run() -> object:
+        made = translate(model, source)
+        return explain_layers(model, source, made) if isinstance(model, Transformer) else explain(model, source, made)
+
+    return run
+
+
+def main() -> None:
+    """Measure, print, write results/sentence.json."""
+    before = load_average()
+    models = {}
+    for name in MODELS:
+        if name.startswith("translator-") and name != "translator-plain":
+            try:
+                models[name] = load(name, "cpu")
+            except WeightsError as error:
+                print(f"without {name}: {error}")
+    times = {
+        length: milliseconds_each({name: through(model, text) for name, model in models.items()}, ROUNDS)
+        for length, text in SENTENCES.items()
+    }
+    rows = [["processor time", *SENTENCES]]
+    rows += [[name, *(f"{times[length][name]:.0f} ms" for length in SENTENCES)] for name in models]
+    rows += [["all", *(f"{sum(times[length].values()):.0f} ms" for length in SENTENCES)]]
+    facts = {"milliseconds": times, "load": [before, load_average()]}
+    publish("sentence", rows, facts, "python -m benchmarks.sentence")
+
+
+if __name__ == "__main__":
+    main()
