@@ -127,17 +127,19 @@ def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int])
     return probabilities.gather(1, wanted[:, None])[:, 0].tolist()
 
 
-def sentence_probability(probabilities: Sequence[float]) -> tuple[float, float]:
+def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:
     """Return the probability of a whole sentence, and per word: its n-th root (the geometric mean).
 
     Args:
-        probabilities: of its words, "end" included; NaN is passed over.
+        probabilities: of its pieces, the end included.
+        n_words: words that the pieces make, the end included.
     """
-    known = [one for one in probabilities if not math.isnan(one)]
-    if not known or min(known) <= 0:
-        return (0.0, 0.0) if known else (1.0, 1.0)
-    total = sum(map(math.log, known))
-    return math.exp(total), math.exp(total / len(known))
+    if not probabilities:
+        return 1.0, 1.0
+    if min(probabilities) <= 0:
+        return 0.0, 0.0
+    total = sum(map(math.log, probabilities))
+    return math.exp(total), math.exp(total / max(n_words, 1))
 
 
 def _without_gaps(word_of: Sequence[int]) -> list[int]:

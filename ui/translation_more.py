@@ -43,7 +43,7 @@ def learning_part() -> None:
     moments = learned[0].moments
     state, key = st.session_state, f"{NAME}_moment"
     if state.get(key) not in range(len(moments)):
-        state[key] = min(3, len(moments) - 1)
+        state[key] = min(5, len(moments) - 1)
     words, slider = st.columns([1, 1.4], gap="large", vertical_alignment="center")
     with slider:
         number = st.select_slider(

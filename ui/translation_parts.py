@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import dataclass
 
 import streamlit as st
@@ -39,9 +40,13 @@ LIST_STYLE = """<style>
 .said-by-all td { border: none; border-top: 1px solid #8a93a033; padding: 3px 6px; vertical-align: top;
   overflow-wrap: anywhere; }
 .said-by-all td:first-child, .said-by-all .n { white-space: nowrap; overflow-wrap: normal; }
+.said-by-all .fr { display: -webkit-box; -webkit-line-clamp: 3; -webkit-box-orient: vertical; overflow: hidden; }
 .said-by-all .n { text-align: right; font-variant-numeric: tabular-nums; }
 .said-by-all tr.shown td:first-child { font-weight: 600; }
 </style>"""
+
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,16 +150,18 @@ def slot_part(slot: str, shown: Shown | None) -> None:
 def _sureness(shown: Shown) -> str:
     total, each = shown.said.probability
     open_end = "" if shown.said.made.finished else ", not finished"
-    return f"probability {percent(total)}, per piece {percent(each)}{open_end}"
+    return f"probability {percent(total)}, per word {percent(each)}{open_end}"
 
 
 def percent(share: float) -> str:
-    """Return a probability for people, small ones as powers of ten."""
+    """Return a probability for people: a percentage, one in so many, or a power of ten."""
     if share >= 0.0995:
         return f"{share:.0%}"
     if share >= 0.001:
         return f"{share:.1%}"
-    return "0" if share == 0 else f"{share:.0e}".replace("e-0", "e-")
+    if share >= 1e-7:
+        return f"1 in {float(f'{1 / share:.1e}'):,.0f}"
+    return "0" if share == 0 else "10" + str(round(math.log10(share))).translate(SUPERSCRIPT)
 
 
 def word_stepper(models: dict[str, Shown]) -> int:
@@ -221,10 +228,11 @@ def list_part(text: str) -> None:
             cells = '<td colspan="3">not trained yet</td>'
         else:
             total, each = told.probability
+            text = html.escape(told.made.text) or "(nothing)"
             cells = (
-                f'<td lang="fr">{html.escape(told.made.text) or "(nothing)"}</td>'
+                f'<td><span class="fr" lang="fr" title="{text}">{text}</span></td>'
                 f'<td class="n">{percent(total)}</td><td class="n">{percent(each)}</td>'
             )
         rows.append(f"<tr{marked}><td>{words}</td>{cells}</tr>")
-    head = '<tr><th>model</th><th>translation</th><th class="n">prob.</th><th class="n">per piece</th></tr>'
+    head = '<tr><th>model</th><th>translation</th><th class="n">prob.</th><th class="n">per word</th></tr>'
     st.html(f'{LIST_STYLE}<table class="said-by-all">{head}{"".join(rows)}</table>')

@@ -39,7 +39,7 @@ def step_part(shown: Shown, text: str, row: int) -> int:
     )
     step = stepper(trace, NAME)
     hidden = is_hidden(step, NAME)
-    words, matrix, following = st.columns([0.95, 1.15, 0.9], gap="medium")
+    words, matrix, following = st.columns([0.95, 1.2, 0.8], gap="medium")
     if not hidden:
         head = _choose_head(trace, words)
         best = int(trace.weights(head, [query])[0].argmax())
@@ -51,7 +51,8 @@ def step_part(shown: Shown, text: str, row: int) -> int:
             marked = query if step.row_axis is trace.query_axis else best
             show_matrix(step, head, marked, NAME, size=330)
             if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
-                query_row(trace, head, query, n=4, key_words="word")
+                with st.expander("This row in numbers"):
+                    query_row(trace, head, query, n=4, key_words="word")
     with following:
         next_part(shown, text, query)
     return query
@@ -95,7 +96,9 @@ def next_part(shown: Shown, text: str, piece: int) -> None:
 def alignment_part(models: dict[str, Shown], row: int) -> None:
     """Draw the alignments of the models as heatmaps on one colour scale."""
     section("Who looks where", Role.WEIGHTS)
-    places = st.columns(len(models), gap="large")
+    places = st.columns([max(len(one.view.keys), 4) for one in models.values()], gap="large")
+    longest = max(max(len(one.view.target), len(one.view.keys)) for one in models.values())
+    cell = min(38, 430 / longest)
     for (slot, shown), place in zip(models.items(), places, strict=True):
         view = shown.view
         with place:
@@ -105,8 +108,7 @@ def alignment_part(models: dict[str, Shown], row: int) -> None:
                     view.weights.numpy(),
                     view.target,
                     view.keys,
-                    n_source=len(view.source),
-                    size=400,
+                    size=round(cell * max(len(view.target), len(view.keys))),
                     marked=min(row, len(view.target) - 1),
                     key_title="key: the encoder's last state" if view.is_single else "keys: the encoder's state at",
                 ),

@@ -51,8 +51,8 @@ class Said:
 
     @property
     def probability(self) -> tuple[float, float]:
-        """Of the whole sentence, and per piece (geometric mean)."""
-        return sentence_probability(self.probabilities)
+        """Of the whole sentence, and per word (geometric mean)."""
+        return sentence_probability(self.probabilities, len(self.made.word_labels))
 
 
 def why_missing(translator: str) -> str:

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.palette import weights_ramp
+from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.trace import Axis, Role
 
 QUERY_TITLE = "queries: the decoder's state at"
@@ -20,24 +20,25 @@ def alignment_chart(
     target: Sequence[str],
     keys: Sequence[str],
     *,
-    n_source: int | None = None,
     size: int = 420,
     marked: int | None = None,
     key_title: str = KEY_TITLE,
 ) -> alt.LayerChart:
     """Draw an alignment; every alignment has the same colours from 0 to 1, so that any two can be compared.
 
+    The uniform weight is marked on the colour bar.
+
     Args:
         weights: float (n_target, n_keys).
         target: what is said: rows.
         keys: what may be looked at: columns.
-        n_source: source words, whose uniform weight 1/n is marked on the colour bar; n_keys if None.
         size: screen pixels of the longer side.
         marked: a row to frame, or None.
         key_title: of the columns.
 
     Source: Bahdanau et al. 2015, figure 3.
     """
+    n_keys = len(keys)
     return matrix_chart(
         weights,
         Axis(QUERY_TITLE, list(target)),
@@ -46,6 +47,6 @@ def alignment_chart(
         title="weight",
         size=size,
         marked_row=marked,
-        ramp=weights_ramp(n_source or len(keys)),
+        ramp=weights_ramp(n_keys) if n_keys > 1 else Ramp(VIRIDIS, 0.0, 1.0),
         hover_rows=True,
     )

@@ -13,7 +13,7 @@ from attention_core.charts.raster import png_url
 from attention_core.charts.scale import fixed
 from attention_core.trace import Role
 
-ROW = 10
+ROW = 13
 """Screen pixels of one vector."""
 
 

@@ -152,7 +152,13 @@ def _labelled(axis: Axis, length: int, upright: bool = False) -> alt.Axis:
     longest = max(map(len, axis.labels), default=0)
     fits = upright or longest <= 3 or 7 * longest <= every * length / max(len(axis), 1)
     return alt.Axis(
-        title=axis.name, labelExpr=text, labelAngle=0 if fits else -45, labelLimit=90, ticks=False, domain=False
+        title=axis.name,
+        labelExpr=text,
+        labelAngle=0 if fits else -45,
+        labelLimit=90,
+        ticks=False,
+        domain=False,
+        labelOverlap=False,
     )
 
 

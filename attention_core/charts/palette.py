@@ -92,6 +92,8 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
     """Return the ramp that a matrix of this role wears: weights and ink from 0, everything else around 0."""
     if role == Role.WEIGHTS:
         return weights_ramp(n_keys, float(np.nanmax(values, initial=0.0)))
+    if role == Role.OUTPUT and values.size and np.nanmin(values) >= 0:  # probabilities
+        return Ramp(VIRIDIS, 0.0, float(np.nanmax(values)) or 1.0)
     return signed_ramp(values)
 
 

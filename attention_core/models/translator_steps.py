@@ -8,7 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.data.pieces import pieces
+from attention_core.data.pieces import END, pieces
+from attention_core.data.words import bare
 from attention_core.intervene import Intervention
 from attention_core.scores import Score
 from attention_core.steps import matrix_step
@@ -182,5 +183,5 @@ def _output_step(logits: Tensor, axis: Axis) -> Step:
         explanation="The vector is compared with those of all 8,000 pieces; shown are the pieces that score highest.",
         role=Role.OUTPUT,
         row_axis=axis,
-        col_axis=Axis("pieces", [vocabulary.text(int(one)) for one in candidates]),
+        col_axis=Axis("pieces", ["end" if one == END else bare(vocabulary.text(one)) for one in candidates.tolist()]),
     )

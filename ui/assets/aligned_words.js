@@ -165,7 +165,7 @@ class Stage {
       if (order[0][0] <= 0.05) parts.push(["", "no word in particular"]);
     } else {
       parts.push(["b", target[row]]);
-      if (plain) parts.push(["", " "]);
+      if (this.data.plain) parts.push(["", " "]);
       else if (probabilities[row] !== null) parts.push(["", `, found ${percent(probabilities[row])} likely, `]); else parts.push(["", ": not said yet; it would be said "]);
       if (single) {
         parts.push(["", `from the one vector: nothing to choose from at any word`]);
