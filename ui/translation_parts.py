@@ -228,9 +228,9 @@ def list_part(text: str) -> None:
             cells = '<td colspan="3">not trained yet</td>'
         else:
             total, each = told.probability
-            text = html.escape(told.made.text) or "(nothing)"
+            french = html.escape(told.made.text) or "(nothing)"
             cells = (
-                f'<td><span class="fr" lang="fr" title="{text}">{text}</span></td>'
+                f'<td><span class="fr" lang="fr" title="{french}">{french}</span></td>'
                 f'<td class="n">{percent(total)}</td><td class="n">{percent(each)}</td>'
             )
         rows.append(f"<tr{marked}><td>{words}</td>{cells}</tr>")
