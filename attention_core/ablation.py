@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -9,10 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.data.pieces import START
 from attention_core.intervene import Intervention
 from attention_core.models.transformer import KINDS, Encoding, Transformer
 from attention_core.translation import Source, Translation
+from attention_core.word_view import piece_probabilities
 
 Edits = dict[tuple[str, int], Intervention]
 
@@ -81,16 +82,6 @@ class Edited:
         return [self.edits.get((kind, layer), Intervention()) for layer in range(n_layers)]
 
 
-@torch.inference_mode()
-def piece_probabilities(model: Edited, source: Source, made: Translation) -> Tensor:
-    """Return how probable each piece of a given translation is after those before it, (n_target,)."""
-    device = next(model.parameters()).device
-    said = torch.tensor([made.ids], device=device)
-    fed = torch.cat((torch.tensor([[START]], device=device), said[:, :-1]), 1)
-    features = model.decode(model.encode(source.ids[None].to(device)), fed)[0]
-    return model.logits(features).softmax(-1)[0].gather(1, said[0][:, None])[:, 0].cpu()
-
-
 def head_worth(model: Transformer, source: Source, made: Translation) -> dict[str, Tensor]:
     """Return what the translation loses in log-probability when one head alone is switched off.
 
@@ -104,14 +95,17 @@ def head_worth(model: Transformer, source: Source, made: Translation) -> dict[st
 
     Source: Michel et al. 2019, "Are sixteen heads really better than one?"; Voita et al. 2019.
     """
-    before = piece_probabilities(Edited(model), source, made).log().sum()
+    before = _log_probability(Edited(model), source, made)
     worth = {}
     for kind in KINDS:
         lost = torch.zeros(model.config.n_layers, model.config.n_heads)
         for layer in range(model.config.n_layers):
             for head in range(model.config.n_heads):
                 edits = switched_off([Head(kind, layer, head)])
-                lost[layer, head] = before - piece_probabilities(Edited(model, edits), source, made).log().sum()
+                lost[layer, head] = before - _log_probability(Edited(model, edits), source, made)
         worth[kind] = lost
     return worth
 
+
+def _log_probability(model: Edited, source: Source, made: Translation) -> float:
+    return sum(math.log(max(one, 1e-30)) for one in piece_probabilities(model, source, made.ids))

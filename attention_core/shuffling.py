@@ -19,7 +19,6 @@ class Shuffled(NamedTuple):
         states: (n, d_model) of the original.
         shuffled_states: (n, d_model) of the shuffled sentence.
         likeness: (n, n) cosine of each original state (row) with each state of the shuffled sentence (column).
-        distances: (n,) Euclidean distance of each original piece's state from that of the same piece after shuffling.
         largest: largest absolute difference of any number of any piece's state.
     """
 
@@ -27,7 +26,6 @@ class Shuffled(NamedTuple):
     states: Tensor
     shuffled_states: Tensor
     likeness: Tensor
-    distances: Tensor
     largest: float
 
 
@@ -49,7 +47,7 @@ def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
 
 
 def reordered(source: Source, order: list[int]) -> tuple[Source, Tensor]:
-    """Return the sentence with its words in another order, pieces of a word together, a last full stop left where it is.
+    """Return the sentence with its words in another order, pieces of a word together, a last mark left in place.
 
     Args:
         source: the sentence.
@@ -97,6 +95,4 @@ def compare_orders(model: Transformer, source: Source, order: list[int], *, with
     )
     back = moved[places.argsort()]
     likeness = torch.nn.functional.normalize(states, dim=-1) @ torch.nn.functional.normalize(moved, dim=-1).T
-    return Shuffled(
-        places, states, moved, likeness, (states - back).norm(dim=-1), float((states - back).abs().max())
-    )
+    return Shuffled(places, states, moved, likeness, float((states - back).abs().max()))
