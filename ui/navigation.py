@@ -55,6 +55,13 @@ PAGES = (
     ),
     PageEntry(
         "Words",
+        "matter.py",
+        "Which words matter",
+        "matter",
+        "Which words of a sentence decide a judgement?",
+    ),
+    PageEntry(
+        "Words",
         "translate.py",
         "Translate and align",
         "translate",

@@ -1,0 +1,72 @@
+"""Inside a transformer: what is left when the recurrence goes?"""
+
+import streamlit as st
+
+from attention_core.data.sentence_presets import LAYERED
+from ui.cost_section import cost_section
+from ui.export import export_bar
+from ui.layout import page_frame, section
+from ui.models import model_or_stop
+from ui.positions_section import positions_section
+from ui.sentence import sentence_box
+from ui.shuffle_section import shuffle_section
+from ui.stepper import play_interval
+from ui.transformer_parts import (
+    choice_part,
+    heads_part,
+    large_part,
+    numbers_part,
+    off_part,
+    steps_part,
+    translation_part,
+    words_part,
+)
+from ui.transformer_state import MODEL, NAME, begin, look_at, notes, traces, write_address
+
+page_frame(
+    "Inside a transformer",
+    "What is left when the recurrence goes? Attention alone, many heads of it, and a note of where each word stands.",
+)
+model = model_or_stop(MODEL)
+begin()
+
+typed, answer = st.columns([1.15, 1], gap="large")
+with typed:
+    text = sentence_box(NAME, LAYERED, height=68)
+if text:
+    with answer:
+        section("In French")
+        translation_part(look_at(text))
+
+
+def explore(text: str) -> None:
+    """Look at all heads, at one of them, at one query of it; step through it; switch heads off."""
+    head = choice_part(model.config.n_layers, model.config.n_heads)
+    look = look_at(text)
+    trace = traces(look)[head.kind, head.layer]
+    write_address()
+    every, one = st.columns([1.1, 1], gap="medium")
+    with every:
+        heads_part(look, head)
+        query = words_part(look, trace, head)
+    with one:
+        large_part(trace, head, notes(look, head.kind)[head.layer][head.head], head in look.off)
+    st.divider()
+    steps_part(trace, head, query)
+    st.divider()
+    numbers, off = st.columns([1, 1.1], gap="large")
+    with numbers:
+        numbers_part(trace, head, query)
+    with off:
+        off_part(look, head)
+    export_bar(trace, NAME, head=head.head, query=query)
+
+
+if text:
+    st.fragment(explore, run_every=play_interval(NAME))(text)
+    st.divider()
+    st.fragment(shuffle_section)(text)
+st.divider()
+st.fragment(positions_section)(model.config.d_model)
+st.divider()
+st.fragment(cost_section)(look_at(text).source.ids.numel() if text else 12)
