@@ -9,10 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.data.pieces import START
-from attention_core.data.words import MOST_WORDS
+from attention_core.data.pieces import END, START, pieces
+from attention_core.data.words import MOST_WORDS, bare, english_words
 from attention_core.models.translator import Translator
-from attention_core.translation import read_source
 
 LONGEST = MOST_WORDS
 
@@ -73,12 +72,12 @@ def grown(words: Sequence[str], n: int) -> list[str]:
 
 
 @torch.inference_mode()
-def collapse(model: Translator, words: Sequence[str], n: int) -> Collapse:
+def collapse(model: Translator, text: str, n: int) -> Collapse:
     """Read n words and let the first decoder state collect what it wants from their states.
 
     Args:
         model: a recurrent translator with attention.
-        words: of a sentence; repeated when n is larger.
+        text: an English sentence; it begins again where it ends.
         n: how many states, 1 to LONGEST. A word of several pieces counts with the state of its last piece; the
             sentence's end is read but not counted.
 
@@ -87,14 +86,13 @@ def collapse(model: Translator, words: Sequence[str], n: int) -> Collapse:
     """
     if not 1 <= n <= LONGEST:
         raise ValueError(f"n must be from 1 to {LONGEST}, got {n}")
-    taken = grown(words, n)
-    source = read_source(" ".join(taken))
+    taken = grown(english_words(text), n)
+    cut = pieces().cut([word.lower() for word in taken])
     device = next(model.parameters()).device
-    encoding = model.encode(source.ids[None].to(device))
-    last_piece = {word: piece for piece, word in enumerate(source.word_of)}
-    kept = [last_piece[word] for word in range(min(n, len(source.words)))]
-    states = encoding.states[0, kept]
+    encoding = model.encode(torch.tensor([[*cut.ids, END]], device=device))
+    last_piece = {word: piece for piece, word in enumerate(cut.word_of)}
+    states = encoding.states[0, [last_piece[word] for word in range(n)]]
     start = model.start(encoding.last).tanh()
     query, _ = model.decoder(model.embedding(torch.tensor([[START]], device=device)), start[None])
     weights = model.score()(query[0], states)[0].softmax(-1)
-    return Collapse([source.words[word] for word in range(len(kept))], states, weights, weights @ states)
+    return Collapse([bare(word) for word in taken], states, weights, weights @ states)

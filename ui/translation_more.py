@@ -13,7 +13,6 @@ from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.learned import Learning, learning_of
 from attention_core.models import Translator
 from attention_core.trace import Role
-from attention_core.translation import read_source
 from attention_core.weights import WeightsError
 from ui.layout import section
 from ui.models import COMPUTE, load_snapshots, model_or_none
@@ -121,5 +120,5 @@ def collapse_part() -> None:
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _collapsed(text: str, n: int) -> Collapse:
     with COMPUTE:
-        made = collapse(cast(Translator, _additive()[0]), read_source(text).words, n)
+        made = collapse(cast(Translator, _additive()[0]), text, n)
         return Collapse(made.words, made.states.cpu(), made.weights.cpu(), made.context.cpu())

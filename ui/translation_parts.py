@@ -95,6 +95,10 @@ def sentence_part() -> tuple[str, Source] | None:
 
 
 def _remarks(source: Source) -> None:
+    if source.n_dropped:
+        st.info(
+            f"That is too many pieces: {len(source.words)} words are read, {source.n_dropped} stay in the box, unread."
+        )
     cut = cut_words(source)
     if cut:
         shown = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(parts), 60)}" for word, parts in cut[:4])

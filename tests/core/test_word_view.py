@@ -1,0 +1,97 @@
+"""Translations by word: weights merged, probabilities multiplied, the same for pieces, one vector, an open end."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core.data.pieces import END, START
+from attention_core.models import build
+from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.translation import explain, explain_layers, french_prefix, read_source, translation_of
+from attention_core.word_view import mean_over_heads, piece_probabilities, sentence_probability, word_view
+
+SOURCE = read_source("My chihuahua sleeps.")
+FINISHED = translation_of([*french_prefix("Mon chihuahua dort."), END])
+OPEN = translation_of(french_prefix("Mon chihuahua"))
+
+
+@pytest.fixture(scope="module")
+def additive():
+    torch.manual_seed(0)
+    return build("translator-additive").eval().requires_grad_(False)
+
+
+def viewed(model, made, **more):
+    return word_view(explain(model, SOURCE, made), SOURCE, made, piece_probabilities(model, SOURCE, made.ids), **more)
+
+
+def test_rows_and_columns_are_words_and_each_row_sums_to_one(additive):
+    view = viewed(additive, FINISHED)
+    assert view.target == ["Mon", "chihuahua", "dort", ".", "end"]
+    assert view.source == view.keys == ["My", "chihuahua", "sleeps", ".", "end"]
+    assert view.weights.shape == (5, 5)
+    assert_close(view.weights.sum(1), torch.ones(5))
+
+
+def test_pieces_can_be_had_instead(additive):
+    view = viewed(additive, FINISHED, by_piece=True)
+    assert view.target == FINISHED.labels
+    assert view.keys == SOURCE.labels
+    assert view.first_piece == list(range(len(FINISHED.ids)))
+    assert len(view.target) > 5
+
+
+def test_a_word_begins_at_its_first_piece_and_is_found_from_any(additive):
+    words = viewed(additive, FINISHED)
+    start, following = words.first_piece[1], words.first_piece[2]
+    assert following - start == len(words.pieces_of[1]) > 1
+    assert [words.row_of(piece) for piece in range(start, following + 1)] == [1] * (following - start) + [2]
+
+
+def test_the_probability_of_a_word_is_the_product_of_its_pieces(additive):
+    words, pieces = viewed(additive, FINISHED), viewed(additive, FINISHED, by_piece=True)
+    assert math.prod(words.probabilities) == pytest.approx(math.prod(pieces.probabilities))
+    assert words.probabilities[0] == pytest.approx(pieces.probabilities[0])
+
+
+def test_piece_probabilities_are_those_of_the_model(additive):
+    fed = torch.tensor([[START, *FINISHED.ids[:-1]]])
+    expected = additive(SOURCE.ids[None], fed).logits[0].softmax(-1)
+    told = piece_probabilities(additive, SOURCE, FINISHED.ids)
+    assert told == pytest.approx([float(expected[place, one]) for place, one in enumerate(FINISHED.ids)])
+    assert piece_probabilities(additive, SOURCE, []) == []
+
+
+def test_an_open_end_has_a_row_of_its_own_and_no_probability(additive):
+    view = viewed(additive, OPEN)
+    assert view.target == ["Mon", "chihuahua", "?"]
+    assert math.isnan(view.probabilities[-1])
+    nothing = translation_of([])
+    assert viewed(additive, nothing).target == ["?"]
+
+
+def test_without_attention_there_is_a_single_key():
+    model = build("translator-none").eval().requires_grad_(False)
+    view = viewed(model, FINISHED)
+    assert view.is_single
+    assert_close(view.weights, torch.ones(5, 1))
+    assert len(view.source) == 5
+
+
+def test_heads_are_averaged_unless_one_is_asked_for():
+    model = Transformer(TransformerConfig(n_layers=1, n_heads=2, d_model=8, d_ff=8)).eval().requires_grad_(False)
+    trace = explain_layers(model, SOURCE, FINISHED)["cross", 0]
+    assert_close(mean_over_heads(trace), (trace.weights(0) + trace.weights(1)) / 2)
+    probabilities = piece_probabilities(model, SOURCE, FINISHED.ids)
+    second = word_view(trace, SOURCE, FINISHED, probabilities, by_piece=True, head=1)
+    assert_close(second.weights, trace.weights(1))
+
+
+def test_sentence_probability_is_a_product_and_per_word_its_root():
+    assert sentence_probability([0.5, 0.25, 0.5], 2) == pytest.approx((0.0625, 0.25))
+    assert sentence_probability([], 0) == (1.0, 1.0)
+    assert sentence_probability([0.5, 0.0], 2) == (0.0, 0.0)
