@@ -28,14 +28,16 @@ class Sentence:
 
     Attributes:
         words: as typed, for people.
-        pieces: int64 (n_words, n_pieces), what each word (in lower case) was cut into, PAD = no piece.
-        texts: the pieces of each word as texts; one alone for a known word.
+        pieces: int64 (n_words, N_COLUMNS), rows of the table of vectors, see data/review_pieces.py.
+        texts: the pieces of each word (in lower case) as texts; one alone for a known word.
+        paired: whether each word makes a known pair with the one before it.
         n_dropped: words beyond the bound that were not read.
     """
 
     words: list[str]
     pieces: Tensor
     texts: list[list[str]]
+    paired: list[bool]
     n_dropped: int
 
     @property
@@ -49,12 +51,25 @@ class Sentence:
         return [place for place, texts in enumerate(self.texts) if len(texts) > 1]
 
     @property
+    def turned(self) -> list[str]:
+        """What each word was read as where that is more than itself, such as "bad + (not bad)", else ""."""
+        unknown, turned = set(self.unknown_words), []
+        for place, texts in enumerate(self.texts):
+            if place in unknown:
+                turned.append("an unknown sign")
+                continue
+            pair = [f"({self.words[place - 1]} {self.words[place]})".lower()] if self.paired[place] else []
+            parts = texts + pair
+            turned.append(" + ".join(parts) if len(parts) > 1 else "")
+        return turned
+
+    @property
     def unknown_words(self) -> list[int]:
         """Positions of the words with letters or signs that the vocabulary lacks, such as those of other alphabets."""
         return torch.nonzero((self.pieces == UNKNOWN).any(-1)).flatten().tolist()
 
 
-class Judgement(NamedTuple):
+class Verdict(NamedTuple):
     """What a model says of a sentence.
 
     Attributes:
@@ -96,8 +111,12 @@ def read_sentence(text: str) -> Sentence:
     if not words:
         raise ValueError("text has nothing to read: expected a sentence, got only spaces or nothing")
     kept = words[:MOST_WORDS]
-    ids, texts = pieces_of([word.lower() for word in kept])
-    return Sentence(kept, ids, texts, len(words) - len(kept))
+    return sentence_of(kept, len(words) - len(kept))
+
+
+def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:
+    """Return the sentence that is made of these words."""
+    return Sentence(words, *pieces_of([word.lower() for word in words]), n_dropped)
 
 
 def batch_of(sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
@@ -123,16 +142,31 @@ def judge_all(model: nn.Module, sentences: Sequence[Tensor], batch_size: int = 2
     return answers
 
 
-def judge(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Judgement:
+def judge(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Verdict:
     """Return what a model says of a sentence, perhaps with words that attention may not look at."""
     with torch.inference_mode():
         logits = model(sentence.pieces[None].to(_device(model)), intervention=intervention).logits
-    return Judgement(float(logits.softmax(-1)[0, 1]))
+    return Verdict(float(logits.softmax(-1)[0, 1]))
 
 
 def explain(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
     """Return the attention trace of a sentence."""
     return model.trace(sentence.pieces.to(_device(model)), sentence.labels, intervention)  # type: ignore[operator]
+
+
+@torch.inference_mode()
+def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
+    """Return the weights of several sentences at once, one (n_words,) each, the same as in their traces.
+
+    Args:
+        model: a SentenceClassifier.
+        sentences: their rows of the table of vectors.
+    """
+    pieces, mask = batch_of(sentences)
+    encoding = model.encode(pieces.to(_device(model)), mask.to(_device(model)))  # type: ignore[operator]
+    scores = model.score()(model.queries(len(sentences)), encoding.states[:, None])[:, 0, 0]  # type: ignore[operator]
+    weights = scores.masked_fill(~encoding.mask, -torch.inf).softmax(-1).cpu()
+    return [row[: len(one)] for row, one in zip(weights, sentences, strict=True)]
 
 
 def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Erasure:
@@ -157,19 +191,53 @@ def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention 
         else judge(model, sentence, Intervention(blocked_keys=(*sorted(already), place))).positive
         for place in range(n)
     ]
-    keep = [torch.tensor([other for other in range(n) if other != place]) for place in range(n)]
-    if already:
-        removed = [
-            _judge_pieces(
-                model,
-                sentence.pieces[keep[place]],
-                tuple(other - (other > place) for other in already if other != place),
-            )
-            for place in range(n)
-        ]
-    else:
-        removed = judge_all(model, [sentence.pieces[one] for one in keep]).tolist()
-    return Erasure(torch.tensor(blocked) - now, torch.tensor(removed) - now)
+    return Erasure(torch.tensor(blocked) - now, remove_each(model, sentence, intervention))
+
+
+def remove_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Tensor:
+    """Return how the probability of "positive" changes when each word in turn is not there, (n_words,).
+
+    Args:
+        model: any of the three.
+        sentence: of two words or more.
+        intervention: words that are blocked already; they stay blocked in the shorter sentences.
+    """
+    n, now = len(sentence.words), judge(model, sentence, intervention).positive
+    shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]).pieces for place in range(n)]
+    if not intervention.blocked_keys:
+        return judge_all(model, shorter) - now
+    answers = []
+    for place, pieces in enumerate(shorter):
+        still = tuple(other - (other > place) for other in intervention.blocked_keys if other != place)
+        with torch.inference_mode():
+            logits = model(pieces[None].to(_device(model)), intervention=Intervention(blocked_keys=still)).logits
+        answers.append(float(logits.softmax(-1)[0, 1]))
+    return torch.tensor(answers) - now
+
+
+def rank_agreement(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return Spearman's rank correlation of two lists, -1 to 1; 0 where one of them is constant."""
+    ranks = torch.stack([_ranks(torch.tensor(one, dtype=torch.float64)) for one in (first, second)])
+    centred = ranks - ranks.mean(1, keepdim=True)
+    length = centred.norm(dim=1).prod()
+    return float(centred[0] @ centred[1] / length) if length > 0 else 0.0
+
+
+def _ranks(values: Tensor) -> Tensor:
+    """Return each value's rank from 0; equal values share the mean of their ranks."""
+    below = (values[None] < values[:, None]).sum(1)
+    alike = (values[None] == values[:, None]).sum(1)
+    return below + (alike - 1) / 2
+
+
+def sentences_with(bank: Sequence[str], words: Sequence[str], n: int) -> list[str]:
+    """Return up to n sentences of a bank that hold one of the words, those with the first words first."""
+    found: list[str] = []
+    for word in words:
+        for text in bank:
+            if text not in found and word in [bare(one).lower() for one in english_words(text)]:
+                found.append(text)
+    return found[:n]
 
 
 def _judge_pieces(model: nn.Module, pieces: Tensor, blocked: tuple[int, ...]) -> float:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.data.review_pieces import frequent_words, pieces_of
-from attention_core.sentences import Sentence, explain
+from attention_core.sentences import Sentence, explain, sentence_of
 
 
 class Usual(NamedTuple):
@@ -45,7 +45,7 @@ class Neighbour:
 
 def word_vectors(model: nn.Module, words: list[str]) -> Tensor:
     """Return the learned vectors of words in lower case, (n_words, d_embedding)."""
-    ids, _ = pieces_of(words)
+    ids = torch.cat([pieces_of([word]).ids for word in words])  # one by one: beside each other they would make pairs
     with torch.inference_mode():
         return model.vectors(ids[None].to(next(model.parameters()).device))[0]  # type: ignore[operator]
 
@@ -87,10 +87,7 @@ def neighbours_in_place(
     word = sentence.words[place].lower()
     rows = []
     for one, cosine in [(word, 1.0), *nearest_words(model, word, n)]:
-        ids, texts = pieces_of([one])
-        pieces = sentence.pieces.clone()
-        pieces[place] = ids[0]
-        other = Sentence(sentence.words, pieces, [*sentence.texts[:place], texts[0], *sentence.texts[place + 1 :]], 0)
+        other = sentence_of([*sentence.words[:place], one, *sentence.words[place + 1 :]])
         weight = float(explain(model, other).weights()[0, place]) * len(sentence.words)
         rows.append(Neighbour(one, cosine, weight, usual.get(one)))
     return rows

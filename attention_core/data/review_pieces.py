@@ -1,4 +1,4 @@
-"""The vocabulary of the models that judge sentences: common words whole, rare ones as pieces.
+"""The vocabulary of the models that judge sentences: common words whole, rare ones as pieces, and common pairs.
 
 To make it again: python -m attention_core.data.review_pieces [--data FOLDER_OR_FILE]
 """
@@ -11,6 +11,8 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,15 +23,35 @@ from attention_core.data.polarity import Review, read_reviews, split_reviews
 from attention_core.data.words import SPACE, bare, english_words
 from attention_core.weights import WeightsError, weights_folder
 
-VOCABULARY_SIZE = 6000
-MOST_PIECES = 8
+N_PIECES = 8000
+N_PAIRS = 9000
+"""Pairs of neighbouring words with a vector of their own: the commonest of those that occur three times or more."""
+N_VECTORS = N_PIECES + N_PAIRS
+MOST_PIECES = 7
 """Pieces of a word that count; the rest of a longer word is left out."""
+N_COLUMNS = MOST_PIECES + 1
+"""Numbers per word: its pieces, then the pair that it makes with the word before it."""
 PIECES_NAME = "sentence-pieces.json"
 WORDS_NAME = "sentence-words.json"
+RARE = 3
 N_FREQUENT = 2000
 """Words whose weights over all reviews are kept."""
 
-__all__ = ["PAD", "UNKNOWN", "VOCABULARY_SIZE", "frequent_words", "pieces_of", "review_words"]
+__all__ = ["N_COLUMNS", "N_VECTORS", "PAD", "UNKNOWN", "Pieced", "frequent_words", "pieces_of", "review_words"]
+
+
+class Pieced(NamedTuple):
+    """Words as rows of the table of vectors.
+
+    Attributes:
+        ids: int64 (n_words, N_COLUMNS), pieces, PAD = none; the last column is the pair with the word before.
+        texts: the pieces of each word; one alone for a known word.
+        paired: whether the word and the one before it are a known pair, such as "not bad".
+    """
+
+    ids: Tensor
+    texts: list[list[str]]
+    paired: list[bool]
 
 
 def review_words(sentence: str) -> list[str]:
@@ -44,46 +66,64 @@ def _vocabulary() -> Pieces:
     return Pieces.load(weights_folder() / PIECES_NAME)
 
 
-def pieces_of(words: Sequence[str]) -> tuple[Tensor, list[list[str]]]:
-    """Return the pieces of words in lower case as int64 (n_words, MOST_PIECES), PAD at the end, and as texts.
+def pieces_of(words: Sequence[str]) -> Pieced:
+    """Cut the words of a sentence, in lower case, into pieces, and find the known pairs among them.
 
     Raises:
         WeightsError: the vocabulary is missing or damaged.
     """
-    ids, texts = torch.full((len(words), MOST_PIECES), PAD), []
+    ids, texts, paired = torch.full((len(words), N_COLUMNS), PAD), [], []
     for place, word in enumerate(words):
         cut = _vocabulary().cut([SPACE + word])
         own = [text.removeprefix(SPACE) for text in cut.texts]
         kept = [(one, text) for one, text in zip(cut.ids, own, strict=True) if text][:MOST_PIECES] or [(UNKNOWN, word)]
         ids[place, : len(kept)] = torch.tensor([one for one, _ in kept])
+        pair = _pairs().get(f"{words[place - 1]} {word}") if place else None
+        ids[place, -1] = PAD if pair is None else pair
         texts.append([text for _, text in kept])
-    return ids, texts
+        paired.append(pair is not None)
+    return Pieced(ids, texts, paired)
 
 
 @lru_cache(maxsize=1)
+def _lists() -> tuple[dict[str, int], dict[str, int]]:
+    """Return the frequent words with their counts, and the pairs with their rows in the table of vectors."""
+    path = weights_folder() / WORDS_NAME
+    try:
+        lists = json.loads(path.read_text())
+        counts = {str(word): int(count) for word, count in lists["words"].items()}
+        return counts, {str(pair): N_PIECES + number for number, pair in enumerate(lists["pairs"][:N_PAIRS])}
+    except FileNotFoundError:
+        raise WeightsError(f"No word list {path}. {_how_to_get()}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(f"The word list {path} is damaged ({error!r}). {_how_to_get()}") from None
+
+
+def _pairs() -> dict[str, int]:
+    return _lists()[1]
+
+
 def frequent_words() -> dict[str, int]:
     """Return the most frequent words of the training part with how often each one occurs, commonest first.
 
     Raises:
         WeightsError: the list is missing or damaged.
     """
-    path = weights_folder() / WORDS_NAME
-    try:
-        counts = json.loads(path.read_text())
-        return {str(word): int(count) for word, count in counts.items()}
-    except FileNotFoundError:
-        raise WeightsError(f"No word list {path}. {_how_to_get()}") from None
-    except (ValueError, AttributeError) as error:
-        raise WeightsError(f"The word list {path} is damaged ({error}). {_how_to_get()}") from None
+    return _lists()[0]
 
 
-def learn(reviews: Sequence[Review]) -> tuple[Pieces, dict[str, int]]:
-    """Return the vocabulary and the most frequent words of reviews."""
+def learn(reviews: Sequence[Review]) -> tuple[Pieces, dict[str, int], list[str]]:
+    """Return the vocabulary, the most frequent words and the most frequent pairs of reviews."""
     sentences = [review_words(review.sentence) for review in reviews]
-    counts = Counter(word for words in sentences for word in words)
-    common = dict(sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:N_FREQUENT])
-    marked = [[SPACE + word for word in words] for words in sentences]
-    return Pieces.learn(marked, VOCABULARY_SIZE), common
+    words = Counter(word for sentence in sentences for word in sentence)
+    pairs = Counter(pair for sentence in sentences for pair in {" ".join(two) for two in pairwise(sentence)})
+    marked = [[SPACE + word for word in sentence] for sentence in sentences]
+    common = [pair for pair, n in _ranked(pairs)[:N_PAIRS] if n >= RARE]
+    return Pieces.learn(marked, N_PIECES), dict(_ranked(words)[:N_FREQUENT]), common
+
+
+def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 
 
 def _how_to_get() -> str:
@@ -96,13 +136,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", help="folder of the data sets, or a tab-separated file")
     parsed = parser.parse_args(arguments)
     try:
-        vocabulary, common = learn(split_reviews(read_reviews(parsed.data)).train)
+        vocabulary, words, pairs = learn(split_reviews(read_reviews(parsed.data)).train)
     except DataError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     vocabulary.save(weights_folder() / PIECES_NAME)
-    (weights_folder() / WORDS_NAME).write_text(json.dumps(common, ensure_ascii=False, indent=0) + "\n")
-    print(f"wrote {weights_folder() / PIECES_NAME}: {len(vocabulary)} pieces")
+    lists = json.dumps({"words": words, "pairs": pairs}, ensure_ascii=False, indent=0)
+    (weights_folder() / WORDS_NAME).write_text(lists + "\n")
+    print(f"wrote {weights_folder() / PIECES_NAME} and {WORDS_NAME}: {len(vocabulary)} pieces, {len(pairs)} pairs")
     return 0
 
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attend import Attended, attend
-from attention_core.data.review_pieces import PAD, UNKNOWN, VOCABULARY_SIZE
+from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
 from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.sentence_steps import Parts, sentence_trace
 from attention_core.scores import Additive, ScaledDot, Score
@@ -41,7 +41,7 @@ class SentenceConfig:
     """
 
     pooling: str = "attention"
-    d_embedding: int = 48
+    d_embedding: int = 24
     d_state: int = 96
     d_query: int = 32
     d_additive: int = 64
@@ -65,14 +65,17 @@ class Encoding(NamedTuple):
 
 
 class WordVectors(nn.Module):
-    """A vector per word: the sum of the vectors of the pieces that it is cut into. A common word is one piece.
+    """A vector per word: the sum of the vectors of its pieces, and of the pair with the word before if that is known.
 
-    Source: words as sums of their parts, Bojanowski et al. 2017; pieces, Sennrich et al. 2016.
+    A common word is one piece.
+
+    Source: words as sums of their parts, Bojanowski et al. 2017; pieces, Sennrich et al. 2016; pairs of words, Joulin
+    et al. 2017, "Bag of tricks".
     """
 
     def __init__(self, width: int, word_dropout: float) -> None:
         super().__init__()
-        self.table = nn.Embedding(VOCABULARY_SIZE, width, padding_idx=PAD)
+        self.table = nn.Embedding(N_VECTORS, width, padding_idx=PAD)
         self.word_dropout = word_dropout
         nn.init.normal_(self.table.weight, std=0.1)
         with torch.no_grad():
@@ -215,15 +218,14 @@ class TwoPhaseClassifier(nn.Module):
     """A second network that sees a sentence only through the frozen weights of a first one.
 
     Phase one is a trained SentenceClassifier with attention (`guide`); its parameters do not move any more. Phase two
-    has word vectors of its own and knows neither order nor neighbours: each word becomes a value of its own,
-    tanh(W x), and the frozen weights decide how much of each is handed over.
+    reads the guide's word vectors one by one and knows nothing of the rest of the sentence: each becomes a value,
+    tanh(W x + b), and the frozen weights decide how much of each is handed over.
     """
 
     def __init__(self, config: SentenceConfig) -> None:
         super().__init__()
         self.config = config
         self.guide = SentenceClassifier(config).requires_grad_(False)
-        self.vectors = WordVectors(config.d_embedding, config.word_dropout)
         self.read = nn.Linear(config.d_embedding, config.d_state)
         self.answer = nn.Linear(config.d_state, len(ANSWERS))
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
@@ -246,8 +248,9 @@ class TwoPhaseClassifier(nn.Module):
         """Judge sentences; as SentenceClassifier.forward."""
         with torch.no_grad():
             encoding = self.guide.encode(pieces, mask)
-        embedded = self.embedding_dropout(self.vectors(pieces))
-        values = self.state_dropout(self.read(embedded).tanh())
+            seen = hide_words(pieces, self.config.word_dropout) if self.training else pieces
+            embedded = self.guide.vectors(seen)
+        values = self.state_dropout(self.read(self.embedding_dropout(embedded)).tanh())
         attended = self.guide.attend(encoding, values, intervention)
         logits = self.answer(self.state_dropout(attended.context[:, 0, 0]))
         if labels is None:

@@ -84,9 +84,12 @@ def _embedding_step(embedded: Tensor, axis: Axis) -> Step:
         name="embedding",
         title="Words as vectors",
         symbol="X",
-        formula=r"x_j = \sum_{p \,\in\, \text{pieces of word } j} E[p]",
+        formula=r"x_j = \sum_{p \,\in\, \text{pieces of word } j} E[p] \; + \; E[\text{pair}_{j-1,\,j}]",
         code="embedded = table(pieces).sum(-2)",
-        explanation="Every word is looked up in a table of learned vectors; a rare word is the sum of its pieces.",
+        explanation=(
+            "Every word is looked up in a table of learned vectors. A rare word is the sum of its pieces; a common "
+            "pair such as “not bad” adds a vector of its own to its second word."
+        ),
         role=Role.INPUT,
         row_axis=axis,
         col_axis=Axis.numbered("dimensions", embedded.shape[-1]),
@@ -119,9 +122,9 @@ def _value_step(values: Tensor, axis: Axis) -> Step:
         name="value",
         title="The second network's words: values",
         symbol="V",
-        formula=r"v_j = \tanh(W x'_j + b)",
-        code="values = torch.tanh(read(vectors(pieces)))",
-        explanation="A second network looks at each word by itself, without its neighbours.",
+        formula=r"v_j = \tanh(W x_j + b)",
+        code="values = torch.tanh(read(embedded))",
+        explanation="A second network reads one word's vector at a time, blind to the rest of the sentence.",
         role=Role.VALUE,
         row_axis=axis,
         col_axis=Axis.numbered("dimensions", values.shape[-1]),

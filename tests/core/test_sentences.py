@@ -1,0 +1,423 @@
+"""Judging sentences: data, reading, the three models, their traces, erasing, training, evaluation."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core.attend import attend
+from attention_core.data.mnist import DataError
+from attention_core.data.polarity import read_reviews, split_reviews
+from attention_core.data.review_pieces import N_COLUMNS, PAD, UNKNOWN, frequent_words, review_words
+from attention_core.data.review_presets import BANK, PRESETS
+from attention_core.evaluate.__main__ import main as evaluate
+from attention_core.intervene import Intervention
+from attention_core.models import build, load
+from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, hide_words
+from attention_core.sentences import (
+    MOST_WORDS,
+    batch_of,
+    erase_each,
+    explain,
+    judge,
+    judge_all,
+    rank_agreement,
+    read_sentence,
+    remove_each,
+    sentences_with,
+    weights_of,
+)
+from attention_core.train.__main__ import main as train
+from attention_core.train.sentiment import epoch_of_batches, log_ratios
+from attention_core.weights import WeightsError, read_card, read_weights
+from attention_core.word_space import nearest_words, neighbours_in_place, usual_weights
+
+NAMES = ("sentence-attention", "sentence-mean", "sentence-two-phase")
+LINES = "1\ta fine film .\n0\ta dull film .\n1\tfunny and warm .\n0\tslow and silly .\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A small file of reviews; every sentence has another number in it."""
+    path = tmp_path / "reviews.tsv"
+    path.write_text("".join(f"{n % 2}\tfilm {n} is {'fine' if n % 2 else 'dull'} .\n" for n in range(120)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def attention():
+    return load("sentence-attention", "cpu")
+
+
+def untrained(name):
+    torch.manual_seed(3)
+    return build(name).eval()
+
+
+def test_plain_and_gzipped_files_say_the_same(tmp_path):
+    plain, zipped = tmp_path / "a.tsv", tmp_path / "a.tsv.gz"
+    plain.write_text("\ufeff" + LINES.replace("\n", "\r\n"), encoding="utf-8")
+    zipped.write_bytes(gzip.compress(LINES.encode()))
+    assert read_reviews(plain) == read_reviews(zipped)
+    assert [review.positive for review in read_reviews(plain)] == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"1\tfine\nwithout a tab\n", "line 2"),
+        (b"positive\tfine\n", "line 1"),
+        (b"2\tfine\n", "label"),
+        (b"1\t \n", "line 1"),
+        (b"\n \n", "is empty"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b"\x1f\x8b cut", "damaged"),
+    ],
+)
+def test_files_that_cannot_be_read_are_told(tmp_path, content, words):
+    path = tmp_path / "bad.tsv"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=words):
+        read_reviews(path)
+    with pytest.raises(DataError, match="No review sentences"):
+        read_reviews(tmp_path / "none.tsv")
+
+
+def test_which_part_a_sentence_is_in_depends_on_the_sentence_alone(file):
+    reviews = read_reviews(file)
+    split, other = split_reviews(reviews), split_reviews(reviews[::-1])
+    assert set(split.train) == set(other.train)
+    assert not set(split.train) & set(split.development)
+    assert len(split.train) + len(split.development) == len(reviews)
+    assert 2 <= len(split.development) <= 30
+
+
+@pytest.mark.data
+def test_the_corpus_is_whole_and_balanced(data_folder):
+    reviews = read_reviews(data_folder)
+    assert len(reviews) == 9662
+    assert sum(review.positive for review in reviews) == 4840
+
+
+def test_typed_sentences_are_read_as_the_tokenised_corpus_is():
+    typed, corpus = read_sentence("It's NOT great!"), read_sentence("it's not great !")
+    assert typed.words == ["It", "'s", "NOT", "great", "!"]
+    assert torch.equal(typed.pieces, corpus.pieces)
+    assert review_words("Don't!") == ["do", "n't", "!"]
+
+
+def test_rare_words_are_pieces_and_foreign_signs_are_unknown():
+    sentence = read_sentence("unwatchable 映画 😀 film")
+    assert sentence.cut_words[0] == 0
+    assert "".join(sentence.texts[0]) == "unwatchable"
+    assert sentence.unknown_words == [1, 2]
+    assert sentence.turned[1:] == ["an unknown sign", "an unknown sign", ""]
+    assert (sentence.pieces != PAD).sum(1)[-1] == 1
+
+
+def test_a_common_pair_adds_to_its_second_word_only_beside_the_first():
+    together, apart = read_sentence("not a film"), read_sentence("a not film")
+    assert together.paired == [False, True, False]
+    assert together.turned[1] == "a + (not a)"
+    assert together.pieces[1, :-1].tolist() == apart.pieces[0, :-1].tolist()
+    assert together.pieces[1, -1] != PAD
+    assert apart.pieces[0, -1] == PAD
+
+
+@pytest.mark.parametrize("text", ["", "   \n\t", "\u00a0"])
+def test_nothing_to_read_is_told(text):
+    with pytest.raises(ValueError, match="text"):
+        read_sentence(text)
+
+
+def test_ten_thousand_words_are_bounded():
+    sentence = read_sentence("word " * 10_000)
+    assert len(sentence.words) == MOST_WORDS
+    assert sentence.n_dropped > 0
+    assert sentence.pieces.shape == (MOST_WORDS, N_COLUMNS)
+    endless = read_sentence("x" * 100_000)
+    assert len(endless.words) == 1
+    assert len(endless.labels[0]) == 30
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_trace_reproduces_the_answer_and_padding_changes_nothing(name):
+    model = untrained(name)
+    long, short = (read_sentence(text) for text in ("a warm and funny film about nothing .", "dull !"))
+    pieces, mask = batch_of([long.pieces, short.pieces])
+    with torch.inference_mode():
+        together = model(pieces, mask).logits
+        for place, sentence in enumerate((long, short)):
+            alone = model(sentence.pieces[None]).logits[0]
+            assert_close(alone, together[place])
+            trace = explain(model, sentence)
+            weights = trace.weights()
+            assert_close(weights.sum(), torch.tensor(1.0))
+            assert_close(weights @ trace.value[0], trace.context())
+            assert_close(model.answer(trace.context()).softmax(-1), alone.softmax(-1)[None])
+            assert_close(trace.step("answer").value(), alone.softmax(-1)[None])
+
+
+def test_attention_over_padding_is_exactly_zero():
+    model = untrained("sentence-attention")
+    pieces, mask = batch_of([read_sentence("a warm film .").pieces, read_sentence("dull").pieces])
+    with torch.inference_mode():
+        encoding = model.encode(pieces, mask)
+        loud = torch.where(encoding.mask[..., None], encoding.states, torch.tensor(1e6))
+        quiet = attend(
+            model.queries(2), encoding.states[:, None], loud[:, None], score=model.score(), mask=mask[:, None, None]
+        )
+        assert quiet.context.abs().max() < 10
+
+
+def test_the_score_is_bahdanaus_formula():
+    model = untrained("sentence-attention")
+    trace = explain(model, read_sentence("a quiet and honest film"))
+    keys, query = trace.key[0], model.query.detach()
+    by_hand = torch.tanh(model.score_query @ query + keys @ model.score_key.T) @ model.score_vector
+    assert_close(trace.scores()[0], by_hand.detach())
+    assert_close(trace.weights()[0], by_hand.detach().softmax(0))
+
+
+def test_the_mean_weighs_every_word_alike():
+    assert_close(
+        explain(untrained("sentence-mean"), read_sentence("one two three four")).weights(), torch.full((1, 4), 0.25)
+    )
+
+
+def test_the_second_network_knows_no_order_and_the_first_is_frozen():
+    model = untrained("sentence-two-phase")
+    trainable = {name.split(".")[0] for name, p in model.named_parameters() if p.requires_grad}
+    assert trainable == {"read", "answer"}
+    model.train()
+    assert not model.guide.training
+    first, second = (explain(model.eval(), read_sentence(text)) for text in ("film xylophone", "xylophone film"))
+    assert_close(first.value[0], second.value[0].flip(0))
+    assert not torch.allclose(first.key[0], second.key[0].flip(0), atol=1e-3)
+
+
+def test_unknown_poolings_and_labels_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="pooling"):
+        SentenceClassifier(SentenceConfig("sum"))
+    with pytest.raises(ValueError, match="labels"):
+        untrained("sentence-attention").trace(read_sentence("two words").pieces, ["one"])
+
+
+def test_hidden_words_become_one_unknown_piece():
+    pieces, _ = batch_of([read_sentence("unwatchable film").pieces, read_sentence("film").pieces])
+    hidden = hide_words(pieces, 1.0)
+    assert hidden[0, :, 0].tolist() == [UNKNOWN, UNKNOWN]
+    assert (hidden[..., 1:] == PAD).all()
+    assert hidden[1, 1].tolist() == [PAD] * N_COLUMNS
+    assert torch.equal(hide_words(pieces, 0.0), pieces)
+
+
+def test_blocked_words_get_exactly_nothing_and_all_blocked_leaves_the_bias():
+    model, sentence = untrained("sentence-attention"), read_sentence("a dull film")
+    trace = explain(model, sentence, Intervention(blocked_keys=(1,)))
+    assert trace.weights()[0, 1] == 0
+    assert_close(trace.weights().sum(), torch.tensor(1.0))
+    bias = model.answer.bias.softmax(0)[1].item()
+    assert judge(model, sentence, Intervention(blocked_keys=(0, 1, 2))).positive == pytest.approx(bias)
+
+
+@pytest.mark.parametrize("blocked", [(), (2,)])
+def test_erasing_equals_judging_the_shorter_sentence(blocked):
+    model, words = untrained("sentence-attention"), ["a", "warm", "and", "funny", "film"]
+    sentence = read_sentence(" ".join(words))
+    now = judge(model, sentence, Intervention(blocked_keys=blocked)).positive
+    erased = erase_each(model, sentence, Intervention(blocked_keys=blocked))
+    for place in range(len(words)):
+        still = tuple(other - (other > place) for other in blocked if other != place)
+        shorter = read_sentence(" ".join(words[:place] + words[place + 1 :]))
+        expected = judge(model, shorter, Intervention(blocked_keys=still)).positive - now
+        assert erased.removed[place].item() == pytest.approx(expected, abs=1e-6)
+        both = Intervention(blocked_keys=tuple(sorted({*blocked, place})))
+        assert erased.blocked[place].item() == pytest.approx(judge(model, sentence, both).positive - now, abs=1e-6)
+
+
+def test_one_word_has_nothing_to_compare_with():
+    erased = erase_each(untrained("sentence-attention"), read_sentence("dull"))
+    assert erased.blocked.tolist() == erased.removed.tolist() == [0]
+
+
+def test_many_sentences_are_judged_in_their_order():
+    model = untrained("sentence-attention")
+    sentences = [read_sentence(text) for text in ("a b c d e", "f", "g h i", "j k")]
+    together = judge_all(model, [one.pieces for one in sentences], batch_size=2)
+    for one, positive in zip(sentences, together.tolist(), strict=True):
+        assert judge(model, one).positive == pytest.approx(positive, abs=1e-6)
+
+
+def test_weights_of_several_sentences_are_those_of_their_traces():
+    model = untrained("sentence-attention")
+    sentences = [read_sentence(text) for text in ("a warm and funny film", "dull", "not bad")]
+    for one, weights in zip(sentences, weights_of(model, [one.pieces for one in sentences]), strict=True):
+        assert_close(weights, explain(model, one).weights()[0])
+
+
+def test_rank_agreement_is_spearmans():
+    assert rank_agreement([1, 2, 3, 4], [10, 20, 30, 400]) == pytest.approx(1)
+    assert rank_agreement([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
+    assert rank_agreement([1, 2, 3], [2, 1, 3]) == pytest.approx(0.5)
+    assert rank_agreement([1, 1, 2], [5, 5, 9]) == pytest.approx(1)
+    assert rank_agreement([1, 1, 1], [1, 2, 3]) == 0
+
+
+def test_counting_tells_pieces_of_praise_from_pieces_of_blame():
+    sentences = [read_sentence(text).pieces for text in ("fine film", "fine film", "dull film", "dull film")]
+    ratios = log_ratios(sentences, torch.tensor([1, 1, 0, 0]))
+    fine, dull, film = (int(read_sentence(word).pieces[0, 0]) for word in ("fine", "dull", "film"))
+    assert ratios[fine] == pytest.approx(torch.tensor(3.0).log().item())
+    assert ratios[dull] == pytest.approx(-ratios[fine].item())
+    assert ratios[[film, PAD, UNKNOWN]].tolist() == [0, 0, 0]
+
+
+def test_every_sentence_is_met_once_an_epoch():
+    lengths = [n % 17 + 1 for n in range(700)]
+    batches = epoch_of_batches(lengths, torch.Generator().manual_seed(1))
+    assert sorted(place for batch in batches for place in batch) == list(range(700))
+    assert max(map(len, batches)) == 128
+
+
+def small_training(name, file, folder, *more):
+    folders = ["--checkpoints", str(folder / "checkpoints"), "--weights", str(folder / "weights")]
+    return train([name, "--data", str(file), "--device", "cpu", *folders, *more])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_training_writes_weights_and_an_honest_card(name, file, tmp_path):
+    assert small_training(name, file, tmp_path, "--epochs", "0.05") == 0
+    card = read_card(name, tmp_path / "weights")
+    assert card["training_sentences"] + card["development_sentences"] == 120
+    assert 0 <= card["development_accuracy"] <= 1
+    assert {tensor.dtype for tensor in read_weights(name, tmp_path / "weights").values()} == {torch.float16}
+    load(name, "cpu", tmp_path / "weights")
+
+
+def test_resumed_training_gives_the_weights_of_one_never_stopped(file, tmp_path, monkeypatch):
+    from attention_core.train import loop
+
+    assert small_training("sentence-mean", file, tmp_path / "whole", "--epochs", "0.06") == 0
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", 0)
+    monkeypatch.setattr(loop, "_finish", lambda *_: tmp_path / "stopped.safetensors")
+    saved = loop._save
+    calls = []
+
+    def stop_after_two(*arguments):
+        saved(*arguments)
+        calls.append(1)
+        if len(calls) == 2:
+            raise ValueError("stopped")
+
+    monkeypatch.setattr(loop, "_save", stop_after_two)
+    assert small_training("sentence-mean", file, tmp_path / "parts", "--epochs", "0.06") == 1
+    monkeypatch.undo()
+    assert small_training("sentence-mean", file, tmp_path / "parts", "--epochs", "0.06", "--resume") == 0
+    whole, parts = (read_weights("sentence-mean", tmp_path / name / "weights") for name in ("whole", "parts"))
+    assert whole.keys() == parts.keys()
+    for name, tensor in whole.items():
+        assert torch.equal(tensor, parts[name]), name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_evaluating_a_file_prints_its_figures(name, tmp_path, capsys):
+    path = tmp_path / "own.tsv"
+    path.write_text(
+        "1\tA moving, funny and wonderful film.\n0\tDull, boring, stupid and a complete mess.\n1\tsuperb !\n"
+    )
+    assert evaluate([name, str(path), "--json", "--device", "cpu"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["n"] == 3
+    assert result["accuracy"] == 1.0
+    assert (result["accuracy_positive"], result["accuracy_negative"]) == (1.0, 1.0)
+    assert result["majority_share"] == pytest.approx(2 / 3, abs=1e-4)
+
+
+def test_evaluating_what_cannot_be_evaluated_is_one_clear_line(tmp_path, capsys):
+    bad = tmp_path / "bad.tsv"
+    bad.write_text("1\tfine\n7\tseven\n")
+    for path, words in ((bad, "line 2"), (tmp_path, "is a folder"), (tmp_path / "none", "No review sentences")):
+        assert evaluate(["sentence-attention", str(path), "--device", "cpu"]) == 1
+        error = capsys.readouterr().err
+        assert error.startswith("error: ")
+        assert words in error
+        assert error.count("\n") == 1
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", NAMES)
+def test_committed_model_reaches_the_figure_on_its_card(name, data_folder):
+    from attention_core.evaluate.sentences import figures
+
+    card, development = read_card(name), split_reviews(read_reviews(data_folder)).development
+    own = figures(load(name, "cpu"), development)
+    assert own["n"] == card["development_sentences"]
+    assert own["accuracy"] == pytest.approx(card["development_accuracy"], abs=0.003)
+    assert own["accuracy"] >= 0.74
+
+
+def test_the_card_names_all_three_accuracies():
+    side_by_side = read_card("sentence-attention")["side_by_side"]
+    assert side_by_side == {name: read_card(name)["development_accuracy"] for name in NAMES}
+
+
+def test_the_guide_of_two_phases_is_the_committed_attention():
+    first, both = read_weights("sentence-attention"), read_weights("sentence-two-phase")
+    for name, tensor in first.items():
+        assert torch.equal(both[f"guide.{name}"], tensor), name
+
+
+def test_clear_sentences_are_judged_right_and_by_the_telling_words(attention):
+    for word, positive in (("wonderful", True), ("boring", False), ("moving", True), ("dull", False)):
+        sentence = read_sentence(f"the film is {word} .")
+        assert (judge(attention, sentence).positive > 0.5) == positive
+        assert int(explain(attention, sentence).weights()[0].argmax()) == 3
+
+
+def test_neighbours_of_praise_are_praise_and_weigh_about_the_same(attention):
+    usual = usual_weights(read_weights("sentence-attention.snapshots"))
+    assert len(usual) == len(frequent_words())
+    near = [word for word, _ in nearest_words(attention, "wonderful", 8)]
+    assert "wonderful" not in near
+    assert sum(judge(attention, read_sentence(f"it is {word} .")).positive > 0.5 for word in near) >= 7
+    sentence = read_sentence("a wonderful film .")
+    rows = neighbours_in_place(attention, sentence, 1, usual, n=4)
+    assert [row.word for row in rows[1:]] == near[:4]
+    assert rows[0].here == pytest.approx(float(explain(attention, sentence).weights()[0, 1]) * 4, rel=1e-5)
+    assert all(row.here > 1 for row in rows)
+
+
+def test_common_words_draw_less_than_their_share_and_telling_ones_more():
+    usual = usual_weights(read_weights("sentence-attention.snapshots"))
+    assert max(usual[word].mean for word in ("the", "of", "a", ",")) < 1
+    assert min(usual[word].mean for word in ("bad", "dull", "moving", "funny")) > 1.2
+
+
+def test_a_missing_vocabulary_is_told(tmp_path, monkeypatch):
+    from attention_core.data import review_pieces
+
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    monkeypatch.setattr(review_pieces, "_vocabulary", review_pieces._vocabulary.__wrapped__)
+    monkeypatch.setattr(review_pieces, "_lists", review_pieces._lists.__wrapped__)
+    with pytest.raises(WeightsError, match="No vocabulary"):
+        review_pieces.pieces_of(["film"])
+    with pytest.raises(WeightsError, match="No word list"):
+        review_pieces.frequent_words()
+
+
+def test_examples_can_be_read_and_found_by_word():
+    assert len(BANK) == len(set(BANK)) >= 40
+    for text in (*BANK, *PRESETS.values()):
+        assert len(read_sentence(text).words) <= 30
+    found = sentences_with(["A dull film.", "Not dull!", "Fine."], ["fine", "dull"], 2)
+    assert found == ["Fine.", "A dull film."]
+
+
+def test_removing_words_needs_no_attention():
+    changes = remove_each(untrained("sentence-mean"), read_sentence("a dull film"))
+    assert changes.shape == (3,)
