@@ -23,21 +23,18 @@ def length_section(name: str) -> None:
     )
     figures = bleu_by_length(part=part)
     if figures.scores:
-        chart, table = st.columns([1.45, 1], gap="large")
-        with chart:
-            st.altair_chart(
-                length_chart(figures, width=480),
-                width="content",
-                key=f"{name}_lengths",
-                alt="BLEU of every translator by the length of the sentence; the table beside it has the numbers",
-            )
-        with table:
-            st.dataframe(_table(figures), hide_index=True, width="stretch", column_config=_columns(figures))
-            st.caption(
-                f"Lower-cased BLEU (sacrebleu, beam search) on {figures.n:,} {part} sentences that no translator was "
-                "trained on. Few sentences per length: a point or two is chance."
-            )
-            _gap(figures)
+        st.altair_chart(
+            length_chart(figures, width=760),
+            width="content",
+            key=f"{name}_lengths",
+            alt="BLEU of every translator by the length of the sentence; the table below has the numbers",
+        )
+        _gap(figures)
+        st.dataframe(_table(figures), hide_index=True, width="stretch", column_config=_columns(figures))
+        st.caption(
+            f"Lower-cased BLEU (sacrebleu, beam search) on {figures.n:,} {part} sentences that no translator was "
+            "trained on. There are few of each length: a point or two is chance."
+        )
     if figures.missing:
         missing = ", ".join(f"{TRANSLATORS[one]} (`{one}`)" for one in figures.missing)
         st.info(f"Not evaluated yet: {missing}.")

@@ -136,7 +136,7 @@ def _now_words(memory: Memory, at: int, both: bool) -> None:
         if gates is None:
             said.append(f"{word}: all numbers of the state are written anew.")
         else:
-            said.append(f"{word}: keeps **{gates[0]:.0%}** of the old state, looks at {gates[1]:.0%} of it.")
+            said.append(f"{word}: keeps **{gates[0]:.0%}** of the old state, its proposal sees {gates[1]:.0%} of it.")
     st.markdown("  \n".join(said))
 
 
@@ -149,7 +149,8 @@ def _state_chart(name: str, label: str, memory: Memory, direction: str, at: int,
         values,
         memory.labels,
         signed_ramp(np.array([-1.0, 1.0])),
-        title=f"hidden state, read {direction}s",
+        title=f"hidden state, read {direction}s: {len(values)} dimensions, those that behave alike beside each other",
+        bar="number in the state",
         columns=memory.column_facts("states", direction),
         read=read,
         now=now,
@@ -167,22 +168,24 @@ def _gates(name: str, label: str, memory: Memory, at: int) -> None:
     if not memory.update:
         st.caption("A plain network has no gates: nothing decides what is worth keeping.")
         return
-    for kind, title in (
-        ("update", "update gate: share that is kept"),
-        ("reset", "reset gate: share that is looked at"),
-    ):
+    titles = {
+        "update": "update gate: the share of the old state that is kept",
+        "reset": "reset gate: the share of it that the proposal for the new one sees",
+    }
+    for kind, title in titles.items():
         chart = over_time(
             getattr(memory, kind)["forward"],
             memory.labels,
             GATE_RAMP,
             title=title,
+            bar="gate, 0 closed to 1 open" if kind == "reset" else None,
             columns=memory.column_facts(kind, "forward"),
             read=[place <= at for place in range(len(memory))],
             now=at,
             size=(CHART_WIDTH, 64),
             words=False,
         )
-        st.altair_chart(chart, width="content", key=f"{name}_{label}_{kind}", alt=f"{title} over the words")
+        st.altair_chart(chart, width="content", key=f"{name}_{label}_{kind}", alt=f"{title}, over the words")
 
 
 def gradient_section(name: str, memories: dict[str, Memory], both: bool, at: int) -> None:
@@ -246,16 +249,18 @@ def fading_section(name: str, memories: dict[str, Memory]) -> None:
             logarithmic=logarithmic,
             title=f"What is left of the first word, “{labels[0][:24]}”",
         )
-        st.altair_chart(chart, key=f"{name}_fading", alt="What is left of the first word after more words")
-        st.markdown(" ".join(_half_life_words(label, memory.half_life()) for label, memory in memories.items()))
+        st.altair_chart(
+            chart, width="content", key=f"{name}_fading", alt="What is left of the first word after more words"
+        )
+        st.markdown("  \n".join(_half_life_words(label, memory.half_life()) for label, memory in memories.items()))
     with general:
         _average(name, logarithmic)
 
 
 def _half_life_words(label: str, half: float | None) -> str:
     if half is None:
-        return f"{label}: more than half of it is left at the end."
-    return f"{label}: half of it is gone after **{half:.1f} words**."
+        return f"**{label}**: more than half of it is left at the end."
+    return f"**{label}**: half of it is gone after {half:.1f} words."
 
 
 def _average(name: str, logarithmic: bool) -> None:
@@ -270,7 +275,12 @@ def _average(name: str, logarithmic: bool) -> None:
         logarithmic=logarithmic,
         title="What is left of any word: median, and the middle half",
     )
-    st.altair_chart(chart, key=f"{name}_average", alt="What is left of a word after more words, over many sentences")
-    halves = " ".join(_half_life_words(label, one["half_life"]) for label, one in known.items())
+    st.altair_chart(
+        chart,
+        width="content",
+        key=f"{name}_average",
+        alt="What is left of a word after more words, over many sentences",
+    )
+    halves = "  \n".join(_half_life_words(label, one["half_life"]) for label, one in known.items())
     st.markdown(halves)
     st.caption(f"Over {figures['sentences']} development sentences; `{figures['command']}`.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from attention_core.charts.scale import fixed
 from attention_core.lengths import TRANSLATORS, ByLength
 
 COLOURS = {
@@ -69,23 +70,35 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> a
     shape = alt.Shape("model:N", scale=alt.Scale(domain=names, range=[kinds[name] for name in names]), legend=None)
     lines = base.mark_line(strokeWidth=2.2)
     marks = base.mark_point(size=70, filled=True, opacity=1).encode(shape=shape, tooltip=told).add_params(looked)
-    return alt.layer(lines, marks, *_names(frame, figures, top, height, x, y, looked)).properties(
-        width=width, height=height, autosize=alt.AutoSizeParams(type="pad")
+    return fixed(alt.layer(lines, marks, _names(frame, figures, top, height, x, looked)), width, height)
+
+
+def _names(frame, figures, top, height, x, looked) -> alt.Chart:
+    """Write the names right of the last group, moved apart where lines end close to each other."""
+    ends = frame[frame["words"] == figures.groups[-1]].sort_values("bleu", ascending=False).copy()
+    ends["place"] = spread_out(list(ends["bleu"]), NAME_HEIGHT * top / height, lowest=0.0)
+    return (
+        alt.Chart(ends)
+        .mark_text(align="left", dx=14, fontSize=12, color="#7d8794", aria=False, tooltip=None)
+        .encode(
+            x=x,
+            y=alt.Y("place:Q"),
+            text="label:N",
+            opacity=alt.condition(looked, alt.value(1), alt.value(0.3)),
+        )
     )
 
 
-def _names(frame, figures, top, height, x, y, looked) -> list[alt.Chart]:
-    """Write the names right of the last group, moved apart where lines end close to each other."""
-    ends = frame[frame["words"] == figures.groups[-1]].sort_values("bleu", ascending=False)
-    wanted = [height * (1 - one / top) for one in ends["bleu"]]
-    placed: list[float] = []
-    for place in wanted:
-        placed.append(max(place, placed[-1] + NAME_HEIGHT) if placed else place)
-    over = max(0.0, placed[-1] - height) if placed else 0.0
-    placed = [place - over for place in placed]
-    return [
-        alt.Chart(pd.DataFrame([row]))
-        .mark_text(align="left", dx=14, dy=place - there, fontSize=12, color="#7d8794", aria=False, tooltip=None)
-        .encode(x=x, y=y, text="label:N", opacity=alt.condition(looked, alt.value(1), alt.value(0.3)))
-        for row, place, there in zip(ends.to_dict("records"), placed, wanted, strict=True)
-    ]
+def spread_out(places: list[float], gap: float, lowest: float) -> list[float]:
+    """Return places, given from the highest to the lowest, moved so that neighbours are a gap apart.
+
+    Args:
+        places: falling numbers.
+        gap: least distance.
+        lowest: where the last one may end; if there is no room, all move up.
+    """
+    moved: list[float] = []
+    for place in places:
+        moved.append(min(place, moved[-1] - gap) if moved else place)
+    up = max(0.0, lowest - moved[-1]) if moved else 0.0
+    return [place + up for place in moved]

@@ -10,6 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.charts.lengths import spread_out
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, fixed
@@ -29,6 +30,7 @@ def over_time(
     ramp: Ramp,
     *,
     title: str,
+    bar: str | None = None,
     columns: Mapping[str, Sequence[Any]],
     read: Sequence[bool],
     now: int | None = None,
@@ -41,7 +43,8 @@ def over_time(
         values: float (d, n). More rows than screen pixels are averaged in whole blocks.
         labels: n words.
         ramp: colours.
-        title: of the colour bar.
+        title: above the chart.
+        bar: title of the colour bar, or None for a chart without one.
         columns: what the mouse tells of a column: name -> n values.
         read: n, whether the column is there yet.
         now: the column that is read at this moment, framed, or None.
@@ -64,9 +67,9 @@ def over_time(
         alt.Chart(frame[np.asarray(read, dtype=bool)])
         .mark_rect(opacity=0, aria=False)
         .encode(
-            x=alt.X("left:Q"),
+            x=x,
             x2=alt.X2("right"),
-            y=alt.Y("top:Q"),
+            y=y,
             y2=alt.Y2("bottom"),
             tooltip=[
                 alt.Tooltip(f"{name}:{'N' if isinstance(some[0], str) else 'Q'}", **_number_format(some[0]))
@@ -74,15 +77,18 @@ def over_time(
             ],
         )
     )
-    layers = [image, answers, colour_bar_layer(ramp, title, min(width, 200))]
+    layers = [image, answers]
+    if bar is not None:
+        layers.append(colour_bar_layer(ramp, bar, min(width, 200)))
     if now is not None:
         place = pd.DataFrame([{"left": now, "right": now + 1, "top": 0, "bottom": 1}])
-        base = alt.Chart(place).encode(x=alt.X("left:Q"), x2=alt.X2("right"), y=alt.Y("top:Q"), y2=alt.Y2("bottom"))
+        base = alt.Chart(place).encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"))
         layers += [
             base.mark_rect(fillOpacity=0, stroke="white", strokeWidth=4, aria=False, tooltip=None),
             base.mark_rect(fillOpacity=0, stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2, aria=False, tooltip=None),
         ]
-    return fixed(alt.layer(*layers), width, height)
+    heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
+    return fixed(alt.layer(*layers).properties(title=heading), width, height)
 
 
 def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> Ramp:
@@ -162,7 +168,7 @@ def fading_chart(
     words: Sequence[str] | None = None,
     logarithmic: bool = False,
     title: str = "",
-    height: int = 260,
+    size: tuple[int, int] = (430, 190),
 ) -> alt.LayerChart:
     """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
 
@@ -172,8 +178,9 @@ def fading_chart(
         words: the word that was read at each moment, for the mouse, or None.
         logarithmic: whether the vertical axis is.
         title: above the chart.
-        height: screen pixels.
+        size: screen pixels, width and height.
     """
+    height = size[1]
     rows = [
         {
             "network": name,
@@ -196,7 +203,7 @@ def fading_chart(
         "later:Q",
         title="words later",
         scale=alt.Scale(domain=[0, longest * 1.16], nice=False),
-        axis=alt.Axis(grid=False, format="d", tickMinStep=1, tickCount=min(longest, 10)),
+        axis=alt.Axis(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12))),
     )
     y = alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", tickCount=4))
     colour = alt.Color(
@@ -216,11 +223,10 @@ def fading_chart(
         half.mark_rule(strokeDash=[3, 3], color=MUTED, aria=False, tooltip=None).encode(y="left:Q"),
         *_bands(bands or {}, x, y, colour, logarithmic),
         line,
-        _line_names(frame, x, y, logarithmic, top),
+        *_line_names(frame, x, y, logarithmic, top, height),
     ]
-    return alt.layer(*layers).properties(
-        height=height, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
-    )
+    heading = alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
+    return fixed(alt.layer(*layers).properties(title=heading), *size)
 
 
 def _bands(bands, x, y, colour, logarithmic) -> list[alt.Chart]:
@@ -236,23 +242,21 @@ def _bands(bands, x, y, colour, logarithmic) -> list[alt.Chart]:
     return [area.encode(x=x, y=y, y2=alt.Y2("upper"), color=colour)]
 
 
-def _line_names(frame, x, y, logarithmic, top) -> alt.Chart:
-    """Write each network's name at the end of its line, in its place if the lines end close to each other."""
+def _line_names(frame, x, y_axis, logarithmic, top, height) -> list[alt.Chart]:
+    """Write each network's name at the end of its line, apart from each other where lines end close together."""
     ends = frame.sort_values("later").groupby("network", sort=False).tail(1).sort_values("left", ascending=False).copy()
-    offsets, previous = [], None
-    for left in ends["left"]:
-        place = -np.log10(left) / DECADES if logarithmic else -left / top
-        shift = 0.0 if previous is None else max(0.0, 0.07 - (place - previous))
-        offsets.append(place + shift - place)
-        previous = place + shift
-    ends["dy"] = [f"{260 * one:.0f}" for one in offsets]
-    layers = [
+    span = DECADES + np.log10(top) if logarithmic else 1.02 * top
+    at = np.log10(ends["left"]) if logarithmic else ends["left"]
+    lowest = -DECADES + 0.02 * span if logarithmic else 0.02 * span
+    places = np.array(spread_out(list(at), 16 * span / height, lowest))
+    ends["left"] = np.minimum(10.0**places, top) if logarithmic else places
+    look = {"align": "left", "dx": 8, "fontWeight": "bold", "aria": False, "tooltip": None}
+    return [
         alt.Chart(ends[ends["network"] == name])
-        .mark_text(align="left", dx=8, dy=float(row["dy"]), fontWeight="bold", aria=False, tooltip=None)
-        .encode(x=x, y=y, text="network:N", color=alt.value(NETWORK_COLOURS[name]))
-        for name, row in zip(ends["network"], ends.to_dict("records"), strict=True)
+        .mark_text(color=NETWORK_COLOURS[name], **look)
+        .encode(x=x, y=y_axis, text="network:N")
+        for name in ends["network"]
     ]
-    return alt.layer(*layers)
 
 
 def _mean_of_rows(values: np.ndarray, most: int) -> np.ndarray:
@@ -270,7 +274,14 @@ def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
     place = "floor(datum.value)"
     text = f"{place} % {every} == 0 ? {json.dumps(list(labels))}[{place}] : ''"
-    return {"labelExpr": text, "labelLimit": 90, "ticks": False, "domain": False, "labelOverlap": False}
+    return {
+        "labelExpr": text,
+        "labelLimit": 90,
+        "ticks": False,
+        "domain": False,
+        "labelOverlap": "greedy",
+        "labelSeparation": -200,
+    }
 
 
 def _words_axis(labels: Sequence[str], width: int, shown: bool) -> alt.Axis | None:
