@@ -116,7 +116,8 @@ def show(translator: str, text: str, source: Source, by_piece: bool) -> Shown | 
     told = said(translator, text, forced())
     if told is None:
         return None
-    trace = trace_of(translator, text, forced(), st.session_state.get(f"{NAME}_layer", N_LAYERS) - 1)
+    layer = st.session_state.get(f"{NAME}_layer", N_LAYERS) - 1 if translator == "transformer" else 0
+    trace = trace_of(translator, text, forced(), layer)
     words = word_view(trace, source, told.made, told.probabilities)
     pieces = word_view(trace, source, told.made, told.probabilities, by_piece=True) if by_piece else words
     return Shown(translator, told, trace, pieces, words)

@@ -118,7 +118,7 @@ def _force(pieces: list[int], text: str | None = None) -> None:
     if pieces != state[f"{NAME}_forced"]:
         state[f"{NAME}_before"] = [*state[f"{NAME}_before"][-49:], state[f"{NAME}_forced"]]
     state[f"{NAME}_forced"] = pieces
-    state[f"{NAME}_prefix"] = translation_of(pieces).text if text is None else text
+    state[f"{NAME}_prefix"] = translation_of(pieces).text[:200] if text is None else text
     changed()
 
 
@@ -156,6 +156,8 @@ def toggle_play(n_rows: int) -> None:
 def follow_play(n_rows: int) -> None:
     """Go to the next word when its time has come; stop at the last."""
     state = st.session_state
+    if state.get(f"{NAME}_playing"):  # the steps began to play: one clock at a time
+        state[f"{NAME}_reading_on"] = False
     if not state.get(f"{NAME}_reading_on"):
         return
     now = time.monotonic()

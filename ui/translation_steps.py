@@ -13,7 +13,7 @@ from ui.query_row import query_row
 from ui.step_view import show_matrix, show_words
 from ui.stepper import is_hidden, stepper
 from ui.translation_parts import Shown
-from ui.translation_state import NAME, take_choice
+from ui.translation_state import MOST_FORCED, NAME, take_choice
 from ui.translations import TRANSLATORS, candidates
 
 FIXED = (
@@ -87,6 +87,8 @@ def next_part(shown: Shown, text: str, piece: int) -> None:
         ids[piece] if piece < len(ids) else None,
         take_choice,
     )
+    if len(after) >= MOST_FORCED:
+        st.info(f"Up to {MOST_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption(
         "Softmax over 8,000 pieces, the ten likeliest. Click one to put it there instead; every model goes on from it. "
         "A hyphen marks a piece that continues a word."

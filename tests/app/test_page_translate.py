@@ -1,0 +1,232 @@
+"""Translate and align, without a browser: presets, stepping by word and by step, forcing, models, bad input."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention_core.data.sentence_presets import TRANSLATE
+from attention_core.translation import french_prefix
+
+PAGE, OTHER = "pages/translate.py", "pages/start.py"
+
+
+@pytest.fixture
+def page(app):
+    return opened(app, PAGE)
+
+
+def opened(app, path):
+    app.switch_page(path).run()
+    assert not app.exception
+    return app
+
+
+def write(page, text):
+    page.text_area(key="translate_text").set_value(text).run()
+    assert not page.exception
+    return page
+
+
+def listed(page) -> str:
+    """The list of all models' translations, as HTML."""
+    return next((one.proto.body for one in page.get("html") if 'class="said-by-all"' in one.proto.body), "")
+
+
+def words(page) -> str:
+    return " ".join(element.value for kind in (page.markdown, page.caption, page.info) for element in kind)
+
+
+def press(page, key):
+    page.button(key=key).click().run()
+    assert not page.exception
+    return page
+
+
+def test_page_opens_translated_by_two_models_with_all_in_one_list(page):
+    assert page.segmented_control(key="translate_model_upper").value == "none"
+    assert page.segmented_control(key="translate_model_lower").value == "additive"
+    body = listed(page)
+    assert body.count("<tr") == 7
+    assert body.count('class="shown"') == 2
+    assert "Additive, word 2 of" in words(page)
+    assert len(page.get("vega_lite_chart")) >= 7
+
+
+def test_every_preset_is_translated(page):
+    for number, sentence in enumerate(TRANSLATE.values()):
+        press(page, f"translate_example_{number}")
+        assert page.text_area(key="translate_text").value == sentence
+        assert "prob." in listed(page)
+        assert not page.error
+    assert "read in pieces" in words(page)
+
+
+def test_words_are_stepped_through_to_both_ends(page):
+    seen = 0
+    while not page.button(key="translate_word_previous").disabled:
+        press(page, "translate_word_previous")
+    assert "word 1 of" in words(page)
+    while not page.button(key="translate_word_next").disabled and seen < 60:
+        press(page, "translate_word_next")
+        seen += 1
+    assert seen >= 3
+    assert f"word {seen + 1} of {seen + 1}" in words(page)
+
+
+@pytest.mark.parametrize("model", ["none", "additive", "transformer"])
+def test_every_step_can_be_shown(page, model):
+    page.segmented_control(key="translate_model_lower").set_value(model).run()
+    page.session_state["translate_step"] = page.segmented_control(key="translate_step").options[0]
+    seen = []
+    for _ in range(12):
+        assert not page.exception
+        seen.append(page.session_state["translate_step"])
+        following = page.button(key="translate_next")
+        if following.disabled:
+            break
+        following.click().run()
+    assert seen[-1] in ("output", "merge")
+    assert {"query", "key", "weights", "context"} <= set(seen)
+
+
+def test_without_attention_the_one_vector_is_explained(page):
+    page.session_state["translate_focus"] = "upper"
+    page.run()
+    assert "has to fit into this one vector" in words(page)
+
+
+def test_a_beginning_is_forced_and_taken_back(page):
+    page.text_input(key="translate_prefix").set_value("Une auto").run()
+    assert page.session_state["translate_forced"] == french_prefix("Une auto")
+    assert listed(page).count("Une auto") >= 2
+    press(page, "translate_free")
+    assert page.text_input(key="translate_prefix").value == ""
+    press(page, "translate_undo")
+    assert page.session_state["translate_forced"] == french_prefix("Une auto")
+    assert "Une auto" in listed(page)
+
+
+def test_another_sentence_sets_the_models_free_and_undo_brings_the_beginning_back(page):
+    page.text_input(key="translate_prefix").set_value("Une").run()
+    press(page, "translate_example_1")
+    assert page.session_state["translate_forced"] == []
+    press(page, "translate_undo")
+    assert page.text_input(key="translate_prefix").value == "Une"
+
+
+def test_pieces_keep_the_word_that_was_looked_at(page):
+    write(page, "My chihuahua sleeps.")
+    page.session_state["translate_at"] = 0
+    page.toggle(key="translate_by_piece").set_value(True).run()
+    assert "word 1 of" in words(page)
+    page.toggle(key="translate_by_piece").set_value(False).run()
+    assert page.session_state["translate_at"] == 0
+
+
+def test_layers_and_heads_of_the_transformer_can_be_chosen(page):
+    page.segmented_control(key="translate_model_lower").set_value("transformer").run()
+    page.segmented_control(key="translate_layer").set_value(1).run()
+    page.segmented_control(key="translate_head").set_value(2).run()
+    assert not page.exception
+    assert "cross-attention of layer 1" in words(page)
+
+
+def test_the_words_play_until_they_end(page):
+    press(page, "translate_word_play")
+    assert page.session_state["translate_reading_on"]
+    for _ in range(60):
+        if not page.session_state["translate_reading_on"]:
+            break
+        page.session_state["translate_read_at"] = 0.0  # as after the pause between two words
+        page.run()
+    assert page.button(key="translate_word_next").disabled
+
+
+def test_sentence_models_and_beginning_survive_leaving_the_page(page):
+    write(page, "She reads a blue book.")
+    page.segmented_control(key="translate_model_upper").set_value("transformer").run()
+    page.text_input(key="translate_prefix").set_value("Elle").run()
+    opened(page, OTHER)
+    opened(page, PAGE)
+    assert page.text_area(key="translate_text").value == "She reads a blue book."
+    assert page.segmented_control(key="translate_model_upper").value == "transformer"
+    assert page.text_input(key="translate_prefix").value == "Elle"
+    assert "Elle" in listed(page)
+
+
+def test_an_address_can_carry_sentence_models_and_beginning(app):
+    app.query_params["text"] = "I see a white horse."
+    app.query_params["models"] = "transformer,none"
+    app.query_params["begin"] = "Je"
+    opened(app, PAGE)
+    assert app.text_area(key="translate_text").value == "I see a white horse."
+    assert app.segmented_control(key="translate_model_upper").value == "transformer"
+    assert listed(app).count(">Je") >= 2
+
+
+def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
+    app.query_params["models"] = "x,,<b>"
+    app.query_params["step"] = "no such step"
+    opened(app, PAGE)
+    assert app.segmented_control(key="translate_model_lower").value == "additive"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t "])
+def test_nothing_typed_says_what_to_do_and_comes_back(page, text):
+    write(page, text)
+    assert "Type an English sentence" in words(page)
+    assert not page.error
+    assert not listed(page)
+    assert "Any number of states" in str([one.proto.body for one in page.get("html")])
+    write(page, "The cat sleeps.")
+    assert listed(page)
+
+
+def test_a_sentence_that_is_too_long_is_bounded_and_kept_in_the_box(page):
+    text = " ".join(["the red car and"] * 50)
+    write(page, text)
+    assert "The first 40 of 200 words are read" in words(page)
+    assert page.text_area(key="translate_text").value == text
+    assert listed(page)
+    assert not page.error
+
+
+ODD = {
+    "one word": "Hello",
+    "no final stop": "the car is red",
+    "upper case": "THE RED CAR IS NEW.",
+    "digits": "I have 12 cats and 3.5 dogs in 2024.",
+    "another alphabet": "Красная машина стоит перед домом.",
+    "emoji": "I love 🍕 and 🚗!",
+    "HTML": "<b onclick=alert(1)>The car</b> <script>x</script>",
+    "Markdown": "The **red** `car` $x^2$ [a](b) \\ | ~ is #1_2.",
+    "endless word": "a" * 5000,
+    "right to left": "\u202eThe car\u0000 is red.",
+    "many pieces": "Ж" * 300,
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_input_is_read_and_kept(page, kind):
+    write(page, ODD[kind])
+    assert not page.error
+    assert page.text_area(key="translate_text").value == ODD[kind]
+    assert listed(page)
+    assert "<script" not in listed(page)
+    page.toggle(key="translate_by_piece").set_value(True).run()
+    assert not page.exception
+
+
+def test_unknown_words_are_shown_as_pieces_and_unknown_signs_are_told(page):
+    write(page, "My chihuahua eats 🍕.")
+    assert "`chihuahua` = `" in words(page)
+    assert "signs that the models never saw" in words(page)
+
+
+def test_learning_and_collapse_follow_their_sliders(page):
+    page.slider(key="translate_n").set_value(40).run()
+    assert not page.exception
+    assert any("15,360" in one.proto.body for one in page.get("html"))
+    page.select_slider(key="translate_moment").set_value(0).run()
+    assert not page.exception
+    assert "Sharpness now: **0%**" in words(page)

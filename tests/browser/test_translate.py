@@ -1,0 +1,56 @@
+"""Translate and align in a real browser: typing, hovering, stepping by word, choosing another word, taking it back."""
+
+from __future__ import annotations
+
+from ui.navigation import PAGES
+
+ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "translate.py")
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+
+
+def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
+    page.goto(f"{app_url}/{ADDRESS}")
+    lower, source = page.locator(".root .target").nth(1), page.locator(".root .source").nth(1)
+    words = lower.get_by_role("button")
+    words.first.wait_for()
+    page.wait_for_function(IDLE)
+
+    box = page.get_by_role("textbox", name="An English sentence")
+    box.fill("The black cat is old.")
+    box.press("Control+Enter")
+    source.get_by_text("black", exact=True).wait_for()
+    page.wait_for_function(IDLE)
+
+    words.nth(0).hover()
+    page.locator(".root .tip").nth(1).get_by_text("looks most at").wait_for()
+    words.nth(2).click()
+    page.get_by_text("Additive, word 3 of").wait_for()
+    page.wait_for_function(IDLE)
+    page.keyboard.press("n")
+    page.get_by_text("Additive, word 4 of").wait_for()
+    page.wait_for_function(IDLE)
+
+    other = page.locator(".root ol button[aria-pressed=false]").first
+    said = words.nth(3).inner_text()
+    assert other.locator(".word").inner_text() != said
+    other.click()
+    lower.locator(".forced").first.wait_for()
+    page.wait_for_function(IDLE)
+    prefix = page.get_by_role("textbox", name="The French must begin with")
+    assert prefix.input_value()
+    assert page.locator(".root .target").nth(0).locator(".forced").count()  # the other model goes on from it too
+
+    page.get_by_role("button", name="Undo").click()
+    lower.locator(".forced").first.wait_for(state="detached")
+    assert not prefix.input_value()
+    assert words.nth(3).inner_text() == said
+
+
+def test_forty_words_fit_a_phone(app_url, page):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{app_url}/{ADDRESS}?text=" + "+".join(["the+red+car+and"] * 12))
+    page.get_by_text("The first 40 of 48 words are read").wait_for()
+    page.locator(".root .target button").first.wait_for()
+    page.wait_for_function(IDLE)
+    wide = "() => document.querySelector('[data-testid=stMain]').scrollWidth - innerWidth"
+    assert page.evaluate(wide) <= 0
