@@ -3,10 +3,12 @@
 import streamlit as st
 
 from attention_core.data.sentence_presets import LAYERED
+from attention_core.models.transformer import TransformerConfig
+from attention_core.translation import read_source
 from ui.cost_section import cost_section
 from ui.export import export_bar
 from ui.layout import page_frame, section
-from ui.models import model_or_stop
+from ui.models import model_or_none
 from ui.positions_section import positions_section
 from ui.sentence import sentence_box
 from ui.shuffle_section import shuffle_section
@@ -27,21 +29,24 @@ page_frame(
     "Inside a transformer",
     "What is left when the recurrence goes? Attention alone, many heads of it, and a note of where each word stands.",
 )
-model = model_or_stop(MODEL)
+model, missing = model_or_none(MODEL)
+config = TransformerConfig()
 begin()
 
 typed, answer = st.columns([1.15, 1], gap="large")
 with typed:
     text = sentence_box(NAME, LAYERED, height=68)
-if text:
-    with answer:
-        section("In French")
+with answer:
+    section("In French")
+    if model is None:
+        st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
+    elif text:
         translation_part(look_at(text))
 
 
 def explore(text: str) -> None:
     """Look at all heads, at one of them, at one query of it; step through it; switch heads off."""
-    head = choice_part(model.config.n_layers, model.config.n_heads)
+    head = choice_part(config.n_layers, config.n_heads)
     look = look_at(text)
     trace = traces(look)[head.kind, head.layer]
     write_address()
@@ -62,11 +67,11 @@ def explore(text: str) -> None:
     export_bar(trace, NAME, head=head.head, query=query)
 
 
-if text:
+if text and model is not None:
     st.fragment(explore, run_every=play_interval(NAME))(text)
     st.divider()
     st.fragment(shuffle_section)(text)
 st.divider()
-st.fragment(positions_section)(model.config.d_model)
+st.fragment(positions_section)(config.d_model)
 st.divider()
-st.fragment(cost_section)(look_at(text).source.ids.numel() if text else 12)
+st.fragment(cost_section)(len(read_source(text).ids) if text else 12)

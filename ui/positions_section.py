@@ -10,6 +10,7 @@ from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.positions import distance_chart, hands_chart
 from attention_core.learned_positions import NAME as LEARNED
 from attention_core.positions import (
+    ByDistance,
     alike_pair,
     by_distance,
     dot_products,
@@ -22,7 +23,7 @@ from attention_core.weights import WeightsError, read_card, read_weights
 from ui.layout import section
 
 NAME = "positions"
-N, D_ROTARY = 48, 64
+N, D_ROTARY, FAR = 48, 64, 256
 PAIRS = (0, 2, 4, 6, 9, 13)
 """Pairs of a rotary vector that are drawn as hands, fast ones first."""
 SIZE = 330
@@ -93,7 +94,8 @@ def _rotary() -> None:
         rotary_scores(query, key, N),
         "turned qᵢ · kⱼ",
         "One random query and the key that it likes best, itself, put at every pair of places: most alike where they "
-        "stand together, less and less the further apart.",
+        "stand together, then less and less, in waves.",
+        by_distance(rotary_scores(query, key, FAR), FAR - 1),
     )
 
 
@@ -108,7 +110,9 @@ def _table(table: Tensor) -> alt.LayerChart:
     )
 
 
-def _pictures(first: alt.TopLevelMixin, products: Tensor, title: str, words: str) -> None:
+def _pictures(
+    first: alt.TopLevelMixin, products: Tensor, title: str, words: str, found: ByDistance | None = None
+) -> None:
     picture, matrix, line = st.columns([1, 1, 0.9], gap="medium")
     with picture:
         st.altair_chart(first, key=f"{NAME}_table", width="content", alt="The positions themselves")
@@ -122,7 +126,9 @@ def _pictures(first: alt.TopLevelMixin, products: Tensor, title: str, words: str
         )
     with line:
         st.altair_chart(
-            distance_chart(by_distance(products), title), key=f"{NAME}_distance", alt="Dot products over the distance"
+            distance_chart(found or by_distance(products), title),
+            key=f"{NAME}_distance",
+            alt="Dot products over the distance",
         )
         st.caption(words)
 

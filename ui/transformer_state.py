@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attention_core.ablation import Edited, Head, head_worth, switched_off
 from attention_core.habits import habit_words
-from attention_core.models.transformer import KINDS
+from attention_core.models.transformer import KINDS, TransformerConfig
 from attention_core.trace import AttentionTrace
 from attention_core.translation import Source, Translation, explain_layers, read_source, translate
 from attention_core.word_view import piece_probabilities
@@ -61,7 +61,7 @@ def _named(words: str) -> Head | None:
     layer, _, head = place.partition("-")
     if kind not in KINDS or not (layer.isdecimal() and head.isdecimal()):
         return None
-    config = model_or_stop(MODEL).config
+    config = TransformerConfig()
     if not (1 <= int(layer) <= config.n_layers and 1 <= int(head) <= config.n_heads):
         return None
     return Head(kind, int(layer) - 1, int(head) - 1)

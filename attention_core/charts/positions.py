@@ -22,7 +22,9 @@ def distance_chart(found: ByDistance, title: str, *, height: int = 230) -> alt.L
     x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
     base = alt.Chart(frame).encode(x=x)
     band = base.mark_area(color=LINE, opacity=0.2, aria=False).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
-    line = base.mark_line(color=LINE, strokeWidth=2, point=alt.OverlayMarkDef(size=22)).encode(
+    line = base.mark_line(
+        color=LINE, strokeWidth=2, point=alt.OverlayMarkDef(size=22) if len(frame) < 99 else False
+    ).encode(
         y=alt.Y("mean:Q", title=title, axis=alt.Axis(tickCount=4)),
         tooltip=[
             alt.Tooltip("distances:Q", title="distance"),

@@ -1,0 +1,210 @@
+"""Inside a transformer, without a browser: presets, heads, steps, heads switched off, positions, cost, bad input."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from attention_core import cost
+from attention_core.data.sentence_presets import LAYERED
+from attention_core.weights import weights_folder
+
+PAGE, OTHER, NAME = "pages/transformer.py", "pages/start.py", "transformer"
+TEXT = f"{NAME}_text"
+BAD = {
+    "one word": "Hello",
+    "200 words": "The red car stopped. " * 50,
+    "another alphabet": "Где находится библиотека?",
+    "emoji": "I love you 😀 😀!",
+    "HTML": "<img src=x onerror=alert(1)> <b>Stop</b>",
+    "digits": "In 1998 we had 365 days.",
+    "unknown words": "Zorglub ate my xylophonic quokka.",
+    "upper case": "THE RED CAR IS IN FRONT OF THE HOUSE.",
+    "no final stop": "the red car is in front of the house",
+    "one endless word": "a" * 900,
+}
+
+
+@pytest.fixture
+def page(app):
+    return opened(app)
+
+
+def opened(app, path=PAGE):
+    app.switch_page(path).run()
+    assert not app.exception
+    return app
+
+
+def settled(page):
+    page.run()
+    assert not page.exception
+    assert not page.error
+    return page
+
+
+def typed(page, text):
+    page.text_area(key=TEXT).set_value(text)
+    return settled(page)
+
+
+def bodies(page) -> str:
+    return " ".join(one.proto.body for one in page.get("html"))
+
+
+def words(page) -> str:
+    return " ".join(element.value for kind in (page.markdown, page.caption, page.info) for element in kind)
+
+
+def n_charts(page) -> int:
+    return len(page.get("vega_lite_chart"))
+
+
+def test_every_preset_is_translated_and_looked_into(page):
+    seen = set()
+    for text in LAYERED.values():
+        typed(page, text)
+        seen.add(next(one for one in bodies(page).split("</p>") if 'class="said"' in one))
+        assert n_charts(page) >= 10
+    assert len(seen) == len(LAYERED)
+
+
+def test_kind_decides_who_asks_whom(page):
+    asked = {}
+    for kind in ("encoder", "decoder", "cross"):
+        page.segmented_control(key=f"{NAME}_kind").set_value(kind)
+        asked[kind] = next(one.proto.body for one in settled(page).get("html") if 'class="who"' in one.proto.body)
+    assert "English sentence" in asked["encoder"]
+    assert "never what comes after" in asked["decoder"]
+    assert "about to be said" in asked["cross"]
+
+
+def test_layer_and_head_are_chosen_and_in_the_address(page):
+    page.segmented_control(key=f"{NAME}_layer").set_value(2)
+    page.segmented_control(key=f"{NAME}_head").set_value(4)
+    settled(page)
+    assert "**Layer 3, head 5**" in words(page)
+    assert page.query_params["head"] in ("encoder-3-5", ["encoder-3-5"])
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("cross-3-1", "Layer 3, head 1"), ("cross-9-x", "Layer 1, head 1")])
+def test_an_address_can_name_a_head(app, asked, shown):
+    app.query_params["head"] = asked
+    assert shown in words(opened(app))
+
+
+@pytest.mark.parametrize("kind", ["decoder", "cross"])
+def test_every_step_can_be_shown(page, kind):
+    page.segmented_control(key=f"{NAME}_kind").set_value(kind)
+    settled(page)
+    page.session_state[f"{NAME}_step"] = "embedding"
+    seen = []
+    for _ in range(14):
+        seen.append(settled(page).session_state[f"{NAME}_step"])
+        following = page.button(key=f"{NAME}_next")
+        if following.disabled:
+            break
+        following.click()
+    expected = ["embedding", "query", "key", "value", "scores", "scaled", "mask", "weights", "context", "merge"]
+    assert seen == [step for step in expected if step != "mask" or kind == "decoder"]
+
+
+def test_a_head_is_switched_off_and_on_again(page):
+    assert "Choose a head above" in words(page)
+    page.button(key=f"{NAME}_switch").click()
+    settled(page)
+    assert "Off: encoder, layer 1, head 1" in words(page)
+    assert page.button(key=f"{NAME}_switch").label == "Switch on"
+    page.button(key=f"{NAME}_restore").click()
+    settled(page)
+    assert page.session_state[f"{NAME}_off"] == []
+    assert "Choose a head above" in words(page)
+
+
+def test_positions_left_out_change_what_is_said(page):
+    page.toggle(key=f"{NAME}_without").set_value(True)
+    settled(page)
+    assert "Positions left out." in words(page)
+
+
+def test_shuffled_words_are_the_same_to_an_encoder_without_positions(page):
+    page.button(key=f"{NAME}_reverse").click()
+    settled(page)
+    without, with_positions = (one.value for one in page.markdown if "largest difference" in one.value)
+    assert "e-0" in without.split("**")[-2]
+    assert "e+00" in with_positions or "e-01" in with_positions
+    assert "(the same)" in bodies(page)
+    before = bodies(page)
+    page.button(key=f"{NAME}_shuffle").click()
+    assert bodies(settled(page)) != before
+
+
+@pytest.mark.parametrize(("kind", "told"), [("Learned", "form a line"), ("Rotary", "hands of clocks")])
+def test_all_kinds_of_positions_are_pictured(page, kind, told):
+    page.segmented_control(key="positions_kind").set_value(kind)
+    assert told in words(settled(page))
+
+
+def test_cost_is_measured_when_asked(page, monkeypatch):
+    assert "Measured beforehand" in words(page)
+    monkeypatch.setattr("attention_core.cost.measure", lambda way, n, repeats: cost.CostRow(way, n, 0.01 * n, 0.02 * n))
+    page.button(key="cost_measure").click()
+    settled(page)
+    assert "Just measured here." in words(page)
+    assert len(page.session_state["cost_rows"]) == len(cost.SIZES) * len(cost.WAYS)
+
+
+@pytest.mark.parametrize("text", ["", "   \n "])
+def test_nothing_typed_leaves_positions_and_cost(page, text):
+    page.text_area(key=TEXT).set_value(text).run()
+    assert not page.exception
+    assert page.info
+    assert n_charts(page) == 5
+
+
+def test_bad_input_is_answered_and_shown_as_pieces(page):
+    for name, text in BAD.items():
+        typed(page, text)
+        assert 'class="said"' in bodies(page), name
+        assert "<img" not in bodies(page), name
+        assert page.text_area(key=TEXT).value == text, name
+
+
+def test_what_was_not_read_is_told(page):
+    typed(page, BAD["200 words"])
+    assert "words are read" in words(page)
+    typed(page, BAD["another alphabet"])
+    assert "never met" in words(page) or "pieces" in words(page)
+
+
+def test_sentence_and_head_survive_leaving_the_page(page):
+    typed(page, "The dog bit the man.")
+    page.segmented_control(key=f"{NAME}_kind").set_value("cross")
+    page.segmented_control(key=f"{NAME}_layer").set_value(1)
+    settled(page)
+    opened(page, OTHER)
+    opened(page)
+    assert page.text_area(key=TEXT).value == "The dog bit the man."
+    assert page.segmented_control(key=f"{NAME}_kind").value == "cross"
+    assert "**Layer 2, head 1**" in words(page)
+
+
+def test_missing_weights_cost_no_more_than_their_part(tmp_path, monkeypatch, start_app):
+    import streamlit as st
+
+    folder = tmp_path / "weights"
+    shutil.copytree(weights_folder(), folder)
+    (folder / "translator-transformer.safetensors").unlink()
+    (folder / "learned-positions.safetensors").unlink()
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    page = opened(start_app())
+    assert "attention_core.train translator-transformer" in page.error[0].value
+    assert n_charts(page) == 5
+    page.segmented_control(key="positions_kind").set_value("Learned").run()
+    assert not page.exception
+    assert "cannot be loaded" in page.error[1].value
+    st.cache_resource.clear()
+    st.cache_data.clear()

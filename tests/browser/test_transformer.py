@@ -1,0 +1,64 @@
+"""Inside a transformer in a real browser: type, click a head, click a word, step, measure."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ui.navigation import PAGES
+
+ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "transformer.py")
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+HEADS = "[class*='st-key-transformer_heads'] .marks"
+
+
+@pytest.fixture
+def visitor(page, app_url):
+    """The page, opened and painted."""
+    page.goto(f"{app_url}/{ADDRESS}")
+    page.locator(HEADS).wait_for()
+    settle(page)
+    return page
+
+
+def settle(page) -> None:
+    page.wait_for_timeout(300)
+    page.wait_for_function(IDLE)
+
+
+def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
+    box = visitor.get_by_role("textbox", name="An English sentence")
+    box.fill("The dog bit the man")
+    box.press("Control+Enter")
+    visitor.locator(".pieces").get_by_text("dog", exact=True).first.wait_for()
+    settle(visitor)
+    heads = visitor.locator(HEADS)
+    place = heads.bounding_box()
+    visitor.mouse.click(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.42)
+    visitor.wait_for_url(re.compile(r"head=encoder-2-4"))
+    visitor.get_by_text("Layer 2, head 4").wait_for()
+    settle(visitor)
+    words = visitor.locator(".st-key-transformer_words .target button")
+    words.nth(4).click()
+    visitor.wait_for_function("() => document.body.innerText.includes('the query is man')")
+    settle(visitor)
+    assert words.nth(4).get_attribute("aria-pressed") == "true"
+    visitor.locator(".st-key-transformer_next button").click()
+    visitor.wait_for_url(re.compile(r"step=context"))
+    visitor.get_by_role("button", name="Switch off").click()
+    visitor.get_by_text("Off: encoder, layer 2, head 4").wait_for()
+
+
+def test_cost_is_measured_on_this_machine_with_a_progress_bar(visitor):
+    button = visitor.get_by_role("button", name="Measure on this machine")
+    button.scroll_into_view_if_needed()
+    button.click()
+    visitor.get_by_role("progressbar").wait_for()
+    visitor.get_by_text("Just measured here.").wait_for(timeout=60_000)
+
+
+def test_phone_shows_no_more_than_its_width(visitor):
+    visitor.set_viewport_size({"width": 390, "height": 844})
+    settle(visitor)
+    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

@@ -1,0 +1,85 @@
+"""Charts of the transformer's page: valid specs, one scale, masked cells, every head clickable, log axes."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pytest
+import torch
+
+from attention_core.charts.cost import cost_chart
+from attention_core.charts.heads import heads_chart, masked_weights, said_chart, worth_chart
+from attention_core.charts.positions import distance_chart, hands_chart
+from attention_core.cost import CostRow
+from attention_core.positions import by_distance, rotary_angles
+from attention_core.trace import AttentionTrace, Axis
+
+
+def valid(chart) -> dict:
+    """Return the spec, held against Vega-Lite's schema."""
+    spec = chart.to_dict()
+    (alt.LayerChart if "layer" in spec else alt.Chart).from_dict(spec, validate=True)
+    return spec
+
+
+@pytest.fixture
+def layers():
+    generator = torch.Generator().manual_seed(0)
+    axis = Axis("pieces", list("abcde"))
+    return [
+        AttentionTrace(
+            mechanism="toy",
+            query=torch.randn(3, 5, 4, generator=generator),
+            key=torch.randn(3, 5, 4, generator=generator),
+            value=torch.randn(3, 5, 4, generator=generator),
+            query_axis=axis,
+            key_axis=axis,
+            mask=torch.ones(1, 5, 5, dtype=torch.bool).tril(),
+        )
+        for _ in range(2)
+    ]
+
+
+def test_what_may_not_be_seen_is_no_number(layers):
+    weights = masked_weights(layers[0], 1)
+    assert np.isnan(weights[np.triu_indices(5, 1)]).all()
+    np.testing.assert_allclose(np.nansum(weights, 1), 1, rtol=1e-5)
+
+
+def test_all_heads_are_there_and_can_be_clicked(layers):
+    notes = [[f"note {layer} {head}" for head in range(3)] for layer in range(2)]
+    spec = valid(heads_chart(layers, notes, chosen=(1, 2), off=[(0, 1)], select="head"))
+    rows = [row for data in spec["datasets"].values() for row in data if "note" in row]
+    assert {(row["layer"], row["head"]) for row in rows} == {(layer, head) for layer in range(2) for head in range(3)}
+    assert spec["params"][0]["select"]["fields"] == ["layer", "head"]
+    assert "note 1 2" in str(spec["datasets"])
+    assert len(str(spec)) < 60_000
+
+
+def test_a_switched_off_head_is_marked(layers):
+    notes = [["", "", ""]] * 2
+    plain, crossed = (str(valid(heads_chart(layers, notes, chosen=(0, 0), off=off))) for off in ([], [(1, 1)]))
+    assert "'is_off': True" not in plain
+    assert "'is_off': True" in crossed
+
+
+def test_small_charts_are_valid():
+    assert valid(said_chart(["la", "la", "«"], [0.1, 0.5, 1.0], [0.2, 0.1, 0.0]))["mark"]["type"] == "bar"
+    assert valid(worth_chart(np.array([[0.1, -0.2], [0.0, 1.5]])))["layer"]
+    assert valid(distance_chart(by_distance(torch.randn(9, 9)), "p · p"))["layer"]
+    hands = valid(hands_chart(rotary_angles(6, 8), (0, 3)))
+    assert len(next(iter(hands["datasets"].values()))) == 12
+
+
+@pytest.mark.parametrize("field", ["milliseconds", "megabytes"])
+def test_cost_stands_on_log_axes_beside_dashed_expectations(field):
+    rows = [CostRow(way, n, 0.1 * n, 0.2 * n) for way in ("recurrent", "attention", "fused") for n in (64, 128)]
+    spec = valid(cost_chart([*rows, CostRow("fused", 256, None, None)], field, marked=100))
+    dashed, line = spec["layer"][:2]
+    assert dashed["mark"]["strokeDash"]
+    assert {spec["layer"][0]["encoding"][axis]["scale"]["type"] for axis in "xy"} == {"log"}
+    assert len(spec["datasets"][line["data"]["name"]]) == 6
+
+
+def test_a_cost_chart_of_nothing_is_empty_not_broken():
+    assert valid(cost_chart([], "milliseconds"))["layer"]

@@ -1,0 +1,96 @@
+"""Positions: the waves' values, what dot products depend on, what a learned table finds out."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from attention_core.learned_positions import MISSING, N_NOTES, MelodyFiller, melodies
+from attention_core.learned_positions import NAME as LEARNED
+from attention_core.positions import (
+    alike_pair,
+    by_distance,
+    dot_products,
+    rotary_angles,
+    rotary_scores,
+    sinusoidal,
+)
+from attention_core.weights import read_card, read_weights
+
+
+def test_waves_have_the_values_of_the_paper():
+    table = sinusoidal(7, 6)
+    for position in range(7):
+        for pair in range(3):
+            angle = position / 10_000 ** (2 * pair / 6)
+            assert float(table[position, 2 * pair]) == pytest.approx(math.sin(angle), abs=1e-5)
+            assert float(table[position, 2 * pair + 1]) == pytest.approx(math.cos(angle), abs=1e-5)
+
+
+def test_an_odd_width_is_refused():
+    with pytest.raises(ValueError, match="d must be even, got 5"):
+        sinusoidal(3, 5)
+
+
+def test_dot_products_of_waves_depend_on_the_distance_alone():
+    found = by_distance(dot_products(sinusoidal(40, 64)))
+    torch.testing.assert_close(found.low, found.high, atol=1e-3, rtol=0)
+    assert found.distances.tolist() == list(range(-20, 21))
+    assert float(found.mean[20]) == pytest.approx(32)
+    assert found.mean.argmax() == 20
+
+
+def test_rotary_scores_depend_on_the_distance_alone_and_keep_lengths():
+    query, key = torch.randn(2, 16, generator=torch.Generator().manual_seed(3))
+    scores = rotary_scores(query, key, 12)
+    found = by_distance(scores, 11)
+    torch.testing.assert_close(found.low, found.high, atol=1e-4, rtol=0)
+    torch.testing.assert_close(scores.diagonal(), (query @ key).expand(12))
+    assert not torch.allclose(scores, scores.T)
+
+
+def test_a_rotary_score_drops_with_the_distance():
+    found = by_distance(rotary_scores(*alike_pair(64), 300), 299)
+    near, further, far = (
+        found.mean[299 + first : 299 + last].mean() for first, last in ((0, 10), (10, 100), (100, 299))
+    )
+    assert found.mean.argmax() == 299
+    assert near > further + 0.1 > far + 0.15
+
+
+def test_angles_turn_slower_from_pair_to_pair():
+    angles = rotary_angles(5, 8)
+    assert angles.shape == (5, 4)
+    assert (angles[1].diff() < 0).all()
+    assert not angles[0].any()
+
+
+def test_distances_of_one_position_are_one_number():
+    found = by_distance(torch.ones(1, 1))
+    assert found.distances.tolist() == [0]
+
+
+def test_melodies_walk_by_single_notes():
+    walked = melodies(20, torch.Generator().manual_seed(0))
+    assert set(walked.diff(dim=1).remainder(N_NOTES).flatten().tolist()) <= {0, 1, N_NOTES - 1}
+
+
+def test_a_missing_note_is_not_looked_at():
+    torch.manual_seed(0)
+    model, one = MelodyFiller().eval(), melodies(1, torch.Generator().manual_seed(1))
+    one[0, 5] = MISSING
+    before = model(one)
+    with torch.no_grad():
+        model.notes.weight[MISSING] += 100
+    torch.testing.assert_close(model(one), before)
+
+
+def test_the_committed_table_found_out_that_its_places_form_a_line():
+    card, tables = read_card(LEARNED), read_weights(LEARNED)
+    first, last = (by_distance(dot_products(tables[f"positions.{n}"]), 8) for n in (0, len(card["steps"]) - 1))
+    assert (last.mean[6:11] > last.mean[0]).all()
+    assert float(last.mean[7] / last.mean[8]) > 0.5 > abs(float(first.mean[7] / first.mean[8]))
+    assert card["share_right"][0] < 0.1
+    assert card["share_right"][-1] > 0.45
