@@ -85,15 +85,8 @@ def end_section(memories: dict[str, Memory], both: bool) -> None:
     largest = max(float(one.max()) for one in share.values())
     blocks = [_shaded(label, memory, share[label], largest) for label, memory in memories.items()]
     st.html(STYLE + "".join(blocks))
-    state = "the two last states" if both else "the last state"
-    st.caption(
-        f"How much of what {state} can still tell is about which word, in per cent: its share of the gradient's norm. "
-        + (
-            "Both ends are near a last state now; the middle is far from either."
-            if both
-            else "The end drowns the rest."
-        )
-    )
+    state = "the two last states, all that a translator without attention hands over," if both else "the last state"
+    st.caption(f"How much {state} still depends on each word, in per cent: shares of the gradient's norm.")
 
 
 def _shaded(label: str, memory: Memory, share: np.ndarray, largest: float) -> str:
@@ -130,13 +123,11 @@ def _now_words(memory: Memory, at: int, both: bool) -> None:
     said = []
     for direction, place in places.items():
         gates = memory.gate_means(direction, place)
-        word = (
-            f"{'Forwards, reads' if direction == 'forward' else 'Backwards, reads'} {literal(memory.labels[place], 24)}"
-        )
+        word = f"{direction.capitalize()}s, {literal(memory.labels[place], 20)}"
         if gates is None:
-            said.append(f"{word}: all numbers of the state are written anew.")
+            said.append(f"{word}: writes the whole state anew.")
         else:
-            said.append(f"{word}: keeps **{gates[0]:.0%}** of the old state, its proposal sees {gates[1]:.0%} of it.")
+            said.append(f"{word}: keeps **{gates[0]:.0%}** of the state (reset gate {gates[1]:.0%}).")
     st.markdown("  \n".join(said))
 
 

@@ -28,17 +28,19 @@ NAME = "translator-forgetting.json"
 NETWORKS = ("translator-none", "translator-plain")
 MOST_LATER = 20
 FEWEST = 30
-"""A distance is told when at least this many words were followed that far."""
 QUARTILES = (0.25, 0.5, 0.75)
 
 
-def forgetting_of(model: Translator, sentences: Sequence[str], most_later: int = MOST_LATER) -> dict[str, Any]:
+def forgetting_of(
+    model: Translator, sentences: Sequence[str], most_later: int = MOST_LATER, fewest: int = FEWEST
+) -> dict[str, Any]:
     """Return what is left of a word after more words: quartiles over all words of all sentences.
 
     Args:
         model: a recurrent translator.
         sentences: English.
         most_later: words to follow.
+        fewest: a distance is told when at least this many words were followed that far.
 
     Returns:
         lower, median, upper: lists, one number per word later, from 0 later (where all is left) on; n: words that
@@ -54,8 +56,8 @@ def forgetting_of(model: Translator, sentences: Sequence[str], most_later: int =
         left = what_is_left(norms)
         for distance in range(min(most_later + 1, len(left))):
             later[distance] += left.diagonal(-distance).tolist()
-    followed = [torch.tensor(one, dtype=torch.float64) for one in later if len(one) >= min(FEWEST, len(later[0]))]
-    lower, median, upper = ([round(float(one.quantile(share)), 5) for one in followed] for share in QUARTILES)
+    followed = [torch.tensor(one, dtype=torch.float64) for one in later if len(one) >= fewest]
+    lower, median, upper = ([float(f"{one.quantile(share):.4g}") for one in followed] for share in QUARTILES)
     return {
         "lower": lower,
         "median": median,

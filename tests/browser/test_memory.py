@@ -1,0 +1,49 @@
+"""What a recurrent network forgets in a real browser: a typed sentence, walking, a cell that tells and leads."""
+
+from __future__ import annotations
+
+import re
+
+from ui.navigation import PAGES
+
+ENTRY = next(entry for entry in PAGES if entry.file == "memory.py")
+OTHER = next(entry.title for entry in PAGES if entry.file == "groups.py")
+SENTENCE = "The green bird sings."
+
+
+def test_a_typed_sentence_is_walked_through_and_a_cell_leads_to_its_state(app_url, page):
+    page.goto(f"{app_url}/{ENTRY.url_path}")
+    box = page.get_by_role("textbox", name="An English sentence")
+    box.wait_for()
+    box.fill(SENTENCE)
+    box.press("Control+Enter")
+    page.get_by_text("Word 6 of 6").wait_for()
+    assert page.locator(".shaded .word").count() == 12
+    page.get_by_role("button", name="Previous").click()
+    page.get_by_text("Word 5 of 6").wait_for()
+    page.get_by_role("heading", name="Word by word").click()
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("Word 4 of 6").wait_for()
+
+    heatmap = page.get_by_test_id("stVegaLiteChart").filter(has_text="to the state after this one?").first
+    heatmap.scroll_into_view_if_needed()
+    cell = heatmap.locator(".mark-rect.role-mark path").nth(2 * 6 + 1)
+    cell.hover()
+    told = page.locator("#vg-tooltip-element")
+    told.get_by_text(re.compile("after “bird”, “green” still matters")).wait_for()
+    cell.click()
+    page.get_by_text("Word 3 of 6").wait_for()
+
+    page.get_by_role("link", name=OTHER).click()
+    page.get_by_role("heading", name=OTHER).wait_for()
+    page.get_by_role("link", name=ENTRY.title).first.click()
+    page.get_by_text("Word 3 of 6").wait_for()
+    assert box.input_value() == SENTENCE
+
+
+def test_playing_walks_to_the_end_and_stops(app_url, page):
+    page.goto(f"{app_url}/{ENTRY.url_path}?text=Birds+sing.&at=0")
+    page.get_by_text("Word 1 of 4").wait_for()
+    page.get_by_role("button", name="Play").click()
+    page.get_by_text("Word 4 of 4").wait_for()
+    page.get_by_role("button", name="Play").wait_for()
