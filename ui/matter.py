@@ -163,12 +163,12 @@ def what_differs() -> None:
     """Say how the three models differ, and what two phases are."""
     with st.expander("Three models, one difference"):
         st.markdown(
-            "All three were trained by us on the same 8,700 sentences of film reviews and tried on 925 others.\n"
+            "All three were trained by us on the same 8,737 sentences of film reviews and tried on 925 others.\n"
             "* **Attention**: the weights decide how much of each word's state is handed over.\n"
             "* **Plain mean**: the same network, but every weight is 1/n. A recurrent state can still be loud or "
             "silent by itself, so that it need not be much worse.\n"
             "* **Two phases**, as attention was often introduced: the first network's attention is trained, then "
-            "frozen. A second network with word vectors of its own sees neither order nor neighbours; it is handed "
+            "frozen. A second network reads word vectors one at a time, blind to the rest of the sentence; it gets "
             "each word in the proportion of the frozen weights, and nothing else."
         )
 
@@ -198,10 +198,15 @@ def words_section(name: str, sentence: Sentence, text: str, trace: AttentionTrac
 
 
 def _reading_remarks(sentence: Sentence) -> None:
-    cut = [f"{literal(sentence.words[place], 30)} as {sentence.turned[place]}" for place in sentence.cut_words[:6]]
+    unknown_places = set(sentence.unknown_words)
+    cut = [
+        f"{literal(sentence.labels[place], 30)} as {literal(' + '.join(sentence.texts[place]))}"
+        for place in sentence.cut_words
+        if place not in unknown_places
+    ][:6]
     if cut:
         st.caption("Words that are not in the vocabulary are read in pieces: " + "; ".join(cut) + ".")
-    unknown = [literal(sentence.labels[place], 30) for place in sentence.unknown_words[:6]]
+    unknown = [literal(sentence.labels[place], 30) for place in sorted(unknown_places)[:6]]
     if unknown:
         st.caption(
             f"Letters or signs that no review had are all the same to the models, an unknown one: {', '.join(unknown)}."

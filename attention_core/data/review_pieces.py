@@ -72,17 +72,23 @@ def pieces_of(words: Sequence[str]) -> Pieced:
     Raises:
         WeightsError: the vocabulary is missing or damaged.
     """
-    ids, texts, paired = torch.full((len(words), N_COLUMNS), PAD), [], []
-    for place, word in enumerate(words):
-        cut = _vocabulary().cut([SPACE + word])
-        own = [text.removeprefix(SPACE) for text in cut.texts]
-        kept = [(one, text) for one, text in zip(cut.ids, own, strict=True) if text][:MOST_PIECES] or [(UNKNOWN, word)]
-        ids[place, : len(kept)] = torch.tensor([one for one, _ in kept])
-        pair = _pairs().get(f"{words[place - 1]} {word}") if place else None
-        ids[place, -1] = PAD if pair is None else pair
-        texts.append([text for _, text in kept])
-        paired.append(pair is not None)
-    return Pieced(ids, texts, paired)
+    pairs, rows, texts, paired = _pairs(), [], [], []
+    for before, word in zip(["", *words], words, strict=False):
+        ids, own = _cut_word(word)
+        pair = pairs.get(f"{before} {word}", PAD)
+        rows.append([*ids, *[PAD] * (MOST_PIECES - len(ids)), pair])
+        texts.append(list(own))
+        paired.append(pair != PAD)
+    return Pieced(torch.tensor(rows).view(-1, N_COLUMNS), texts, paired)
+
+
+@lru_cache(maxsize=50_000)
+def _cut_word(word: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the rows and texts of a word's pieces, at most MOST_PIECES, at least one."""
+    cut = _vocabulary().cut([SPACE + word])
+    own = [text.removeprefix(SPACE) for text in cut.texts]
+    kept = [(one, text) for one, text in zip(cut.ids, own, strict=True) if text][:MOST_PIECES] or [(UNKNOWN, word)]
+    return tuple(one for one, _ in kept), tuple(text for _, text in kept)
 
 
 @lru_cache(maxsize=1)

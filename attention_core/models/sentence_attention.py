@@ -42,7 +42,7 @@ class SentenceConfig:
 
     pooling: str = "attention"
     d_embedding: int = 24
-    d_state: int = 96
+    d_state: int = 64
     d_query: int = 32
     d_additive: int = 64
     word_dropout: float = 0.2
@@ -114,6 +114,7 @@ class SentenceClassifier(nn.Module):
         self.vectors = WordVectors(config.d_embedding, config.word_dropout)
         self.encoder = nn.GRU(config.d_embedding, config.d_state // 2, batch_first=True, bidirectional=True)
         self.answer = nn.Linear(config.d_state, len(ANSWERS))
+        self.helper = nn.Linear(config.d_embedding, len(ANSWERS))
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         self.state_dropout = nn.Dropout(config.state_dropout)
         if config.pooling == "attention":
@@ -199,6 +200,18 @@ class SentenceClassifier(nn.Module):
         )
         trace = sentence_trace(self.config.pooling, self.score(), parts, labels, encoding.mask[0], intervention)
         return Prediction(logits, (trace,))
+
+    def training_logits(self, pieces: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the logits of the answer and those of a helper, both (batch, 2).
+
+        A recurrent state can carry what was said anywhere in the sentence, so that nothing obliges the weights to lie
+        on the words that say it. The helper is handed the bare word vectors with the same weights and must answer as
+        well: that ties the weights to the words. It is used in training alone.
+        """
+        encoding = self.encode(pieces, mask)
+        both = self.attend(encoding, torch.cat((encoding.states, encoding.embedded), -1)).context[:, 0, 0]
+        context, words = both.split((self.config.d_state, self.config.d_embedding), -1)
+        return self.answer(self.state_dropout(context)), self.helper(words)
 
     def trace(
         self, pieces: Tensor, labels: Sequence[str], intervention: Intervention = NO_INTERVENTION

@@ -281,7 +281,7 @@ def test_every_sentence_is_met_once_an_epoch():
     lengths = [n % 17 + 1 for n in range(700)]
     batches = epoch_of_batches(lengths, torch.Generator().manual_seed(1))
     assert sorted(place for batch in batches for place in batch) == list(range(700))
-    assert max(map(len, batches)) == 128
+    assert max(map(len, batches)) == 256
 
 
 def small_training(name, file, folder, *more):
@@ -403,6 +403,7 @@ def test_a_missing_vocabulary_is_told(tmp_path, monkeypatch):
 
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
     monkeypatch.setattr(review_pieces, "_vocabulary", review_pieces._vocabulary.__wrapped__)
+    monkeypatch.setattr(review_pieces, "_cut_word", review_pieces._cut_word.__wrapped__)
     monkeypatch.setattr(review_pieces, "_lists", review_pieces._lists.__wrapped__)
     with pytest.raises(WeightsError, match="No vocabulary"):
         review_pieces.pieces_of(["film"])
