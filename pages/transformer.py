@@ -23,7 +23,7 @@ from ui.transformer_parts import (
     translation_part,
     words_part,
 )
-from ui.transformer_state import MODEL, NAME, begin, look_at, notes, traces, write_address
+from ui.transformer_state import MODEL, NAME, begin, chosen_query, look_at, notes, traces, write_address
 
 page_frame(
     "Inside a transformer",
@@ -53,17 +53,14 @@ def explore(text: str) -> None:
     every, one = st.columns([1.1, 1], gap="medium")
     with every:
         heads_part(look, head)
-        query = words_part(look, trace, head)
+        numbers_part(trace, head, chosen_query(trace))
     with one:
         large_part(trace, head, notes(look, head.kind)[head.layer][head.head], head in look.off)
+    query = words_part(look, trace, head)
     st.divider()
     steps_part(trace, head, query)
     st.divider()
-    numbers, off = st.columns([1, 1.1], gap="large")
-    with numbers:
-        numbers_part(trace, head, query)
-    with off:
-        off_part(look, head)
+    off_part(look, head)
     export_bar(trace, NAME, head=head.head, query=query)
 
 

@@ -26,7 +26,7 @@ NAME = "positions"
 N, D_ROTARY, FAR = 48, 64, 256
 PAIRS = (0, 2, 4, 6, 9, 13)
 """Pairs of a rotary vector that are drawn as hands, fast ones first."""
-SIZE = 330
+SIZE = 270
 
 
 def positions_section(d_model: int) -> None:
@@ -90,7 +90,7 @@ def _rotary() -> None:
     seed = st.number_input("Another query", 0, 9999, 0, key=f"{NAME}_seed", persist_state="session", width=160)
     query, key = alike_pair(D_ROTARY, seed)
     _pictures(
-        hands_chart(rotary_angles(16, D_ROTARY), PAIRS, cell=24),
+        hands_chart(rotary_angles(16, D_ROTARY), PAIRS, cell=17),
         rotary_scores(query, key, N),
         "turned qᵢ · kⱼ",
         "One random query and the key that it likes best, itself, put at every pair of places: most alike where they "
@@ -119,7 +119,7 @@ def _pictures(
     with matrix:
         axis = Axis.numbered("positions", len(products))
         st.altair_chart(
-            matrix_chart(products.numpy(), axis, axis, Role.SCORES, title=title, size=SIZE - 30),
+            matrix_chart(products.numpy(), axis, axis, Role.SCORES, title=title, size=SIZE),
             key=f"{NAME}_products",
             width="content",
             alt="Dot products of all pairs of positions",

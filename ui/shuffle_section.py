@@ -57,7 +57,7 @@ def _choose(how: str) -> None:
 
 def _compared(text: str, how: str, seed: int, with_positions: bool) -> None:
     found = _compare(text, how, seed, with_positions)
-    st.markdown(f"**{WAYS[with_positions]}**: largest difference of any number **{found['largest']:.1e}**")
+    st.markdown(f"**{WAYS[with_positions]}**: largest difference of any number **{found['largest']:.2g}**")
     st.altair_chart(
         matrix_chart(
             np.asarray(found["likeness"]),

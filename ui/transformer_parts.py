@@ -194,6 +194,7 @@ def words_part(look: Look, trace: AttentionTrace, head: Head) -> int:
         first_piece=list(range(len(labels))),
         pieces_of=[[label] for label in labels],
     )
+    section("Where it looks", Role.QUERY)
     st.caption(f"Keys, {trace.key_axis.name}, above queries, {trace.query_axis.name}. Hover one; click a query.")
     aligned_words(NAME, view, model=head.label, active=query, plain=not said, on_choose=_take_word)
     return query
@@ -261,7 +262,7 @@ def _restore() -> None:
 
 def numbers_part(trace: AttentionTrace, head: Head, query: int) -> None:
     """Draw the chosen query's row in numbers."""
-    query_row(trace, head.head, query, key_words="piece")
+    query_row(trace, head.head, query, n=4, key_words="piece")
 
 
 def _plain(made: Translation) -> str:

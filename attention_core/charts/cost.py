@@ -13,7 +13,7 @@ COLOURS = ("#6B7785", "#D55E00", "#0072B2")
 UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
 
 
-def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None, height: int = 290) -> alt.LayerChart:
+def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None, height: int = 330) -> alt.LayerChart:
     """Draw time or memory over n for all ways, measured as lines with points, expected slopes dashed.
 
     Args:
@@ -49,7 +49,7 @@ def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None
         "way:N",
         sort=titles,
         scale=alt.Scale(domain=titles, range=list(COLOURS)),
-        legend=alt.Legend(orient="top", title=None, offset=2, columns=1, labelLimit=260),
+        legend=alt.Legend(orient="top", title=None, offset=2, columns=2, labelLimit=260),
     )
     dashed = (
         alt.Chart(slopes)

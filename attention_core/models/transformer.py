@@ -281,7 +281,7 @@ class Transformer(nn.Module):
         logits = self.logits(features)
         if labels is None:
             return Prediction(logits)
-        source_axis = Axis("source pieces", labels.source)
+        source_axis = Axis("English pieces", labels.source)
         fed_axis = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
         traces = [
             layer_trace(one, "encoder", layer, source_axis, source_axis, edits["encoder"][layer])
