@@ -120,7 +120,7 @@ def test_rare_words_are_pieces_and_foreign_signs_are_unknown():
 
 
 def test_a_common_pair_adds_to_its_second_word_only_beside_the_first():
-    together, apart = read_sentence("not a film"), read_sentence("a not film")
+    together, apart = read_sentence("not a xylophone"), read_sentence("a not xylophone")
     assert together.paired == [False, True, False]
     assert together.turned[1] == "a + (not a)"
     assert together.pieces[1, :-1].tolist() == apart.pieces[0, :-1].tolist()

@@ -1,0 +1,176 @@
+"""Which words matter, without a browser: presets, blocked words, steps, neighbours, every kind of bad input."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+
+from attention_core.data.review_presets import PRESETS
+from attention_core.sentences import MOST_WORDS
+from attention_core.weights import weights_folder
+from ui.sentence import MOST_TYPED
+
+PAGE, OTHER = "pages/matter.py", "pages/start.py"
+TEXT = "matter_text"
+
+
+def opened(app, path=PAGE):
+    app.switch_page(path).run()
+    assert not app.exception
+    return app
+
+
+@pytest.fixture
+def page(app):
+    return opened(app)
+
+
+def say(page, text):
+    page.text_area(key=TEXT).set_value(text).run()
+    assert not page.exception
+    return page
+
+
+def bodies(page) -> str:
+    return " ".join(one.proto.body for one in page.get("html"))
+
+
+def verdict(page) -> str:
+    return next(one.proto.body for one in page.get("html") if 'class="verdict"' in one.proto.body)
+
+
+def words(page) -> str:
+    return " ".join(element.value for kind in (page.markdown, page.caption, page.info) for element in kind)
+
+
+def block(page, *places):
+    page.session_state["matter_blocked"] = list(places)
+    page.run()
+    assert not page.exception
+    return page
+
+
+def test_every_preset_is_judged_by_three_models_side_by_side(page):
+    for number in range(len(PRESETS)):
+        page.button(key=f"matter_example_{number}").click().run()
+        assert not page.exception
+        assert not page.error
+        body = verdict(page)
+        assert body.count('class="track"') == 3
+        assert ("positive" in body) or ("negative" in body)
+        assert not page.warning
+
+
+def test_praise_and_blame_are_told_apart(page):
+    for text, answer in (("A warm, moving and wonderful film.", "positive"), ("A dull, stupid mess.", "negative")):
+        assert re.search(r'class="verdict"[^>]*>(\w+)', verdict(say(page, text))).group(1) == answer
+
+
+def test_blocking_a_word_changes_the_answer_and_can_be_undone(page):
+    say(page, "The plot is dull.")
+    before = verdict(page)
+    block(page, 3)
+    assert "1 word blocked; before: negative" in verdict(page)
+    page.button(key="matter_unblock").click().run()
+    assert verdict(page) == before
+    block(page, *range(5))
+    assert "prejudice" in words(page)
+
+
+def test_another_sentence_begins_with_no_word_blocked(page):
+    block(say(page, "The plot is dull."), 3)
+    say(page, "Two words")
+    assert page.session_state["matter_blocked"] == []
+
+
+def test_every_step_can_be_shown_and_guessed(page):
+    page.session_state["matter_step"] = "embedding"
+    page.run()
+    seen = []
+    for _ in range(12):
+        assert not page.exception
+        seen.append(page.session_state["matter_step"])
+        following = page.button(key="matter_next")
+        if following.disabled:
+            break
+        following.click().run()
+    assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
+    page.toggle(key="matter_guess").set_value(True).run()
+    assert page.button(key="matter_reveal")
+
+
+def test_neighbours_of_any_picked_word_are_shown(page):
+    say(page, "A wonderful but slow film.")
+    for place in (1, 3):
+        page.session_state["matter_picked"] = place
+        page.run()
+        assert not page.exception
+        assert ("`wonderful`", "`slow`")[place == 3] in words(page)
+    assert 'class="near"' in bodies(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("", "Type an English sentence"),
+        ("   \n ", "Type an English sentence"),
+        ("superb", ""),
+        ("!", "no word with letters"),
+        ("Это скучный фильм 映画 😀", "an unknown one"),
+        ("A MASTERPIECE", ""),
+        ("an unwatchable sequel without a stop", "read in pieces"),
+        ("<b>dull</b> <script>alert(1)</script>", ""),
+        ("1998 2 3.50 %", ""),
+        ("bad " * 1000, f"The first {MOST_WORDS} of 1,000 words"),
+        ("x" * 5000, "read in pieces"),
+        ("`code` **bold** $x$ :smile: [a](b)", ""),
+    ],
+)
+def test_whatever_is_typed_is_read_or_told(page, text, remark):
+    say(page, text)
+    assert not page.error
+    assert remark in words(page)
+    assert "<script>alert" not in bodies(page)
+
+
+def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
+    text = "good film " * 5000
+    say(page, text)
+    assert page.text_area(key=TEXT).value == text[:MOST_TYPED]
+    assert f"The first {MOST_WORDS} of 1,200 words" in words(page)
+
+
+def test_sentence_and_blocked_words_survive_leaving_the_page(page):
+    block(say(page, "The plot is dull."), 3)
+    opened(page, OTHER)
+    opened(page)
+    assert page.text_area(key=TEXT).value == "The plot is dull."
+    assert "1 word blocked" in verdict(page)
+
+
+def test_an_address_can_carry_a_sentence(app):
+    app.query_params["text"] = "Not bad."
+    assert opened(app).text_area(key=TEXT).value == "Not bad."
+
+
+def test_a_missing_model_is_told_for_that_model_alone(start_app, tmp_path, monkeypatch):
+    folder = tmp_path / "weights"
+    shutil.copytree(weights_folder(), folder, ignore=shutil.ignore_patterns("translator-*", "sentence-mean*"))
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
+    import streamlit
+
+    streamlit.cache_resource.clear()
+    streamlit.cache_data.clear()
+    page = opened(start_app())
+    assert verdict(page).count('class="track"') == 2
+    assert "sentence-mean" in page.warning[0].value
+    (folder / "sentence-attention.safetensors").unlink()
+    streamlit.cache_resource.clear()
+    streamlit.cache_data.clear()
+    opened(page, OTHER)
+    opened(page)
+    assert "sentence-attention" in page.error[0].value
+    streamlit.cache_resource.clear()
+    streamlit.cache_data.clear()

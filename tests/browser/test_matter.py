@@ -1,0 +1,34 @@
+"""Which words matter in a real browser: type a sentence, hover and block a word, step, look at near words."""
+
+from __future__ import annotations
+
+from ui.navigation import PAGES
+
+ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "matter.py")
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+
+
+def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_url, page):
+    page.goto(f"{app_url}/{ADDRESS}")
+    page.locator(".verdict").wait_for()
+    page.wait_for_function(IDLE)
+    box = page.get_by_role("textbox").first
+    box.fill("The plot is dull.")
+    box.press("Control+Enter")
+    word = page.get_by_role("button", name="dull, weight")
+    word.wait_for()
+    page.locator(".verdict", has_text="negative").wait_for()
+    word.hover()
+    page.get_by_text("times its even share").wait_for()
+    assert page.locator(".row.lit .name").inner_text() == "dull"
+    word.click()
+    page.get_by_text("1 word blocked; before: negative").wait_for()
+    page.wait_for_function(IDLE)
+    assert page.get_by_role("button", name="dull, weight 0 %").get_attribute("aria-pressed") == "true"
+    page.get_by_role("button", name="Give all words back").click()
+    page.get_by_text("1 word blocked").wait_for(state="detached")
+    page.wait_for_function(IDLE)
+    page.get_by_role("button", name="Next", exact=False).first.click()
+    page.get_by_text("every query receives the values", exact=False).wait_for()
+    page.get_by_text("Similar words draw similar weights").scroll_into_view_if_needed()
+    page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 2")
