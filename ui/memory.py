@@ -69,6 +69,9 @@ def pieces_remark(source: Source) -> None:
     ]
     several = [f"{literal(word, 20)} as {literal(' '.join(some), 40)}" for word, some in cut if len(some) > 1]
     remarks = []
+    if source.n_dropped:
+        last = literal(source.words[-1], 20)
+        remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
     if several:
         more = f" and {len(several) - 3} more" if len(several) > 3 else ""
         remarks.append(f"Read in pieces: {', '.join(several[:3])}{more}.")

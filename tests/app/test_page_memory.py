@@ -167,11 +167,14 @@ def test_nothing_to_read_says_what_to_do(page, text):
 
 
 def test_two_hundred_words_are_bounded_and_the_rest_is_kept(page):
-    text = " ".join(f"word{n}" for n in range(200))
+    text = " ".join(["the", "red", "car", "is"] * 50)
     write(page, text)
     assert "The first 40 of 200 words are read" in words(page)
     assert page.text_area(key="memory_text").value == text
     assert "Word 41 of 41" in words(page)
+    write(page, " ".join(f"qwx{n}zy" for n in range(40)))
+    assert "the reading ends after" in words(page)
+    assert not page.error
 
 
 def test_unusual_sentences_are_read(page):
