@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+COMMITTED = Path(__file__).parents[1] / "benchmarks" / "results" / "alignments.json"
+"""What `python -m benchmarks.alignments` wrote."""
 
 Link = tuple[int, int]
 """(source word, target word), positions from 0."""
@@ -93,3 +98,29 @@ def alignment_error(links: Iterable[set[Link]], pairs: Sequence[AlignedPair]) ->
     if not n_links or not n_sure:
         raise ValueError(f"links and sure links are needed, got {n_links} and {n_sure}")
     return AlignmentError(1 - (in_sure + in_possible) / (n_links + n_sure), in_possible / n_links, in_sure / n_sure)
+
+
+class CommittedErrors(NamedTuple):
+    """Alignment errors of all translators that attend, on the same pairs.
+
+    Attributes:
+        by_score: name of the score -> its error.
+        same_place: error rate of linking every word to the one at its place.
+        n_pairs: how many pairs.
+    """
+
+    by_score: dict[str, AlignmentError]
+    same_place: float
+    n_pairs: int
+
+
+def committed_errors() -> CommittedErrors | None:
+    """Return the figures that `python -m benchmarks.alignments` wrote; None if its file is missing."""
+    try:
+        found = json.loads(COMMITTED.read_text())
+    except FileNotFoundError:
+        return None
+    by_score = {
+        name: AlignmentError(one["aer"], one["precision"], one["recall"]) for name, one in found["by_score"].items()
+    }
+    return CommittedErrors(by_score, found["same_place"], found["pairs"])
