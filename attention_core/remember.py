@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -22,6 +24,9 @@ from attention_core.memory import (
 )
 from attention_core.models.translator import Translator
 from attention_core.translation import Source
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MEASURES = {
     "norm": "gradient norm",
@@ -148,6 +153,25 @@ def remember(model: Translator, source: Source, by_pieces: bool = False) -> Memo
         reset={way: kept(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
         norms={way: gradient_norms(model, source.ids, way, word_of).numpy() for way in DIRECTIONS},
     )
+
+
+def norms_table(memories: Mapping[str, Memory]) -> pd.DataFrame:
+    """Return one row per network, direction, state and word that the state knows, with the gradient's norm.
+
+    Args:
+        memories: name of a network -> what it remembers.
+    """
+    import pandas as pd
+
+    rows = [
+        (network, direction, t, memory.labels[t], s, memory.labels[s], float(memory.norms[direction][t, s]))
+        for network, memory in memories.items()
+        for direction in DIRECTIONS
+        for t in range(len(memory))
+        for s in (range(t + 1) if direction == "forward" else range(t, len(memory)))
+    ]
+    columns = ["network", "direction", "state", "state_after", "position", "word", "gradient_norm"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _last(word_of: list[int], word: int) -> int:

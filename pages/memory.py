@@ -7,6 +7,7 @@ from attention_core.translation import read_source
 from ui.layout import page_frame, section, who_asks
 from ui.lengths import length_section
 from ui.memory import (
+    download_norms,
     end_section,
     fading_section,
     gradient_section,
@@ -87,15 +88,17 @@ fading_section(NAME, memories)
 st.divider()
 section("Why attention was needed")
 st.markdown(
-    "Without attention the decoder gets the last states and nothing else: 384 numbers for four words or for forty. "
-    "What faded cannot be translated. Attention hands over *all* states and lets each target word choose, so that no "
-    "word is ever far away (Bahdanau et al. 2015, whose figure 2 is the model of this chart)."
+    "Without attention the decoder gets the last states and nothing else: 384 numbers for four words or for forty. A "
+    "GRU learns to keep the words that carry the meaning, yet every further word has to share those numbers. Attention "
+    "hands over *all* states and lets each target word choose (Bahdanau et al. 2015; this chart is their figure 2 for "
+    "our models)."
 )
 length_section(NAME)
 with st.expander("How far to believe this"):
     st.markdown(
         "A gradient tells what a *small* change of a word would do, not what removing it would do; a saturated state "
-        "answers to nothing and still remembers. The two networks were trained on the same sentences in the same "
-        "order. Their norms share one colour scale, but their word vectors differ in length: compare how they fall, "
-        "or choose *what is left of the word*."
+        "answers to nothing and still remembers. The two networks were trained on the same sentences. Their norms "
+        "share one colour scale, but their word vectors differ in width and length: compare how the norms fall, or "
+        "choose *what is left of the word*."
     )
+download_norms(NAME, memories)

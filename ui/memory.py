@@ -13,7 +13,7 @@ from attention_core.charts.memory import NETWORK_COLOURS, fading_chart, gradient
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.evaluate.forgetting import read_forgetting
 from attention_core.models.translator import Translator
-from attention_core.remember import MEASURES, Memory, remember
+from attention_core.remember import MEASURES, Memory, norms_table, remember
 from attention_core.translation import Source, read_source
 from ui.labels import literal
 from ui.models import COMPUTE, model_or_none
@@ -278,3 +278,14 @@ def _average(name: str, logarithmic: bool) -> None:
     halves = "  \n".join(_half_life_words(label, one["half_life"]) for label, one in known.items())
     st.markdown(halves)
     st.caption(f"Over {figures['sentences']} development sentences; `{figures['command']}`.")
+
+
+def download_norms(name: str, memories: dict[str, Memory]) -> None:
+    """Offer all gradient norms of this sentence as a table; it is made when it is asked for."""
+    st.download_button(
+        "Gradient norms (.csv)",
+        lambda: norms_table(memories).to_csv(index=False),
+        "gradient_norms.csv",
+        on_click="ignore",
+        key=f"{name}_csv",
+    )

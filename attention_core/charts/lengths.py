@@ -18,7 +18,7 @@ COLOURS = {
     "translator-transformer": "#7d8794",
 }
 """Okabe and Ito 2008, and grey; every line also has its own mark and its name at its end."""
-SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "stroke")
+SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "triangle-right")
 NAME_HEIGHT = 15
 """Screen pixels between two names."""
 

@@ -13,7 +13,7 @@ from attention_core.lengths import TRANSLATORS, bleu_by_length
 from attention_core.memory import both_ways
 from attention_core.models import MODELS
 from attention_core.models.translator import Translator, TranslatorConfig
-from attention_core.remember import MEASURES, remember
+from attention_core.remember import MEASURES, norms_table, remember
 from attention_core.translation import read_source
 
 SENTENCE = "The xylophone player left."
@@ -79,6 +79,14 @@ def test_mouse_is_told_a_sentence_with_the_number(memory):
     assert told[0, 3] == "after “The”, “left” has not been read yet"
     assert memory.column_facts("states", "forward")["word"] == memory.labels
     assert memory.column_facts("update", "backward")["read as"][1] == " ".join(memory.pieces[1])
+
+
+def test_table_holds_every_norm_that_is_not_zero_by_nature(memory):
+    table = norms_table({"GRU": memory})
+    assert len(table) == 2 * 21
+    row = table[(table["direction"] == "backward") & (table["state"] == 1) & (table["position"] == 4)].iloc[0]
+    assert (row["state_after"], row["word"]) == ("xylophone", ".")
+    assert row["gradient_norm"] == pytest.approx(memory.norms["backward"][1, 4])
 
 
 def test_plain_network_has_no_gates():
