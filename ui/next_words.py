@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention_core.data.pieces import pieces
 from attention_core.data.words import SPACE
 from attention_core.translation import END_LABEL, Candidate
 
@@ -41,11 +42,17 @@ def next_words(
         said: the piece that the translation has here, or None.
         on_choose: called after a click, see chosen_piece.
     """
+    after_apostrophe = bool(after) and pieces().text(after[-1]).endswith("'")
     _component(
         key=f"{name}_choice",
         data={
             "words": [
-                {"piece": one.piece, "text": piece_label(one.text), "share": one.probability, "said": one.piece == said}
+                {
+                    "piece": one.piece,
+                    "text": piece_label(one.text, after_apostrophe),
+                    "share": one.probability,
+                    "said": one.piece == said,
+                }
                 for one in candidates
             ],
             "after": list(after),
@@ -55,8 +62,11 @@ def next_words(
     )
 
 
-def piece_label(text: str) -> str:
-    """Return a piece for people: words as they are, the rest of a word with a hyphen before it."""
+def piece_label(text: str, after_apostrophe: bool = False) -> str:
+    """Return a piece for people: words as they are, the rest of a word with a hyphen before it.
+
+    After an apostrophe (l', qu') words follow without a space; a piece that brings one is marked.
+    """
     if text.startswith(SPACE):
-        return text.removeprefix(SPACE) or "(space)"
-    return text if text == END_LABEL or not text[:1].isalpha() else f"-{text}"
+        return ("␣" if after_apostrophe or text == SPACE else "") + text.removeprefix(SPACE)
+    return text if text == END_LABEL or after_apostrophe or not text[:1].isalpha() else f"-{text}"

@@ -35,16 +35,14 @@ from ui.translation_state import (
 from ui.translations import N_LAYERS, TRANSLATORS, Said, cut_words, said, trace_of, why_missing
 
 LIST_STYLE = """<style>
-.said-by-all { width: 100%; border-collapse: collapse; font-size: 0.86rem; line-height: 1.35; }
-.said-by-all th { font-weight: 400; opacity: 0.7; text-align: left; border: none; padding: 2px 6px; }
-.said-by-all td { border: none; border-top: 1px solid #8a93a033; padding: 3px 6px; vertical-align: top;
+.said-by-all { font-size: 0.88rem; line-height: 1.35; }
+.said-by-all > div { border-top: 1px solid #8a93a033; padding: 4px 0; }
+.said-by-all .top { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.8rem; opacity: 0.8; }
+.said-by-all .top span:last-child { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.said-by-all .shown .top span:first-child { font-weight: 700; }
+.said-by-all .fr { display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; overflow: hidden;
   overflow-wrap: anywhere; }
-.said-by-all td:first-child, .said-by-all .n { white-space: nowrap; overflow-wrap: normal; }
-.said-by-all .fr { display: -webkit-box; -webkit-line-clamp: 3; -webkit-box-orient: vertical; overflow: hidden; }
-.said-by-all .n { text-align: right; font-variant-numeric: tabular-nums; }
-.said-by-all tr.shown td:first-child { font-weight: 600; }
 </style>"""
-
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -134,6 +132,7 @@ def slot_part(slot: str, shown: Shown | None) -> None:
             required=True,
             label_visibility="collapsed",
             persist_state="session",
+            wrap=True,
             on_change=changed,
         )
     if shown is None:
@@ -228,16 +227,14 @@ def list_part(text: str) -> None:
     rows = []
     for translator, words in TRANSLATORS.items():
         told = said(translator, text, forced())
-        marked = ' class="shown"' if translator in {model_in(slot) for slot in SLOTS} else ""
+        marked = "one shown" if translator in {model_in(slot) for slot in SLOTS} else "one"
         if told is None:
-            cells = '<td colspan="3">not trained yet</td>'
+            sure, french = "", "<i>cannot be loaded</i>"
         else:
             total, each = told.probability
-            french = html.escape(told.made.text) or "(nothing)"
-            cells = (
-                f'<td><span class="fr" lang="fr" title="{french}">{french}</span></td>'
-                f'<td class="n">{percent(total)}</td><td class="n">{percent(each)}</td>'
-            )
-        rows.append(f"<tr{marked}><td>{words}</td>{cells}</tr>")
-    head = '<tr><th>model</th><th>translation</th><th class="n">prob.</th><th class="n">per word</th></tr>'
-    st.html(f'{LIST_STYLE}<table class="said-by-all">{head}{"".join(rows)}</table>')
+            sure, french = f"{percent(total)}, per word {percent(each)}", html.escape(told.made.text) or "(nothing)"
+        rows.append(
+            f'<div class="{marked}"><div class="top"><span>{words}</span><span>{sure}</span></div>'
+            f'<div class="fr" lang="fr">{french}</div></div>'
+        )
+    st.html(f'{LIST_STYLE}<div class="said-by-all">{"".join(rows)}</div>')

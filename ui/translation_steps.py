@@ -39,7 +39,7 @@ def step_part(shown: Shown, text: str, row: int) -> int:
     )
     step = stepper(trace, NAME)
     hidden = is_hidden(step, NAME)
-    words, matrix, following = st.columns([0.95, 1.2, 0.8], gap="medium")
+    words, matrix, following = st.columns([1.05, 1.15, 0.8], gap="medium")
     if not hidden:
         head = _choose_head(trace, words)
         best = int(trace.weights(head, [query])[0].argmax())
@@ -68,8 +68,9 @@ def _choose_head(trace: AttentionTrace, place) -> int:
             "Head",
             range(trace.n_heads),
             key=f"{NAME}_head",
-            format_func=lambda head: f"head {head + 1}",
+            format_func=lambda head: str(head + 1),
             required=True,
+            wrap=True,
             persist_state="session",
         )
     return st.session_state[f"{NAME}_head"]
@@ -91,7 +92,7 @@ def next_part(shown: Shown, text: str, piece: int) -> None:
         st.info(f"Up to {MOST_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption(
         "Softmax over 8,000 pieces, the ten likeliest. Click one to put it there instead; every model goes on from it. "
-        "A hyphen marks a piece that continues a word."
+        "A hyphen marks a piece that continues a word, ␣ a space where none is due."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.translation import french_prefix
@@ -46,8 +47,8 @@ def test_page_opens_translated_by_two_models_with_all_in_one_list(page):
     assert page.segmented_control(key="translate_model_upper").value == "none"
     assert page.segmented_control(key="translate_model_lower").value == "additive"
     body = listed(page)
-    assert body.count("<tr") == 7
-    assert body.count('class="shown"') == 2
+    assert body.count('class="one') == 6
+    assert body.count('class="one shown"') == 2
     assert "Additive, word 2 of" in words(page)
     assert len(page.get("vega_lite_chart")) >= 7
 
@@ -56,7 +57,7 @@ def test_every_preset_is_translated(page):
     for number, sentence in enumerate(TRANSLATE.values()):
         press(page, f"translate_example_{number}")
         assert page.text_area(key="translate_text").value == sentence
-        assert "prob." in listed(page)
+        assert "per word" in listed(page)
         assert not page.error
     assert "read in pieces" in words(page)
 
@@ -230,3 +231,17 @@ def test_learning_and_collapse_follow_their_sliders(page):
     page.select_slider(key="translate_moment").set_value(0).run()
     assert not page.exception
     assert "Sharpness now: **0%**" in words(page)
+
+
+def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp_path, root):
+    for path in [*(root / "weights").glob("translator-additive.*"), root / "weights" / "translator-pieces.json"]:
+        (tmp_path / path.name).symlink_to(path)
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    st.cache_resource.clear()
+    try:
+        page = opened(start_app(), PAGE)
+    finally:
+        st.cache_resource.clear()
+    assert [error.value for error in page.error if "git checkout -- weights" in error.value]
+    assert listed(page).count("cannot be loaded") == 5
+    assert "Additive, word 2 of" in words(page)
