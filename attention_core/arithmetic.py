@@ -84,7 +84,7 @@ def _signed(value: float) -> str:
 
 
 def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.DataFrame:
-    """Return the keys to which a query gives most, with every number on the way.
+    """Return the keys to which a query gives most, with every number on the way; forbidden keys do not appear.
 
     Returns:
         a table with the columns key, score, exponential, weight, contribution (the length of weight times value),
@@ -96,8 +96,9 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     weights = trace.weights(head, [query])[0]
     exponentials = scores.exp()
     lengths = weights * trace.value[head].norm(dim=-1)
-    top = weights.topk(min(n, trace.n_keys)).indices
-    rest = torch.ones(trace.n_keys, dtype=torch.bool, device=weights.device)
+    allowed = trace.allowed(head, [query])
+    rest = torch.ones_like(weights, dtype=torch.bool) if allowed is None else allowed[0].clone()
+    top = weights.masked_fill(~rest, -1).topk(min(n, int(rest.sum()))).indices
     rest[top] = False
     shown = pd.DataFrame(
         {

@@ -38,7 +38,7 @@ def median_row(rows: list[cost.CostRow]) -> cost.CostRow:
 def main(rounds: int = ROUNDS) -> None:
     """Measure in turns, print, write results/cost.json."""
     before = load_average()
-    cost.MOST_PROFILED_STEPS = max(SIZES)
+    cost.MOST_PROFILED_STEPS = 4096
     torch.manual_seed(0)
     taken: dict[tuple[str, int], list[cost.CostRow]] = {}
     for turn in range(rounds):
@@ -49,7 +49,8 @@ def main(rounds: int = ROUNDS) -> None:
     table = [["n", *(f"{way.title}" for way in cost.WAYS.values())]]
     for n in SIZES:
         here = {row.way: row for row in rows if row.n == n}
-        table.append([f"{n:,}", *(f"{here[way].milliseconds:.2f} ms, {here[way].megabytes:.2f} MB" for way in here)])
+        memory = {way: "-" if row.megabytes is None else f"{row.megabytes:.2f}" for way, row in here.items()}
+        table.append([f"{n:,}", *(f"{here[way].milliseconds:.2f} ms, {memory[way]} MB" for way in here)])
     slopes = {
         field: {way: round(cost.fitted_slope(rows, way, field) or 0, 2) for way in cost.WAYS}
         for field in ("milliseconds", "megabytes")

@@ -43,7 +43,10 @@ def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None
         axis=alt.Axis(values=sizes, format="~s" if max(sizes, default=0) > 99999 else "d", grid=False),
     )
     y = alt.Y(
-        "value:Q", title=UNITS[field], scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=5, format="~g", grid=True)
+        "value:Q",
+        title=UNITS[field],
+        scale=alt.Scale(type="log"),
+        axis=alt.Axis(values=[10.0**power for power in range(-4, 7)], format="~g"),
     )
     colour = alt.Color(
         "way:N",

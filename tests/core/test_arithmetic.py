@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -50,3 +52,11 @@ def test_row_table_of_a_short_row_has_no_rest(trace):
 )
 def test_numbers_are_short(value, text):
     assert number(value) == text
+
+
+def test_row_table_names_no_forbidden_key(trace):
+    seen = replace(trace, mask=torch.tensor([[[True, False, True], [False, True, True]]]))
+    table = row_table(seen, 0, 0, 1)
+    assert table["key"].tolist() == ["red", "the other 1"]
+    assert table["exponential"].sum() == pytest.approx(float(seen.log_normaliser[0, 0].exp()))
+    assert row_table(seen, 0, 1, 8)["key"].tolist() == ["blue", "green"]
