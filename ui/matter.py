@@ -40,7 +40,7 @@ N_EXAMPLES = 5
 STYLE = """<style>
 .verdict { font-size: 1.7rem; font-weight: 600; line-height: 1.25; margin: 0; }
 .verdict small { font-size: 0.95rem; font-weight: 400; opacity: 0.8; }
-.judges { display: grid; grid-template-columns: max-content minmax(60px, 1fr) max-content max-content; gap: 9px 12px;
+.judges { display: grid; grid-template-columns: max-content minmax(40px, 1fr) max-content max-content; gap: 9px 12px;
   align-items: center; font-size: 0.92rem; font-variant-numeric: tabular-nums; margin-top: 10px; }
 .judges .head { font-size: 0.78rem; opacity: 0.75; }
 .judges .track { position: relative; height: 16px; border-radius: 2px; background: #8a93a030; }
@@ -134,7 +134,8 @@ def answers(text: str, blocked: tuple[int, ...]) -> None:
         f'{STYLE}<p class="verdict" style="color:{_side(now)}">{now.answer} {now.confidence:.0%} '
         f"<small>{before}</small></p>"
         '<div class="judges"><span class="head">model</span><span class="head">negative ◂ ▸ positive</span>'
-        f'<span></span><span class="head">right on new sentences</span>{"".join(rows)}</div>'
+        '<span></span><span class="head" title="share of 925 new sentences judged right">accuracy</span>'
+        f"{''.join(rows)}</div>"
     )
     for note in notes:
         st.warning(note)
@@ -189,6 +190,11 @@ def words_section(name: str, sentence: Sentence, text: str, trace: AttentionTrac
         turned=sentence.turned,
         on_press=lambda: _press(name),
     )
+    st.caption(
+        "Blocked: attention may not look at the word, though the encoder has read it. Removed: the sentence is read "
+        "without it. Bars to the right make “positive” likelier, to the left “negative”, in log-odds: 0.7 doubles the "
+        "odds."
+    )
     if blocked:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Give all words back", key=f"{name}_unblock", on_click=_unblock, args=(name,))
@@ -238,7 +244,8 @@ def doubts(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[
         "A weight says how much of a word's state was handed over, not why. A state has read its neighbours, so that "
         "blocking a word does not make the network forget it; removing it does. Two networks can weigh words "
         "differently and give the same answers (Jain and Wallace 2019): take the map as a hint, and erase words to "
-        "test it."
+        "test it. And take the answer itself with care: one new sentence in five is judged wrong, negation above all, "
+        "for which 8,737 sentences are few."
     )
 
 

@@ -60,9 +60,9 @@ def weighed_words(
         data={
             "words": list(words),
             "weights": [round(one, 5) for one in weights],
-            "ifBlocked": [round(one, 5) for one in if_blocked],
-            "ifRemoved": [round(one, 5) for one in if_removed],
-            "positive": round(positive, 5),
+            "ifBlocked": [round(one, 8) for one in if_blocked],
+            "ifRemoved": [round(one, 8) for one in if_removed],
+            "positive": round(positive, 8),
             "uniform": 1 / len(words),
             "order": list(order),
             "blocked": list(blocked),

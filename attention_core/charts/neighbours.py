@@ -15,7 +15,7 @@ HERE, USUAL = "in this place of your sentence", "mean and spread in its own sent
 GREY = "#8A93A0"
 
 
-def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 27) -> alt.LayerChart:
+def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 26) -> alt.LayerChart:
     """Draw one line per word: a mark for its weight in place, a dot with a bar for its usual weight.
 
     Args:
@@ -41,10 +41,10 @@ def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 
         "word:N",
         sort=[one.word for one in neighbours],
         title=None,
-        axis=alt.Axis(ticks=False, domain=False, labelLimit=130, labelFontSize=12),
+        axis=alt.Axis(ticks=False, domain=False, labelLimit=130, labelFontSize=12, labelOverlap=False),
     )
     kinds = alt.Scale(domain=[HERE, USUAL], range=[ROLE_COLOURS[Role.WEIGHTS], GREY])
-    legend = alt.Legend(orient="top", title=None, labelLimit=300, direction="horizontal")
+    legend = alt.Legend(orient="top", title=None, labelLimit=320, direction="vertical")
     tooltip = [
         alt.Tooltip("word:N"),
         alt.Tooltip("cosine:Q", format=".2f", title="cosine to the chosen word"),
@@ -65,4 +65,4 @@ def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 
         base.transform_calculate(kind=f"'{HERE}'")
         .mark_point(filled=True, size=120, shape="diamond", opacity=1)
         .encode(x=x, color=alt.Color("kind:N", scale=kinds, legend=legend)),
-    ).properties(height=height_per_word * len(frame))
+    ).properties(height=height_per_word * len(frame) + 100)  # legend and axis are inside this height

@@ -77,7 +77,7 @@ class WordVectors(nn.Module):
         super().__init__()
         self.table = nn.Embedding(N_VECTORS, width, padding_idx=PAD)
         self.word_dropout = word_dropout
-        nn.init.normal_(self.table.weight, std=0.1)
+        nn.init.normal_(self.table.weight, std=0.03)  # little: what is not learned should not tell words apart
         with torch.no_grad():
             self.table.weight[PAD] = 0
 

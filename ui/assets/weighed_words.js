@@ -7,7 +7,8 @@ const make = (parent, tag, className = "", text = "") => {
   return parent.appendChild(node);
 };
 const percent = (share) => `${(100 * share).toFixed(Math.abs(share) >= 0.0995 || share === 0 ? 0 : 1)} %`;
-const points = (change) => `${change > 0 ? "+" : change < 0 ? "−" : ""}${Math.abs(100 * change).toFixed(Math.abs(change) >= 0.0995 ? 0 : 1)}`;
+const signed = (change) => `${change >= 0.005 ? "+" : change <= -0.005 ? "−" : ""}${Math.abs(change).toFixed(2)}`;
+const logit = (share) => Math.log(Math.max(share, 1e-7) / Math.max(1 - share, 1e-7));
 const isDark = (root) => {
   const parts = getComputedStyle(root).getPropertyValue("--st-background-color").match(/[0-9a-f]{2}/gi) ?? [];
   return parts.length >= 3 && parts.slice(0, 3).reduce((sum, part) => sum + parseInt(part, 16), 0) < 384;
@@ -73,10 +74,12 @@ class View {
     const head = make(this.bars, "div", "row head");
     make(head, "span", "name", "word");
     make(head, "span", "", "weight");
-    make(head, "span", "", "if blocked: change of “positive”");
-    make(head, "span", "", "if removed: change of “positive”");
+    make(head, "span", "", "blocked: change of log-odds");
+    make(head, "span", "", "removed: change of log-odds");
     this.rows = [];
-    const widest = Math.max(0.05, ...this.data.ifBlocked.map(Math.abs), ...this.data.ifRemoved.map(Math.abs));
+    const now = logit(this.data.positive), odds = (changes) => changes.map((one) => logit(this.data.positive + one) - now);
+    const ifBlocked = odds(this.data.ifBlocked), ifRemoved = odds(this.data.ifRemoved);
+    const widest = Math.max(0.2, ...ifBlocked.map(Math.abs), ...ifRemoved.map(Math.abs));
     for (const place of order) {
       const row = make(this.bars, "div", `row${blocked.includes(place) ? " blocked" : ""}`);
       make(row, "span", "name", words[place]);
@@ -84,8 +87,8 @@ class View {
       make(bar, "i").style.width = `${72 * share}%`;
       make(bar, "u").style.left = `${(72 * uniform) / this.most}%`;
       make(bar, "span", "", blocked.includes(place) ? "blocked" : percent(weights[place])).style.left = `${72 * share}%`;
-      this.change(row, this.data.ifBlocked[place], widest);
-      this.change(row, this.data.ifRemoved[place], widest);
+      this.change(row, ifBlocked[place], widest);
+      this.change(row, ifRemoved[place], widest);
       row.onpointerenter = () => this.look(place);
       row.onpointerleave = () => this.look(null);
       this.rows[place] = row;
@@ -97,7 +100,7 @@ class View {
     const bar = make(row, "div", "bar change"), length = (30 * Math.abs(change)) / widest, line = make(bar, "i", change > 0 ? "up" : "down");
     line.style.width = `${length}%`;
     line.style.left = `${change > 0 ? 50 : 50 - length}%`;
-    const text = make(bar, "span", "", points(change));
+    const text = make(bar, "span", "", signed(change));
     if (change > 0) text.style.left = `${50 + length}%`; else text.style.right = `${50 + length}%`;
   }
 
