@@ -17,7 +17,7 @@ HEADS = "[class*='st-key-transformer_heads'] .marks"
 def visitor(page, app_url):
     """The page, opened and painted."""
     page.goto(f"{app_url}/{ADDRESS}")
-    page.locator(HEADS).wait_for()
+    page.locator(HEADS).wait_for(timeout=90_000)
     settle(page)
     return page
 
