@@ -143,7 +143,7 @@ def _state_chart(name: str, label: str, memory: Memory, direction: str, at: int,
         values,
         memory.labels,
         signed_ramp(np.array([-1.0, 1.0])),
-        title=f"hidden state, read {direction}s: {len(values)} dimensions, those that behave alike beside each other",
+        title=f"hidden state, read {direction}s; dimensions that behave alike are neighbours",
         bar="number in the state",
         columns=memory.column_facts("states", direction),
         read=read,
@@ -195,6 +195,7 @@ def gradient_section(name: str, memories: dict[str, Memory], both: bool, at: int
             required=True,
             persist_state="session",
             label_visibility="collapsed",
+            wrap=True,
         )
     with right:
         logarithmic = st.toggle("Logarithmic colours", key=f"{name}_log", persist_state="session")

@@ -19,7 +19,7 @@ from attention_core.trace import Role
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
 MUTED = "#7d8794"
 DECADES = 4
-"""Powers of ten that logarithmic colours span; what is smaller has the darkest one."""
+"""Powers of ten that logarithmic colours and axes span at most; what is smaller is drawn as the smallest."""
 PER_LABEL = 15
 """Screen pixels that a slanted word at an axis needs."""
 
@@ -98,10 +98,12 @@ def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> 
         matrices: float, NaN = nothing there.
         logarithmic: for log10 of the values, over at most DECADES powers of ten.
     """
-    high = max((float(np.nanmax(one)) for one in matrices if np.isfinite(one).any()), default=1.0) or 1.0
+    values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in matrices] or [np.ones(1)])
+    high = float(values.max(initial=0.0)) or 1.0
     if not logarithmic:
         return Ramp(VIRIDIS, 0.0, high)
-    return Ramp(VIRIDIS, float(np.log10(high)) - DECADES, float(np.log10(high)))
+    least = max(float(values.min(initial=high)), high * 10.0**-DECADES)
+    return Ramp(VIRIDIS, float(np.log10(min(least, high / 10))), float(np.log10(high)))
 
 
 def gradient_heatmap(
@@ -135,8 +137,8 @@ def gradient_heatmap(
     frame["shown"] = np.log10(np.clip(frame["value"], 1e-30, None)) if logarithmic else frame["value"]
     bar = colour_bar(ramp, title, min(size, 260))
     if logarithmic:
-        bar["values"] = list(np.linspace(ramp.low, ramp.high, DECADES + 1))
-        bar["labelExpr"] = "format(pow(10, datum.value), '.1~g')"
+        bar["values"] = list(np.linspace(ramp.low, ramp.high, 3))
+        bar["labelExpr"] = "format(pow(10, datum.value), '.2~r')"
     slanted = alt.Axis(labelAngle=-45, **_word_labels(labels, size))
     upright = alt.Axis(**_word_labels(labels, size))
     base = alt.Chart(frame).encode(
@@ -181,11 +183,14 @@ def fading_chart(
         size: screen pixels, width and height.
     """
     height = size[1]
+    least = (
+        _lowest([*lines.values(), *(one for pair in (bands or {}).values() for one in pair)]) if logarithmic else 0.0
+    )
     rows = [
         {
             "network": name,
             "later": later,
-            "left": max(float(left), 10.0**-DECADES) if logarithmic else float(left),
+            "left": max(float(left), least),
             "word": words[later] if words else "",
         }
         for name, some in lines.items()
@@ -194,11 +199,7 @@ def fading_chart(
     frame = pd.DataFrame(rows)
     longest = max(1, int(frame["later"].max()))
     top = max(1.0, float(frame["left"].max()))
-    scale = (
-        alt.Scale(type="log", domain=[10.0**-DECADES, top])
-        if logarithmic
-        else alt.Scale(domain=[0, 1.02 * top], nice=False)
-    )
+    scale = alt.Scale(type="log", domain=[least, top]) if logarithmic else alt.Scale(domain=[0, 1.02 * top], nice=False)
     x = alt.X(
         "later:Q",
         title="words later",
@@ -221,16 +222,21 @@ def fading_chart(
     half = alt.Chart(pd.DataFrame([{"left": 0.5, "later": 0, "text": "half"}]))
     layers = [
         half.mark_rule(strokeDash=[3, 3], color=MUTED, aria=False, tooltip=None).encode(y="left:Q"),
-        *_bands(bands or {}, x, y, colour, logarithmic),
+        *_bands(bands or {}, x, y, colour, least),
         line,
-        *_line_names(frame, x, y, logarithmic, top, height),
+        *_line_names(frame, x, y, least, top, height),
     ]
     heading = alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
     return fixed(alt.layer(*layers).properties(title=heading), *size)
 
 
-def _bands(bands, x, y, colour, logarithmic) -> list[alt.Chart]:
-    least = 10.0**-DECADES if logarithmic else 0.0
+def _lowest(lines: Sequence[Sequence[float]]) -> float:
+    """Return the power of ten at which a logarithmic axis for these lines begins: 0.1 or below."""
+    least = max(min((float(one) for line in lines for one in line), default=1.0), 10.0**-DECADES)
+    return min(0.1, 10.0 ** np.floor(np.log10(least)))
+
+
+def _bands(bands, x, y, colour, least) -> list[alt.Chart]:
     rows = [
         {"network": name, "later": later, "left": max(float(low), least), "upper": max(float(high), least)}
         for name, (lower, upper) in bands.items()
@@ -242,12 +248,13 @@ def _bands(bands, x, y, colour, logarithmic) -> list[alt.Chart]:
     return [area.encode(x=x, y=y, y2=alt.Y2("upper"), color=colour)]
 
 
-def _line_names(frame, x, y_axis, logarithmic, top, height) -> list[alt.Chart]:
+def _line_names(frame, x, y_axis, least, top, height) -> list[alt.Chart]:
     """Write each network's name at the end of its line, apart from each other where lines end close together."""
     ends = frame.sort_values("later").groupby("network", sort=False).tail(1).sort_values("left", ascending=False).copy()
-    span = DECADES + np.log10(top) if logarithmic else 1.02 * top
+    logarithmic = least > 0
+    span = np.log10(top / least) if logarithmic else 1.02 * top
     at = np.log10(ends["left"]) if logarithmic else ends["left"]
-    lowest = -DECADES + 0.02 * span if logarithmic else 0.02 * span
+    lowest = 0.02 * span + (np.log10(least) if logarithmic else 0.0)
     places = np.array(spread_out(list(at), 16 * span / height, lowest))
     ends["left"] = np.minimum(10.0**places, top) if logarithmic else places
     look = {"align": "left", "dx": 8, "fontWeight": "bold", "aria": False, "tooltip": None}

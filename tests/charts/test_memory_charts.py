@@ -76,7 +76,21 @@ def test_matrices_that_are_compared_share_the_larger_scale():
     assert ramp.high == pytest.approx(3 * np.nanmax(MATRIX))
     logs = gradient_ramp([MATRIX, 3 * MATRIX], logarithmic=True)
     assert logs.high == pytest.approx(np.log10(ramp.high))
-    assert logs.high - logs.low == pytest.approx(DECADES)
+    assert logs.low == pytest.approx(np.log10(np.nanmin(MATRIX)))
+    tiny = gradient_ramp([np.array([[1.0, 1e-20]])], logarithmic=True)
+    assert tiny.high - tiny.low == pytest.approx(DECADES)
+
+
+def test_logarithmic_axis_begins_at_the_power_of_ten_below_the_least():
+    def lowest(*lines):
+        chart = fading_chart({"GRU": lines[0], "plain RNN": lines[-1]}, logarithmic=True)
+        return next(one for one in chart.to_dict()["layer"] if "x" in one["encoding"])["encoding"]["y"]["scale"][
+            "domain"
+        ][0]
+
+    assert lowest([1.0, 0.5], [1.0, 0.3]) == pytest.approx(0.1)
+    assert lowest([1.0, 0.5], [1.0, 0.03]) == pytest.approx(0.01)
+    assert lowest([1.0, 0.0]) == pytest.approx(10.0**-DECADES)
 
 
 def test_logarithmic_colours_keep_the_numbers_for_the_mouse():
