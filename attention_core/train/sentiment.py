@@ -70,9 +70,8 @@ class SentimentTask:
         """Give the word vectors what counting alone can tell; give a second network its first one, trained before."""
         if isinstance(model, TwoPhaseClassifier):
             fill(model.guide, ATTENTION, read_weights(ATTENTION))
-        else:
-            ratios = log_ratios(self.pieces, self.labels).to(self.device)
-            model.vectors.table.weight[:, 0] = COUNTED * ratios  # type: ignore[union-attr, index]
+        elif isinstance(model, SentenceClassifier):
+            model.vectors.table.weight[:, 0] = COUNTED * log_ratios(self.pieces, self.labels).to(self.device)
 
     @torch.inference_mode()
     def snapshot(self, model: nn.Module) -> dict[str, Tensor]:
@@ -111,7 +110,7 @@ class SentimentTask:
 
     def _agreement(self, model: nn.Module) -> dict[str, float]:
         """Return how far heavy words and words whose removal changes the answer are the same ones, on average."""
-        figures = []
+        figures: list[float] = []
         for review in self.development:
             sentence = read_sentence(review.sentence)
             if len(figures) < AGREEMENT_SENTENCES and len(sentence.words) >= 4:
