@@ -37,7 +37,7 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     place = heads.bounding_box()
     visitor.mouse.click(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.42)
     visitor.wait_for_url(re.compile(r"head=encoder-2-4"))
-    visitor.get_by_text("Layer 2, head 4").wait_for()
+    visitor.locator("strong", has_text="Layer 2, head 4").wait_for()
     settle(visitor)
     words = visitor.locator(".st-key-transformer_words .target button")
     words.nth(4).click()
