@@ -63,18 +63,19 @@ def test_every_preset_is_translated(page):
 
 
 def test_words_are_stepped_through_to_both_ends(page):
-    seen = 0
-    while not page.button(key="translate_word_previous").disabled:
-        press(page, "translate_word_previous")
+    write(page, "Hello.")
+    press(page, "translate_word_previous")
     assert "word 1 of" in words(page)
+    assert page.button(key="translate_word_previous").disabled
+    seen = 1
     while not page.button(key="translate_word_next").disabled and seen < 60:
         press(page, "translate_word_next")
         seen += 1
-    assert seen >= 3
-    assert f"word {seen + 1} of {seen + 1}" in words(page)
+    assert seen >= 2
+    assert f"word {seen} of {seen}" in words(page)
 
 
-@pytest.mark.parametrize("model", ["none", "additive", "transformer"])
+@pytest.mark.parametrize("model", ["additive", "transformer"])
 def test_every_step_can_be_shown(page, model):
     page.segmented_control(key="translate_model_lower").set_value(model).run()
     page.session_state["translate_step"] = page.segmented_control(key="translate_step").options[0]
@@ -133,6 +134,7 @@ def test_layers_and_heads_of_the_transformer_can_be_chosen(page):
 
 
 def test_the_words_play_until_they_end(page):
+    write(page, "Hello.")
     press(page, "translate_word_play")
     assert page.session_state["translate_reading_on"]
     for _ in range(60):
@@ -172,12 +174,12 @@ def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
     assert app.segmented_control(key="translate_model_lower").value == "additive"
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\n\t "])
-def test_nothing_typed_says_what_to_do_and_comes_back(page, text):
-    write(page, text)
-    assert "Type an English sentence" in words(page)
-    assert not page.error
-    assert not listed(page)
+def test_nothing_typed_says_what_to_do_and_comes_back(page):
+    for text in ("", " \n\t "):
+        write(page, text)
+        assert "Type an English sentence" in words(page)
+        assert not page.error
+        assert not listed(page)
     assert "Any number of states" in str([one.proto.body for one in page.get("html")])
     write(page, "The cat sleeps.")
     assert listed(page)
@@ -201,20 +203,19 @@ ODD = {
     "emoji": "I love 🍕 and 🚗!",
     "HTML": "<b onclick=alert(1)>The car</b> <script>x</script>",
     "Markdown": "The **red** `car` $x^2$ [a](b) \\ | ~ is #1_2.",
-    "endless word": "a" * 5000,
     "right to left": "\u202eThe car\u0000 is red.",
-    "many pieces": "Ж" * 300,
+    "endless word": "Ж" * 5000,
 }
 
 
-@pytest.mark.parametrize("kind", ODD)
-def test_odd_input_is_read_and_kept(page, kind):
-    write(page, ODD[kind])
-    assert not page.error
-    assert page.text_area(key="translate_text").value == ODD[kind]
-    assert listed(page)
-    assert "<script" not in listed(page)
-    page.toggle(key="translate_by_piece").set_value(True).run()
+def test_odd_input_is_read_and_kept(page):
+    for kind, text in ODD.items():
+        write(page, text)
+        assert not page.error, kind
+        assert page.text_area(key="translate_text").value == text
+        assert listed(page), kind
+        assert "<script" not in listed(page)
+    page.toggle(key="translate_by_piece").set_value(True).run()  # the endless word as its pieces
     assert not page.exception
 
 
