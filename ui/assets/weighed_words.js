@@ -97,11 +97,11 @@ class View {
   }
 
   change(row, change, widest) {
-    const bar = make(row, "div", "bar change"), length = (30 * Math.abs(change)) / widest, line = make(bar, "i", change > 0 ? "up" : "down");
+    const bar = make(row, "div", "bar change"), length = (46 * Math.abs(change)) / widest, line = make(bar, "i", change > 0 ? "up" : "down");
     line.style.width = `${length}%`;
     line.style.left = `${change > 0 ? 50 : 50 - length}%`;
     const text = make(bar, "span", "", signed(change));
-    if (change > 0) text.style.left = `${50 + length}%`; else text.style.right = `${50 + length}%`;
+    text.style[change > 0 ? "right" : "left"] = "50%";  // on the free side, where it always has room
   }
 
   look(place) {
