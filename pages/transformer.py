@@ -19,6 +19,7 @@ from ui.transformer_parts import (
     large_part,
     numbers_part,
     off_part,
+    source_part,
     steps_part,
     translation_part,
     words_part,
@@ -42,6 +43,9 @@ with answer:
         st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
     elif text:
         translation_part(look_at(text))
+if text and model is not None:
+    with typed:
+        source_part(look_at(text))
 
 
 def explore(text: str) -> None:

@@ -90,7 +90,7 @@ def _rotary() -> None:
     seed = st.number_input("Another query", 0, 9999, 0, key=f"{NAME}_seed", persist_state="session", width=160)
     query, key = alike_pair(D_ROTARY, seed)
     _pictures(
-        hands_chart(rotary_angles(16, D_ROTARY), PAIRS, cell=17),
+        hands_chart(rotary_angles(11, D_ROTARY), PAIRS, cell=25),
         rotary_scores(query, key, N),
         "turned qᵢ · kⱼ",
         "One random query and the key that it likes best, itself, put at every pair of places: most alike where they "

@@ -65,12 +65,11 @@ PIECES_STYLE = """<style>
 
 
 def translation_part(look: Look) -> None:
-    """Draw the French sentence, how probable it is, and both sentences as the pieces that the model reads and says."""
+    """Draw the French sentence, the pieces that the model says, and how probable they are."""
     found = probabilities(look, edited=False)
     whole, per_piece = sentence_probability(found, len(found))
     st.html(
         f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(look.made.text)}</p>'
-        f'<p class="pieces">{pieces_html(look.source.labels, look.source.word_of)}</p>'
         f'<p class="pieces">{pieces_html(look.made.labels, look.made.word_of)}</p>'
     )
     unfinished = "" if look.made.finished else " It found no end."
@@ -78,6 +77,11 @@ def translation_part(look: Look) -> None:
         f"Probability {_percent(whole)}, {_percent(per_piece)} per piece.{unfinished} What touches is one word: the "
         "model reads and says pieces."
     )
+
+
+def source_part(look: Look) -> None:
+    """Draw the English sentence as the pieces that the model reads, and what it could not read."""
+    st.html(f'{PIECES_STYLE}<p class="pieces">{pieces_html(look.source.labels, look.source.word_of)}</p>')
     if look.source.unknown:
         names = ", ".join(literal(word, 20) for word in look.source.unknown[:5])
         st.info(f"Letters or signs that the model never met: {names}. It takes all of them for the same unknown sign.")

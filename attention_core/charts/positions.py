@@ -10,6 +10,7 @@ import pandas as pd
 from torch import Tensor
 
 from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.scale import fixed
 from attention_core.positions import ByDistance
 from attention_core.trace import Role
 
@@ -36,7 +37,7 @@ def distance_chart(found: ByDistance, title: str, *, height: int = 230) -> alt.L
     return alt.layer(band, line).properties(height=height)
 
 
-def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> alt.Chart:
+def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> alt.LayerChart:
     """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
 
     Args:
@@ -58,7 +59,7 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> alt.
         ]
     )
     order = [f"{pair}" for pair in pairs]
-    return (
+    hands = (
         alt.Chart(frame)
         .mark_point(shape="arrow", filled=True, color=ROLE_COLOURS[Role.QUERY], opacity=1, size=cell**2 * 0.7)
         .encode(
@@ -67,5 +68,5 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> alt.
             angle=alt.Angle("degrees:Q", scale=alt.Scale(domain=[0, 360], range=[0, 360])),
             tooltip=["position:O", "pair:N", alt.Tooltip("turned:Q", title="turned by (degrees)", format=".1f")],
         )
-        .properties(width=cell * len(turned), height=cell * len(order))
     )
+    return fixed(alt.layer(hands), cell * len(turned), cell * len(order))
