@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.alignment_errors import alignment_errors_part
 from ui.export import export_bar
 from ui.layout import page_frame, who_asks
 from ui.translation_more import collapse_part, learning_part
@@ -63,3 +64,5 @@ st.divider()
 st.fragment(collapse_part)()
 st.divider()
 st.fragment(learning_part)()
+st.divider()
+alignment_errors_part()

@@ -25,8 +25,8 @@ REMEMBERED = {
     "Fifteen words": "The book that my sister gave me when I was ill is still on the table.",
     "Five words": "The red car stopped here.",
     "Two clauses": "I don't know where he bought this book, but I would like to read it too.",
-    "Twenty-eight words": "The old man who lives in the small house at the end of our street told me yesterday that his "
-    "daughter will come back from Paris next week.",
+    "Twenty-eight words": "The old man who lives in the small house at the end of our street told me yesterday that "
+    "his daughter will come back from Paris next week.",
 }
 """Sentences to be read word by word: by how long they are."""
 
