@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.data.review_presets import PRESETS
-from attention_core.sentences import MOST_WORDS, read_sentence
+from attention_core.text.sentences import MOST_WORDS, read_sentence
 from attention_core.trace import AttentionTrace, Role
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.word_view import WordView
+from attention_core.text.word_view import WordView
 
 ASSETS = Path(__file__).parent / "assets"
 

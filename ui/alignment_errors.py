@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.alignment import committed_errors
+from attention_core.text.alignment import committed_errors
 from attention_core.trace import Role
 from ui.layout import section
 from ui.translations import TRANSLATORS

@@ -11,7 +11,7 @@ from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.neighbours import neighbours_chart
 from attention_core.data.review_presets import BANK
 from attention_core.intervene import Intervention
-from attention_core.sentences import (
+from attention_core.text.sentences import (
     Sentence,
     Verdict,
     erase_each,
@@ -21,9 +21,9 @@ from attention_core.sentences import (
     read_sentence,
     sentences_with,
 )
+from attention_core.text.word_space import Neighbour, neighbours_in_place, usual_weights
 from attention_core.trace import AttentionTrace, Role
 from attention_core.weights import WeightsError, read_card
-from attention_core.word_space import Neighbour, neighbours_in_place, usual_weights
 from ui.labels import distinct, literal
 from ui.models import COMPUTE, load_snapshots, model_or_none, model_or_stop
 from ui.weighed_words import pressed_word, weighed_words

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention_core.data.pieces import pieces
 from attention_core.data.words import SPACE
-from attention_core.translation import END_LABEL, Candidate
+from attention_core.text.translation import END_LABEL, Candidate
 
 ASSETS = Path(__file__).parent / "assets"
 

@@ -9,8 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.data.pieces import END
-from attention_core.trace import AttentionTrace
-from attention_core.translation import (
+from attention_core.text.translation import (
     Candidate,
     Source,
     Translation,
@@ -21,7 +20,8 @@ from attention_core.translation import (
     translate,
     translation_of,
 )
-from attention_core.word_view import piece_probabilities, sentence_probability
+from attention_core.text.word_view import piece_probabilities, sentence_probability
+from attention_core.trace import AttentionTrace
 from ui.models import COMPUTE, model_or_none
 
 TRANSLATORS = {

@@ -8,8 +8,8 @@ import altair as alt
 import pandas as pd
 
 from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.text.word_space import Neighbour
 from attention_core.trace import Role
-from attention_core.word_space import Neighbour
 
 HERE, USUAL = "in this place of your sentence", "mean and spread in its own sentences"
 GREY = "#8A93A0"

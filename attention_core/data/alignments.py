@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from attention_core.alignment import AlignedPair, Link
 from attention_core.data.mnist import DataError
+from attention_core.text.alignment import AlignedPair, Link
 
 _LINK = re.compile(r"(.+?)(?:#(\d+))?([=~])(.+?)(?:#(\d+))?")
 

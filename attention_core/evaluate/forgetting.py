@@ -18,10 +18,10 @@ from torch import Tensor
 
 from attention_core.data.mnist import DataError
 from attention_core.data.tatoeba import read_pairs, split_pairs
-from attention_core.memory import gradient_norms, half_life, what_is_left
 from attention_core.models import load
 from attention_core.models.translator import Translator
-from attention_core.translation import read_source
+from attention_core.text.memory import gradient_norms, half_life, what_is_left
+from attention_core.text.translation import read_source
 from attention_core.weights import WeightsError, read_card, weights_folder
 
 NAME = "translator-forgetting.json"

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.memory import (
+from attention_core.models.translator import Translator, TranslatorConfig
+from attention_core.text.memory import (
     DIRECTIONS,
     both_ways,
     gradient_norms,
@@ -20,7 +21,6 @@ from attention_core.memory import (
     similar_first,
     what_is_left,
 )
-from attention_core.models.translator import Translator, TranslatorConfig
 
 CELLS = ("gru", "rnn")
 IDS = torch.tensor([5, 700, 12, 4000, 12, 3])

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_of, read_forgetting
-from attention_core.lengths import TRANSLATORS, bleu_by_length
-from attention_core.memory import both_ways
 from attention_core.models import MODELS
 from attention_core.models.translator import Translator, TranslatorConfig
-from attention_core.remember import MEASURES, norms_table, remember
-from attention_core.translation import read_source
+from attention_core.text.lengths import TRANSLATORS, bleu_by_length
+from attention_core.text.memory import both_ways
+from attention_core.text.remember import MEASURES, norms_table, remember
+from attention_core.text.translation import read_source
 
 SENTENCE = "The xylophone player left."
 

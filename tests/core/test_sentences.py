@@ -18,7 +18,7 @@ from attention_core.evaluate.__main__ import main as evaluate
 from attention_core.intervene import Intervention
 from attention_core.models import build, load
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, hide_words
-from attention_core.sentences import (
+from attention_core.text.sentences import (
     MOST_WORDS,
     batch_of,
     erase_each,
@@ -31,10 +31,10 @@ from attention_core.sentences import (
     sentences_with,
     weights_of,
 )
+from attention_core.text.word_space import nearest_words, neighbours_in_place, usual_weights
 from attention_core.train.__main__ import main as train
 from attention_core.train.sentiment import epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights
-from attention_core.word_space import nearest_words, neighbours_in_place, usual_weights
 
 NAMES = ("sentence-attention", "sentence-mean", "sentence-two-phase")
 LINES = "1\ta fine film .\n0\ta dull film .\n1\tfunny and warm .\n0\tslow and silly .\n"

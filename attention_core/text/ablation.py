@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from attention_core.intervene import Intervention
 from attention_core.models.transformer import KINDS, Encoding, Transformer
-from attention_core.translation import Source, Translation
-from attention_core.word_view import piece_probabilities
+from attention_core.text.translation import Source, Translation
+from attention_core.text.word_view import piece_probabilities
 
 Edits = dict[tuple[str, int], Intervention]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.alignment import merge_to_words
 from attention_core.data.pieces import START
-from attention_core.decode import CanTranslate
+from attention_core.text.alignment import merge_to_words
+from attention_core.text.decode import CanTranslate
+from attention_core.text.translation import Source, Translation
 from attention_core.trace import AttentionTrace
-from attention_core.translation import Source, Translation
 
 NEXT_LABEL = "?"
 """Stands for the word that an unfinished sentence would go on with."""

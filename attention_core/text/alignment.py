@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-COMMITTED = Path(__file__).parents[1] / "benchmarks" / "results" / "alignments.json"
+COMMITTED = Path(__file__).parents[2] / "benchmarks" / "results" / "alignments.json"
 """What `python -m benchmarks.alignments` wrote."""
 
 Link = tuple[int, int]

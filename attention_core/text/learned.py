@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.alignment import merge_to_words
 from attention_core.data.pieces import pieces
 from attention_core.data.sentence_presets import LEARNED
 from attention_core.data.tatoeba import words_of
 from attention_core.data.words import bare
-from attention_core.translation import END_LABEL
+from attention_core.text.alignment import merge_to_words
+from attention_core.text.translation import END_LABEL
 
 
 @dataclass(frozen=True, eq=False)

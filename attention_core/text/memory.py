@@ -1,8 +1,8 @@
 """What a recurrent encoder remembers: how much each word of a sentence still matters to each of its states.
 
 How much word s still matters after word t is the Frobenius norm of d h_t / d x_s = J_t ... J_{s+1} B_s with
-J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s. Both are known in closed form (attention_core.recurrence), so that no
-automatic differentiation is needed.
+J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s. Both are known in closed form (attention_core.text.recurrence), so
+that no automatic differentiation is needed.
 Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
 """
 
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from attention_core.models.translator import Translator
-from attention_core.recurrence import Reading, Steps, walk
+from attention_core.text.recurrence import Reading, Steps, walk
 
 DIRECTIONS = ("forward", "backward")
 

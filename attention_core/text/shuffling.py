@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attention_core.models.transformer import Transformer
-from attention_core.translation import Source
+from attention_core.text.translation import Source
 
 
 class Shuffled(NamedTuple):

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from attention_core.data.pieces import END, START, UNKNOWN, Cut, pieces
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words
-from attention_core.decode import CanTranslate, beam_search
 from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Translator
 from attention_core.models.translator_steps import Labels
+from attention_core.text.decode import CanTranslate, beam_search
 from attention_core.trace import AttentionTrace
 
 END_LABEL = "end"

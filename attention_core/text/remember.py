@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.memory import (
+from attention_core.models.translator import Translator
+from attention_core.text.memory import (
     DIRECTIONS,
     both_ways,
     gradient_norms,
@@ -22,8 +23,7 @@ from attention_core.memory import (
     similar_first,
     what_is_left,
 )
-from attention_core.models.translator import Translator
-from attention_core.translation import Source
+from attention_core.text.translation import Source
 
 if TYPE_CHECKING:
     import pandas as pd

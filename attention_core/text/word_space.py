@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.data.review_pieces import frequent_words, pieces_of
-from attention_core.sentences import Sentence, explain, sentence_of
+from attention_core.text.sentences import Sentence, explain, sentence_of
 
 
 class Usual(NamedTuple):
