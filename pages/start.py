@@ -6,7 +6,7 @@ from ui.navigation import PAGES, path_of, through_app
 
 WAYS_IN = (
     ("Draw", "pixels.py", "Draw a digit and see which pixels look at which, in a network that reads it."),
-    ("Type", "translate.py", "Type a sentence and watch a network decide which words matter."),
+    ("Type", "translate.py", "Type a sentence, watch it being translated, and see at which words the network looks."),
     ("Craft", "vectors.py", "Make vectors by hand and follow every product, sum and softmax in numbers."),
 )
 
