@@ -240,11 +240,5 @@ def sentences_with(bank: Sequence[str], words: Sequence[str], n: int) -> list[st
     return found[:n]
 
 
-def _judge_pieces(model: nn.Module, pieces: Tensor, blocked: tuple[int, ...]) -> float:
-    with torch.inference_mode():
-        logits = model(pieces[None].to(_device(model)), intervention=Intervention(blocked_keys=blocked)).logits
-    return float(logits.softmax(-1)[0, 1])
-
-
 def _device(model: nn.Module) -> torch.device:
     return next(model.parameters()).device

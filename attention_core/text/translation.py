@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_core.data.pieces import END, START, UNKNOWN, Cut, pieces
-from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words
+from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words, join_words
 from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Translator
@@ -146,13 +146,12 @@ def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translat
     words = [joined[start:end] for start, end in spans]
     if words:
         words[0] = words[0][:1].upper() + words[0][1:]
-    text = joined.strip()
     return Translation(
         ids=list(ids),
         labels=[*(bare(text) or SPACE for text in texts), *([END_LABEL] if finished else [])],
         words=words,
         word_of=[*word_of, *([len(words)] if finished else [])],
-        text=text[:1].upper() + text[1:],
+        text=join_words(texts),
         log_probability=log_probability,
         finished=finished,
     )
