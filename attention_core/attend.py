@@ -31,10 +31,12 @@ class Attended(NamedTuple):
         context: (batch, n_heads, n_queries, d_v).
         log_normaliser: (batch, n_heads, n_queries), natural log of the sum of exponentials of each row, if the
             kernel gave it on the way; None = compute it in blocks when it is needed.
+        weights: (batch, n_heads, n_queries, n_keys) if they were asked for.
     """
 
     context: Tensor
     log_normaliser: Tensor | None = None
+    weights: Tensor | None = None
 
 
 def attend(
@@ -46,6 +48,7 @@ def attend(
     mask: Tensor | None = None,
     intervention: Intervention = NO_INTERVENTION,
     with_normaliser: bool = False,
+    with_weights: bool = False,
 ) -> Attended:
     """Let every query collect the values of the keys that score high.
 
@@ -57,25 +60,35 @@ def attend(
         mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys); True = may attend.
         intervention: edits of scores, keys and heads.
         with_normaliser: also return the log-sum-exp of the rows where it comes free of charge.
+        with_weights: also return all weights, which needs memory for every pair; not together with edited scores.
 
     Returns:
-        the context, exactly 0 for a query that sees no key, and perhaps the normaliser.
+        the context, exactly 0 for a query that sees no key, and perhaps the normaliser or the weights.
 
     Raises:
-        ValueError: shapes that do not fit, in the words of the shapes.
+        ValueError: shapes that do not fit, in the words of the shapes; weights asked for and scores edited.
 
     Source: Vaswani et al. 2017, eq. 1; fused kernels: Dao 2023, "FlashAttention-2".
     """
     _check(query, key, value)
     scoring: Score = score or ScaledDot()
     plain = not (intervention.blocked_keys or intervention.score_edits)
-    if isinstance(scoring, Dot | ScaledDot) and plain:
+    if with_weights:
+        if intervention.score_edits:
+            raise ValueError("with_weights cannot be had with edited scores; take them from the trace")
+        n_heads, n_queries, n_keys = *query.shape[1:3], key.shape[2]
+        if intervention.blocked_keys:
+            mask = torch.stack(
+                [cast(Tensor, intervention.full_mask(m, n_heads, n_queries, n_keys)) for m in _masks(mask, len(query))]
+            ).to(query.device)
+        attended = _at_once(query, key, value, scoring, mask, intervention.scale)
+    elif isinstance(scoring, Dot | ScaledDot) and plain:
         if query.shape[-1] != key.shape[-1]:
             raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
         scale = scoring.factor(query.shape[-1]) * intervention.scale
         attended = _fused(query, key, value, mask, scale, with_normaliser)
     elif plain and len(query) > 1:
-        attended = Attended(_at_once(query, key, value, scoring, mask, intervention.scale))
+        attended = _at_once(query, key, value, scoring, mask, intervention.scale)
     else:
         items = zip(query, key, value, _masks(mask, len(query)), strict=True)
         attended = Attended(torch.stack([context_in_blocks(q, k, v, scoring, m, intervention) for q, k, v, m in items]))
@@ -86,13 +99,14 @@ def attend(
     return attended
 
 
-def _at_once(query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, scale: float) -> Tensor:
-    """Return the context of a batch of short sequences, with all scores in memory: the way models are trained."""
+def _at_once(query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, scale: float) -> Attended:
+    """Attend in a batch of short sequences, with all scores in memory: the way models are trained."""
     scores = score(query, key) * scale
     if mask is None:
-        return scores.softmax(-1) @ value
-    scores = scores.masked_fill(~mask, -math.inf)
-    return scores.softmax(-1).masked_fill(~mask.any(-1, keepdim=True), 0) @ value
+        weights = scores.softmax(-1)
+    else:
+        weights = scores.masked_fill(~mask, -math.inf).softmax(-1).masked_fill(~mask.any(-1, keepdim=True), 0)
+    return Attended(weights @ value, weights=weights)
 
 
 def _fused(

@@ -73,6 +73,18 @@ def ink_of(canvas: np.ndarray) -> np.ndarray:
     Raises:
         ValueError: not a uint8 picture of one of these shapes.
     """
+    opaque = flattened(canvas)
+    distance = np.sqrt(((opaque.astype(np.float32) - background_of(opaque)) ** 2).sum(-1))
+    farthest = distance.max()
+    return distance / farthest if farthest > 0 else distance
+
+
+def flattened(canvas: np.ndarray) -> np.ndarray:
+    """Return a canvas as uint8 (height, width, 1 or 3): transparent pixels have no colour, so it is laid on white.
+
+    Raises:
+        ValueError: not a uint8 picture (height, width), or with 1, 3 or 4 channels.
+    """
     canvas = np.asarray(canvas)
     if canvas.dtype != np.uint8 or canvas.ndim not in (2, 3) or 0 in canvas.shape:
         raise ValueError(f"canvas must be a non-empty uint8 picture, got {canvas.dtype} {canvas.shape}")
@@ -80,15 +92,17 @@ def ink_of(canvas: np.ndarray) -> np.ndarray:
         canvas = canvas[..., None]
     if canvas.shape[2] not in (1, 3, 4):
         raise ValueError(f"canvas must have 1, 3 or 4 channels, got {canvas.shape[2]}")
-    if canvas.shape[2] == 4:  # transparent pixels have no colour of their own: lay them on white
+    if canvas.shape[2] == 4:
         alpha = canvas[..., 3:].astype(np.float32) / 255
         canvas = np.rint(canvas[..., :3] * alpha + 255 * (1 - alpha)).astype(np.uint8)
+    return canvas
+
+
+def background_of(canvas: np.ndarray) -> np.ndarray:
+    """Return the most frequent colour, float32 (channels,), of a flattened canvas."""
     packed = (canvas.astype(np.uint32) * (1 << 8 * np.arange(canvas.shape[2], dtype=np.uint32))).sum(-1)
     colours, counts = np.unique(packed, return_counts=True)
-    background = canvas[packed == colours[counts.argmax()]][0].astype(np.float32)
-    distance = np.sqrt(((canvas.astype(np.float32) - background) ** 2).sum(-1))
-    farthest = distance.max()
-    return distance / farthest if farthest > 0 else distance
+    return canvas[packed == colours[counts.argmax()]][0].astype(np.float32)
 
 
 def prepare(canvas: np.ndarray) -> Drawing:

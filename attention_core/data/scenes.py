@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from attention_core.data.colours import COLOURS, FREQUENCY, random_colours
 from attention_core.data.mnist import Digits
 
 GLYPH_SIDE, GLYPH_INK = 32, 28
@@ -19,6 +20,7 @@ GLYPH_SIDE, GLYPH_INK = 32, 28
 INK_THRESHOLD = 0.15
 FIND_SIDE = 60
 READ_SIZE = (48, 192)
+ASK_SIDE = 64
 MOST_DIGITS = 6
 PIECE = 8
 """Pixels along a side of a piece of clutter, after Mnih et al. 2014."""
@@ -49,6 +51,24 @@ class Scenes(NamedTuple):
 
     pictures: Tensor
     labels: Tensor
+    boxes: Tensor
+
+
+class Drawings(NamedTuple):
+    """Several digits in several colours.
+
+    Attributes:
+        coverage: float (n, side, side) in [0, 1], how much of a pixel is ink.
+        inks: float (n, 3, side, side) RGB in [0, 1] of the ink; 0 where there is none.
+        labels: int64 (n, n_digits), -1 where a drawing has fewer digits.
+        colours: int64 (n, n_digits), number in COLOURS, -1 where a drawing has fewer digits.
+        boxes: float (n, n_digits, 4), zeros where a drawing has fewer digits.
+    """
+
+    coverage: Tensor
+    inks: Tensor
+    labels: Tensor
+    colours: Tensor
     boxes: Tensor
 
 
@@ -101,16 +121,21 @@ def lay(glyphs: Tensor, middle: Tensor, size: Tensor, height: int, width: int) -
     Returns:
         float (m, height, width) in [0, 1].
     """
-    full = glyphs[:, None].float() / 255
-    half = F.interpolate(F.avg_pool2d(full, 2), scale_factor=2.0, mode="bilinear", align_corners=False)
-    source = torch.where((size < GLYPH_INK * 0.6)[:, None, None, None], half, full)  # shrunk ink would alias
-    reach = size * (GLYPH_SIDE / GLYPH_INK)
-    theta = torch.zeros(len(glyphs), 2, 3, device=glyphs.device)
-    theta[:, 0, 0], theta[:, 1, 1] = width / reach, height / reach
-    theta[:, 0, 2] = (width - 2 * middle[:, 1]) / reach
-    theta[:, 1, 2] = (height - 2 * middle[:, 0]) / reach
-    grid = F.affine_grid(theta, [len(glyphs), 1, height, width], align_corners=False)
-    return F.grid_sample(source, grid, align_corners=False)[:, 0]
+    scale = size * (GLYPH_SIDE / GLYPH_INK) / GLYPH_SIDE  # pixels of the scene per pixel of the glyph
+    rows, columns = _stretch(middle[:, 0], scale, height), _stretch(middle[:, 1], scale, width)
+    return (rows @ (glyphs.float() / 255) @ columns.transpose(1, 2)).clamp(0, 1)
+
+
+def _stretch(middle: Tensor, scale: Tensor, length: int) -> Tensor:
+    """Return (m, length, 32): how much each pixel of a glyph gives to each pixel of a line of the scene.
+
+    Bilinear interpolation; where a glyph shrinks, the triangle widens so that nothing is skipped.
+    """
+    pixel = torch.arange(length, device=middle.device) + 0.5
+    source = (pixel - middle[:, None]) / scale[:, None] + GLYPH_SIDE / 2
+    reach = (1 / scale).clamp(min=1)[:, None, None]
+    distance = (source[..., None] - torch.arange(GLYPH_SIDE, device=middle.device) - 0.5).abs()
+    return (1 - distance / reach).clamp(min=0) / reach
 
 
 def boxes_of(middle: Tensor, size: Tensor, extents: Tensor) -> Tensor:
@@ -213,6 +238,85 @@ def number_scenes(
     pictures = (laid.view(n, most, height, width) * there[..., None, None]).amax(1)
     boxes = boxes_of(middle, tall, extents) * there[..., None]
     return Scenes(pictures, glyphs.labels[chosen].masked_fill(~there, -1), boxes)
+
+
+def drawing_scenes(
+    glyphs: Glyphs,
+    n: int,
+    generator: torch.Generator,
+    *,
+    n_digits: tuple[int, int] = (1, MOST_DIGITS),
+    sizes: tuple[float, float] = (0.25, 0.75),
+    side: int = ASK_SIDE,
+) -> Drawings:
+    """Return up to six digits in one to four colours, apart from each other.
+
+    A digit that finds no free place after some tries is left out, so that large digits are fewer.
+
+    Args:
+        glyphs: what the digits are made of.
+        n: drawings.
+        generator: source of all randomness.
+        n_digits: fewest and most digits.
+        sizes: of the digits, shares of the drawing's side; small ones are commoner.
+        side: of the drawing, pixels.
+    """
+    most = n_digits[1]
+    chosen = torch.randint(len(glyphs.labels), (n, most), generator=generator)
+    wanted = torch.randint(n_digits[0], most + 1, (n, 1), generator=generator) > torch.arange(most)
+    some_large = (torch.rand(n, 1, generator=generator) < 0.5) & (wanted.sum(1, keepdim=True) < 5)
+    largest = torch.where(some_large, sizes[1], torch.where(wanted.sum(1, keepdim=True) < 5, 1.8, 1.4) * sizes[0])
+    size = side * sizes[0] * (largest / sizes[0]) ** torch.rand(n, most, generator=generator)
+    middle, there = _places_apart(size[..., None] * glyphs.extents[chosen] / 2, wanted, side, generator)
+    boxes = boxes_of(middle, size, glyphs.extents[chosen]) * there[..., None]
+    palette = torch.multinomial(
+        torch.tensor([float(FREQUENCY.get(name, 1)) for name in COLOURS]).expand(n, -1), 4, generator=generator
+    )
+    n_colours = torch.randint(1, 5, (n, 1), generator=generator)
+    names = palette.gather(1, (torch.rand(n, most, generator=generator) * n_colours).long())
+    rgb = random_colours(names, generator)
+    laid = lay(glyphs.images[chosen].flatten(0, 1), middle.flatten(0, 1), size.flatten(), side, side)
+    laid = laid.view(n, most, side, side) * there[..., None, None]
+    coverage, top = laid.max(1)
+    shade = 1 + 0.1 * torch.randn(n, 1, side // 8, side // 8, generator=generator)
+    shade = F.interpolate(shade, size=(side, side), mode="bilinear")
+    inks = rgb.gather(1, top.flatten(1)[..., None].expand(-1, -1, 3)).transpose(1, 2).unflatten(2, (side, side))
+    inks = (inks * shade).clamp(0, 1) * (coverage > 0)[:, None]
+    labels, colours = glyphs.labels[chosen].masked_fill(~there, -1), names.masked_fill(~there, -1)
+    return Drawings(coverage, inks, labels, colours, boxes)
+
+
+def _places_apart(
+    reach: Tensor, wanted: Tensor, side: int, generator: torch.Generator, tries: int = 40
+) -> tuple[Tensor, Tensor]:
+    """Return middles (n, most, 2) of boxes of half sizes reach (n, most, 2) that do not meet, and which found a place.
+
+    The first digit always does.
+    """
+    n, most = reach.shape[:2]
+    middle, there = torch.zeros(n, most, 2), torch.zeros(n, most, dtype=torch.bool)
+    for number in range(most):
+        own = reach[:, number, None]
+        tried = own + 1 + torch.rand(n, tries, 2, generator=generator) * (side - 2 * own - 2).clamp(min=0)
+        apart = (tried[:, :, None] - middle[:, None]).abs() - own[:, :, None] - reach[:, None]
+        free = ((apart > 1.0).any(-1) | ~there[:, None]).all(-1)
+        there[:, number] = free.any(1) & wanted[:, number]
+        first = free.int().argmax(1)
+        middle[:, number] = tried[torch.arange(n), first]
+    return middle, there
+
+
+def vary_ink(pictures: Tensor, generator: torch.Generator) -> Tensor:
+    """Sharpen, thin, thicken or grey the ink of pictures (n, height, width) at random: pens and screens differ."""
+
+    def uniform() -> Tensor:
+        return torch.rand(len(pictures), 1, 1, generator=generator)
+
+    slope, threshold = 4 ** uniform(), 0.35 + 0.25 * uniform()
+    sharp = ((pictures - threshold) * slope + threshold).clamp(0, 1)
+    varied = torch.where(uniform() < 0.7, sharp, pictures)
+    noise = torch.randn(pictures.shape, generator=generator) * 0.08 * uniform().square()
+    return (varied * (1 - 0.3 * uniform().square()) + noise).clamp(0, 1)
 
 
 def _between(bounds: tuple[float, float], shape: tuple[int, ...], generator: torch.Generator) -> Tensor:

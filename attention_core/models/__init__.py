@@ -14,9 +14,12 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.device import choose_device
+from attention_core.models.digit_reader import DigitReader, DigitReaderConfig
+from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
 from attention_core.models.ffn_classifier import FFNClassifier, FFNConfig
 from attention_core.models.match3 import Match3Config, Match3Head
 from attention_core.models.pixel_classifier import PixelClassifier, PixelConfig
+from attention_core.models.scene_question import SceneQuestion, SceneQuestionConfig
 from attention_core.models.scoring_functions import ScoringConfig, ScoringFunctions
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, TwoPhaseClassifier
 from attention_core.models.transformer import Transformer, TransformerConfig
@@ -38,6 +41,10 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "sentence-attention": partial(SentenceClassifier, SentenceConfig()),
     "sentence-mean": partial(SentenceClassifier, SentenceConfig("mean")),
     "sentence-two-phase": partial(TwoPhaseClassifier, SentenceConfig()),
+    "feature-mask": partial(FeatureMask, FeatureMaskConfig()),
+    "feature-mean": partial(FeatureMask, FeatureMaskConfig(attends=False)),
+    "digit-reader": partial(DigitReader, DigitReaderConfig()),
+    "scene-question": partial(SceneQuestion, SceneQuestionConfig()),
     "translator-plain": partial(Translator, TranslatorConfig("none", cell="rnn", d_embedding=128)),
 }
 
@@ -93,12 +100,18 @@ def attention_at_snapshot(
 
 __all__ = [
     "MODELS",
+    "DigitReader",
+    "DigitReaderConfig",
     "FFNClassifier",
     "FFNConfig",
+    "FeatureMask",
+    "FeatureMaskConfig",
     "Match3Config",
     "Match3Head",
     "PixelClassifier",
     "PixelConfig",
+    "SceneQuestion",
+    "SceneQuestionConfig",
     "ScoringConfig",
     "ScoringFunctions",
     "SentenceClassifier",

@@ -6,6 +6,7 @@ from attention_core.train.match3 import MATCH3_RECIPES
 from attention_core.train.scoring import SCORING_RECIPES
 from attention_core.train.sentiment import SENTIMENT_RECIPES
 from attention_core.train.translation import TRANSLATION_RECIPES
+from attention_core.train.vision import VISION_RECIPES
 
 RECIPES: dict[str, Recipe] = {
     **DIGIT_RECIPES,
@@ -13,4 +14,5 @@ RECIPES: dict[str, Recipe] = {
     **SCORING_RECIPES,
     **SENTIMENT_RECIPES,
     **TRANSLATION_RECIPES,
+    **VISION_RECIPES,
 }

@@ -41,11 +41,11 @@ class DigitTask:
         mnist = load_mnist("train", data)
         trajectories = load_trajectories(data)
         held_out, kept = slice(-N_HELD_OUT, None), slice(None, -N_HELD_OUT)
-        strokes = stroke_digits(_some(trajectories, kept), N_REPLAYS, seed)
+        strokes = stroke_digits(some(trajectories, kept), N_REPLAYS, seed)
         self.mnist = to_tensor(mnist, device)
         self.strokes = to_tensor(strokes, device)
         self.test = load_mnist("t10k", data)
-        self.held_out = stroke_digits(_some(trajectories, held_out), 2, seed=54321)
+        self.held_out = stroke_digits(some(trajectories, held_out), 2, seed=54321)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the cross-entropy of one random batch."""
@@ -81,7 +81,8 @@ class DigitTask:
         }
 
 
-def _some(trajectories: Trajectories, chosen: slice) -> Trajectories:
+def some(trajectories: Trajectories, chosen: slice) -> Trajectories:
+    """Return some of the trajectories."""
     return Trajectories(trajectories.points[chosen], trajectories.labels[chosen])
 
 

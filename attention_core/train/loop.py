@@ -226,8 +226,9 @@ def _restore(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, dev
 
 def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run: _Run, device: str) -> Path:
     if recipe.half:
-        for parameter in model.parameters():
-            parameter.data = parameter.data.half().to(parameter.dtype)
+        for tensor in (*model.parameters(), *model.buffers()):
+            if tensor.is_floating_point():
+                tensor.data = tensor.data.half().to(tensor.dtype)
     with torch.inference_mode():
         figures = task.figures(model)
     card = {
@@ -246,5 +247,8 @@ def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, run:
     }
     if run.snapshots:
         write_weights(f"{options.name}.snapshots", run.snapshots, {"of": options.name}, options.weights)
-    state = {name: tensor.half() if recipe.half else tensor for name, tensor in model.state_dict().items()}
+    state = {
+        name: tensor.half() if recipe.half and tensor.is_floating_point() else tensor
+        for name, tensor in model.state_dict().items()
+    }
     return write_weights(options.name, state, card, options.weights)

@@ -1,0 +1,218 @@
+"""Random questions about composed drawings, with answers that nobody would dispute.
+
+A question is asked only where every reading of it gives the same answer: "the 7" needs exactly one 7, "left of the
+blue one" a digit that is the nearest on the left by any way of measuring.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import NamedTuple
+
+from attention_core.data.colours import COLOURS
+from attention_core.data.questions import DIGITS, NOTHING, PLACES, RELATIONS, Kind, Question, write
+from attention_core.data.scenes import Drawings
+
+CLEAR, UNCLEAR = 0.1, 0.05
+"""Shares of the drawing's side: what is farther apart is clear to everybody, what is nearer is the same place."""
+SHARE = {
+    Kind.DIGIT_AT: 1.5,
+    Kind.COLOUR_AT: 1.0,
+    Kind.DIGIT_OF_COLOUR: 1.2,
+    Kind.COLOUR_OF_DIGIT: 1.2,
+    Kind.COUNT: 2.2,
+    Kind.EXISTS: 1.6,
+    Kind.DIGIT_BESIDE: 2.2,
+    Kind.COLOUR_BESIDE: 1.2,
+}
+NOTHING_SHARE = 0.04
+"""Share of questions about what is not there, where such a question comes up."""
+
+
+class Item(NamedTuple):
+    """A digit in a drawing.
+
+    Attributes:
+        digit: "0" to "9".
+        colour: one of COLOURS.
+        x: of its middle, share of the drawing's width.
+        y: of its middle, share of the drawing's height, downwards.
+    """
+
+    digit: str
+    colour: str
+    x: float
+    y: float
+
+
+class Asked(NamedTuple):
+    """A question about one drawing.
+
+    Attributes:
+        question: its meaning.
+        text: its words.
+        answer: one of ANSWERS.
+        relevant: places of the digits that the answer is about, empty where it is about none.
+    """
+
+    question: Question
+    text: str
+    answer: str
+    relevant: tuple[int, ...]
+
+
+def items_of(drawings: Drawings, number: int) -> list[Item]:
+    """Return the digits of one drawing, in the order of its boxes."""
+    side = drawings.coverage.shape[-1]
+    labels, colours = drawings.labels[number].tolist(), drawings.colours[number].tolist()
+    return [
+        Item(str(label), COLOURS[colour], (left + right) / 2 / side, (top + bottom) / 2 / side)
+        for label, colour, (top, left, bottom, right) in zip(
+            labels, colours, drawings.boxes[number].tolist(), strict=True
+        )
+        if label >= 0
+    ]
+
+
+def answer(question: Question, items: list[Item]) -> tuple[str, tuple[int, ...]] | None:
+    """Return the answer and the places of the digits it is about, or None where people could differ.
+
+    Args:
+        question: what is asked.
+        items: the drawing's digits.
+    """
+    if question.kind in (Kind.COUNT, Kind.EXISTS):
+        matching = _matching(question, items)
+        if question.kind is Kind.COUNT:
+            return str(len(matching)), matching
+        return ("yes" if matching else "no"), matching
+    if question.place:
+        found = _at(question.place, items)
+    elif question.relation:
+        anchors = _matching(question, items)
+        found = _beside(question.relation, anchors[0], items) if len(anchors) == 1 else None
+    else:
+        matching = _matching(question, items)
+        found = matching if len(matching) < 2 else None
+    if found is None:
+        return None
+    if not found:
+        return NOTHING, ()
+    item = items[found[0]]
+    asks_colour = question.kind in (Kind.COLOUR_AT, Kind.COLOUR_OF_DIGIT, Kind.COLOUR_BESIDE)
+    return (item.colour if asks_colour else item.digit), found
+
+
+def _matching(question: Question, items: list[Item]) -> tuple[int, ...]:
+    return tuple(
+        place
+        for place, item in enumerate(items)
+        if question.digit in (None, item.digit) and question.colour in (None, item.colour)
+    )
+
+
+def _at(where: str, items: list[Item]) -> tuple[int, ...] | None:
+    if where == "middle":
+        distances = [math.hypot(item.x - 0.5, item.y - 0.5) for item in items]
+        near = [place for place, distance in enumerate(distances) if distance < 0.14]
+        return tuple(near) if len(near) < 2 and not any(0.14 <= d < 0.24 for d in distances) else None
+    if " " not in where:
+        sign = 1 if where in ("top", "left") else -1
+        along = [sign * (item.y if where in ("top", "bottom") else item.x) for item in items]
+        return _clearly_first(along)
+    rows = [item.y if "top" in where else 1 - item.y for item in items]
+    columns = [item.x if "left" in where else 1 - item.x for item in items]
+    near = [place for place in range(len(items)) if max(rows[place], columns[place]) < 0.5 + UNCLEAR]
+    if not near:
+        return ()
+    if len(near) == 1:
+        return (near[0],) if max(rows[near[0]], columns[near[0]]) < 0.5 - UNCLEAR else None
+    first = _clearly_first([rows[place] + columns[place] for place in near], 2 * CLEAR)
+    return None if first is None else (near[first[0]],)
+
+
+def _beside(relation: str, anchor: int, items: list[Item]) -> tuple[int, ...] | None:
+    own = items[anchor]
+    sign = 1 if relation in ("left of", "above") else -1
+    places, along, across = [], [], []
+    for place, item in enumerate(items):
+        if place == anchor:
+            continue
+        ahead, aside = own.x - item.x, own.y - item.y
+        if relation in ("above", "below"):
+            ahead, aside = aside, ahead
+        if UNCLEAR / 2 < sign * ahead < CLEAR:
+            return None
+        if sign * ahead >= CLEAR:
+            places.append(place)
+            along.append(sign * ahead)
+            across.append(abs(aside))
+    if not places:
+        return ()
+    measures = (
+        along,
+        [math.hypot(a, b) for a, b in zip(along, across, strict=True)],
+        [a + 2 * b for a, b in zip(along, across, strict=True)],
+    )
+    firsts = {_clearly_first(measure, UNCLEAR) for measure in measures}
+    first = firsts.pop()
+    return (places[first[0]],) if first is not None and not firsts else None
+
+
+def _clearly_first(along: list[float], by: float = CLEAR) -> tuple[int, ...] | None:
+    """Return the place of the smallest number, if no other is nearly as small."""
+    order = sorted(range(len(along)), key=along.__getitem__)
+    clear = len(order) == 1 or along[order[1]] - along[order[0]] >= by
+    return (order[0],) if clear else None
+
+
+def ask(items: list[Item], rng: random.Random, kind: Kind | None = None, tries: int = 90) -> Asked | None:
+    """Return a random question about a drawing, of a random kind if none is given, or None if no try gave one.
+
+    A random kind is tried thirty times before another one is drawn.
+
+    Args:
+        items: the drawing's digits, at least one.
+        rng: source of all randomness.
+        kind: what to ask for.
+        tries: how many questions are thought of.
+    """
+    for number in range(tries):
+        if number % 30 == 0:
+            chosen = kind or rng.choices(list(SHARE), list(SHARE.values()))[0]
+        question = _random_question(chosen, items, rng)
+        true = answer(question, items)
+        if true is None or (true[0] == NOTHING and rng.random() > NOTHING_SHARE):
+            continue
+        return Asked(question, write(question, rng), *true)
+    return None
+
+
+def _random_question(kind: Kind, items: list[Item], rng: random.Random) -> Question:
+    item = rng.choice(items)
+    digit, colour = rng.choice([(item.digit, None), (None, item.colour)])
+    if kind in (Kind.DIGIT_AT, Kind.COLOUR_AT):
+        return Question(kind, place=rng.choice(PLACES))
+    if kind is Kind.DIGIT_OF_COLOUR:
+        return Question(kind, colour=item.colour if rng.random() < 0.9 else rng.choice(COLOURS))
+    if kind is Kind.COLOUR_OF_DIGIT:
+        return Question(kind, digit=item.digit if rng.random() < 0.9 else rng.choice(DIGITS))
+    if kind in (Kind.DIGIT_BESIDE, Kind.COLOUR_BESIDE):
+        return Question(kind, relation=rng.choice(RELATIONS), digit=digit, colour=colour)
+    if rng.random() < (0.5 if kind is Kind.EXISTS else 0.15):  # something that is perhaps not there
+        other = rng.choice(items)
+        digit, colour = rng.choice(
+            [(rng.choice(DIGITS), None), (None, rng.choice(COLOURS)), (other.digit, item.colour)]
+        )
+    elif kind is Kind.COUNT and rng.random() < 0.3:
+        digit = colour = None
+    elif rng.random() < 0.12:
+        digit, colour = item.digit, item.colour
+    return Question(kind, digit=digit, colour=colour)
+
+
+def ask_something(items: list[Item], rng: random.Random) -> Asked:
+    """Return a random question about a drawing; where every try failed, how many digits there are."""
+    question = Question(Kind.COUNT)
+    return ask(items, rng) or Asked(question, write(question, rng), str(len(items)), tuple(range(len(items))))

@@ -1,0 +1,248 @@
+"""Evaluation of the models that look: is the answer right, and does the map point to where it stands?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.data.canvases import coloured_input
+from attention_core.data.questions import ANSWERS, Kind, numbers_of, padded, words_of
+from attention_core.data.scene_questions import Asked, ask, items_of
+from attention_core.data.scenes import Glyphs, Scenes, drawing_scenes, find_scenes, number_scenes
+from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.models.scene_question import SCORINGS
+
+BATCH = 100
+MNIST_SIZE = (20.0, 20.0)
+"""Pixels of the longer side of MNIST's digits, as cluttered translated MNIST has them."""
+
+
+def mass_inside(weights: Tensor, boxes: Tensor, size: tuple[int, int]) -> Tensor:
+    """Return the share of a map inside a box, each region counted by the part of its area that lies inside.
+
+    Args:
+        weights: (n, rows, columns), each map sums to 1.
+        boxes: (n, 4), top, left, bottom, right in pixels.
+        size: height and width of the picture in pixels.
+
+    Returns:
+        (n,) in [0, 1].
+    """
+    rows = _overlap(boxes[:, 0], boxes[:, 2], weights.shape[1], size[0] / weights.shape[1])
+    columns = _overlap(boxes[:, 1], boxes[:, 3], weights.shape[2], size[1] / weights.shape[2])
+    return (weights * rows[:, :, None] * columns[:, None]).sum((1, 2))
+
+
+def _overlap(first: Tensor, last: Tensor, n: int, width: float) -> Tensor:
+    edges = torch.arange(n, device=first.device) * width
+    return (last[:, None].minimum(edges + width) - first[:, None].maximum(edges)).clamp(min=0) / width
+
+
+def peak_inside(weights: Tensor, boxes: Tensor, size: tuple[int, int]) -> Tensor:
+    """Return whether the middle of the region with the largest weight lies in the box: the pointing game.
+
+    Args:
+        weights: (n, rows, columns).
+        boxes: (n, 4).
+        size: height and width of the picture in pixels.
+
+    Returns:
+        bool (n,).
+
+    Source: Zhang et al. 2016, "Top-down neural attention by excitation backprop", section 4.2.
+    """
+    largest = weights.flatten(1).argmax(1)
+    row = (largest // weights.shape[2] + 0.5) * (size[0] / weights.shape[1])
+    column = (largest % weights.shape[2] + 0.5) * (size[1] / weights.shape[2])
+    inside = (row >= boxes[:, 0]) & (row <= boxes[:, 2])
+    return inside & (column >= boxes[:, 1]) & (column <= boxes[:, 3])
+
+
+def batches(n: int) -> Iterator[slice]:
+    """Yield slices that cover n items."""
+    for start in range(0, n, BATCH):
+        yield slice(start, min(start + BATCH, n))
+
+
+def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
+    """Return accuracy, and with boxes the share of the mask inside and of peaks inside.
+
+    Args:
+        model: a FeatureMask.
+        pictures: (n, 60, 60) on its device.
+        labels: (n,).
+        boxes: (n, 4) in pixels of these pictures, or None.
+    """
+    right, mass, peak = [], [], []
+    for some in batches(len(pictures)):
+        looked = model(pictures[some])
+        right.append(looked.logits.argmax(1) == labels[some])
+        if boxes is not None:
+            maps = looked.weights[:, 0].unflatten(-1, model.grid)  # type: ignore[arg-type]
+            mass.append(mass_inside(maps, boxes[some], tuple(pictures.shape[1:])))
+            peak.append(peak_inside(maps, boxes[some], tuple(pictures.shape[1:])))
+    figures = {"n": len(pictures), "accuracy": _mean(right)}
+    if boxes is not None:
+        figures |= {"mask_inside": _mean(mass), "peak_inside": _mean(peak)}
+    return figures
+
+
+def find_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
+    """Return the figures of the card of a feature mask, on scenes of test digits and of held-out strokes."""
+
+    def scenes_of(glyphs: Glyphs, seed: int, n: int, **how: Any) -> dict[str, Any]:
+        scenes = find_scenes(glyphs, n, torch.Generator().manual_seed(seed), **how)
+        return judge_finding(
+            model, scenes.pictures.to(device), scenes.labels[:, 0].to(device), scenes.boxes[:, 0].to(device)
+        )
+
+    cluttered = scenes_of(mnist, 11, 10_000, sizes=MNIST_SIZE, n_pieces=(8, 8))
+    return {
+        "cluttered_translated_mnist_error": round(1 - cluttered["accuracy"], 5),
+        "cluttered_translated_mnist": cluttered,
+        "any_size": scenes_of(mnist, 12, 3000),
+        "held_out_strokes": scenes_of(strokes, 13, 3000),
+    }
+
+
+def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
+    """Return the share of whole numbers read right, by length too, and with boxes how often the map points right.
+
+    Args:
+        model: a DigitReader.
+        pictures: (n, 48, 192) on its device.
+        labels: (n, most digits), -1 after the last.
+        boxes: (n, most digits, 4) in pixels of these pictures, or None.
+    """
+    counts = (labels >= 0).sum(1)
+    right, peak = [], []
+    for some in batches(len(pictures)):
+        looked = model(pictures[some])
+        right.append(numbers_right(looked.logits.argmax(-1), labels[some]))
+        if boxes is not None:
+            maps = looked.weights.unflatten(-1, model.grid)  # type: ignore[arg-type]
+            for look in range(labels.shape[1]):
+                there = labels[some][:, look] >= 0
+                if there.any():
+                    peak.append(peak_inside(maps[there, look], boxes[some][there, look], tuple(pictures.shape[1:])))
+    every = torch.cat(right)
+    figures: dict[str, Any] = {"n": len(pictures), "accuracy": _mean(right)}
+    figures["accuracy_by_length"] = {
+        str(n): _mean([every[counts == n]]) for n in range(1, labels.shape[1] + 1) if (counts == n).any()
+    }
+    if (counts <= 5).any():
+        figures["accuracy_1_to_5"] = _mean([every[counts <= 5]])
+    if boxes is not None:
+        figures["peak_inside"] = _mean(peak)
+    return figures
+
+
+def numbers_right(said: Tensor, labels: Tensor) -> Tensor:
+    """Return whether each reading is the whole number and ends after it.
+
+    Args:
+        said: (n, n_looks) classes, 10 = end.
+        labels: (n, most digits), -1 after the last.
+    """
+    n_looks = said.shape[1]
+    ended = (said == 10).int().cumsum(1).bool()
+    read = said.masked_fill(ended, -1)
+    wanted = torch.nn.functional.pad(labels, (0, max(0, n_looks - labels.shape[1])), value=-1)[:, :n_looks]
+    return (read == wanted).all(1)
+
+
+def read_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
+    """Return the figures of the card of a digit reader, on numbers of test digits and of held-out strokes."""
+
+    def numbers_of(glyphs: Glyphs, seed: int, n: int) -> dict[str, Any]:
+        scenes: Scenes = number_scenes(glyphs, n, torch.Generator().manual_seed(seed))
+        return judge_reading(model, scenes.pictures.to(device), scenes.labels.to(device), scenes.boxes.to(device))
+
+    return {"test_numbers": numbers_of(mnist, 21, 6000), "held_out_strokes": numbers_of(strokes, 22, 3000)}
+
+
+def judge_answering(
+    model: nn.Module,
+    pictures: Tensor,
+    asked: Sequence[Asked],
+    of_picture: Sequence[int],
+    boxes: Tensor | None,
+    scoring: str,
+    intervention: Intervention = NO_INTERVENTION,
+) -> dict[str, Any]:
+    """Return accuracy over all and in every kind, and with boxes how often the last map points to what is asked about.
+
+    Args:
+        model: a SceneQuestion.
+        pictures: (n, 4, 64, 64) on its device.
+        asked: questions with answers.
+        of_picture: which picture each is about.
+        boxes: (n, most digits, 4) in pixels of these pictures, or None.
+        scoring: "dot" or "additive".
+        intervention: edits of the attention.
+    """
+    encoded = [
+        torch.cat(parts)
+        for parts in zip(*(model.encode_pictures(pictures[some]) for some in batches(len(pictures))), strict=True)
+    ]  # type: ignore[operator]
+    right: dict[str, list[bool]] = {}
+    points: dict[str, list[bool]] = {}
+    for some in batches(len(asked)):
+        about, now = list(of_picture[some]), asked[some]
+        words = padded([numbers_of(words_of(one.text)) for one in now]).to(pictures.device)
+        regions = encoded[0][about], encoded[1][about]
+        looked = model.reason(regions, model.encode_questions(words), scoring, intervention)  # type: ignore[operator]
+        answers = looked.logits.argmax(1).tolist()
+        maps = looked.weights[:, -1, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
+        for place, (one, said) in enumerate(zip(now, answers, strict=True)):
+            kind = str(one.question.kind)
+            right.setdefault(kind, []).append(ANSWERS[said] == one.answer)
+            if boxes is not None and one.relevant:
+                there = boxes[about[place]][list(one.relevant)]
+                hit = peak_inside(maps[place].expand(len(there), -1, -1), there, tuple(pictures.shape[2:])).any()
+                points.setdefault(kind, []).append(bool(hit))
+    figures: dict[str, Any] = {
+        "n": len(asked),
+        "accuracy": _share([one for kind in right.values() for one in kind]),
+        "accuracy_by_kind": {kind: _share(right[kind]) for kind in sorted(right)},
+    }
+    if points:
+        figures["peak_inside"] = _share([one for kind in points.values() for one in kind])
+        figures["peak_inside_by_kind"] = {kind: _share(points[kind]) for kind in sorted(points)}
+    return figures
+
+
+def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
+    """Return the figures of the card of a question answerer, on drawings of test digits and of held-out strokes."""
+    figures: dict[str, Any] = {}
+    for name, glyphs, seed, n in (("test_drawings", mnist, 31, 1000), ("held_out_strokes", strokes, 32, 600)):
+        drawings = drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed))
+        pictures, boxes = coloured_input(drawings.coverage, drawings.inks).to(device), drawings.boxes.to(device)
+        rng = random.Random(seed)
+        asked, of_picture = [], []
+        for number in range(n):
+            items = items_of(drawings, number)
+            for kind in Kind:
+                one = ask(items, rng, kind)
+                if one is not None:
+                    asked.append(one)
+                    of_picture.append(number)
+        figures[name] = {
+            scoring: judge_answering(model, pictures, asked, of_picture, boxes, scoring) for scoring in SCORINGS
+        }
+        if name == "test_drawings":
+            blind = {s: judge_answering(model, pictures, asked, of_picture, None, s, UNIFORM) for s in SCORINGS}
+            figures["with_uniform_attention"] = {scoring: one["accuracy"] for scoring, one in blind.items()}
+    return figures
+
+
+def _share(truths: list[bool]) -> float:
+    return round(sum(truths) / max(len(truths), 1), 5)
+
+
+def _mean(parts: list[Tensor]) -> float:
+    return round(float(torch.cat(parts).float().mean()), 5)

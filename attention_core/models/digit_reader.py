@@ -1,0 +1,207 @@
+"""Read a number: a recurrent decoder whose state asks, digit by digit, where to look next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attend import attend
+from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
+from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.models.digit_reader_steps import digit_reader_trace
+from attention_core.models.features import FeatureMap, Layer, Looked, regions
+from attention_core.scores import Additive
+from attention_core.trace import AttentionTrace
+
+LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
+END = 10
+"""The class that says: nothing more to read."""
+N_CLASSES = END + 1
+
+
+@dataclass(frozen=True)
+class DigitReaderConfig:
+    """Sizes.
+
+    Attributes:
+        size: height and width of the picture, pixels.
+        layers: of the convolutional network.
+        d_state: width of the decoder's state.
+        d_additive: hidden units of the additive score.
+        most_looks: the decoder stops here if it has not said "end".
+        dropout: share of the glimpse left out while training.
+    """
+
+    size: tuple[int, int] = READ_SIZE
+    layers: tuple[Layer, ...] = LAYERS
+    d_state: int = 128
+    d_additive: int = 64
+    most_looks: int = MOST_DIGITS + 2
+    dropout: float = 0.1
+
+
+class Reading(NamedTuple):
+    """One picture, read.
+
+    Attributes:
+        digits: what was read, without the end.
+        finished: whether the end token came.
+        probabilities: (n_looks, 11) after each look.
+        states: (n_looks + 1, d_state): the start, then the state after each look.
+        trace: one query per look.
+    """
+
+    digits: str
+    finished: bool
+    probabilities: Tensor
+    states: Tensor
+    trace: AttentionTrace
+
+
+class DigitReader(nn.Module):
+    """Convolutional features, a recurrent decoder, additive attention between them.
+
+    At look t the state h_(t-1) is the query; the regions' features, to which their place is added, are keys and
+    values; the glimpse c_t is their weighted sum; h_t = GRU(c_t, h_(t-1)); h_t and c_t give a digit or the end.
+    What was read is not fed back: the state knows it from the glimpses alone.
+
+    Source: additive attention of a recurrent decoder over a feature map, Xu et al. 2015, "Show, attend and tell",
+    sections 3.1 and 4.2, with the score of Bahdanau et al. 2015, appendix A.1.2.
+    """
+
+    def __init__(self, config: DigitReaderConfig = DigitReaderConfig()) -> None:
+        super().__init__()
+        self.config = config
+        self.features = FeatureMap(1, config.layers)
+        d, d_state, hidden = self.features.n_channels, config.d_state, config.d_additive
+        rows, columns = config.size[0] // 4, config.size[1] // 4
+        self.row = nn.Parameter(0.3 * torch.randn(rows, 1, d))
+        self.column = nn.Parameter(0.3 * torch.randn(1, columns, d))
+        self.start = nn.Parameter(torch.zeros(d_state))
+        self.score_query = nn.Parameter(torch.randn(hidden, d_state) * d_state**-0.5)
+        self.score_key = nn.Parameter(torch.randn(hidden, d) * d**-0.5)
+        self.score_vector = nn.Parameter(torch.randn(hidden) * hidden**-0.5)
+        self.cell = nn.GRUCell(d, d_state)
+        self.dropout = nn.Dropout(config.dropout)
+        self.classify = nn.Sequential(
+            nn.Linear(d + d_state, d_state), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(d_state, N_CLASSES)
+        )
+
+    def score(self) -> Additive:
+        """Return the scoring function with its present parameters."""
+        return Additive(self.score_query, self.score_key, self.score_vector)
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """(rows, columns) of the regions."""
+        return self.row.shape[0], self.column.shape[1]
+
+    def encode(self, pictures: Tensor) -> Tensor:
+        """Return the regions (batch, n_regions, d) of pictures (batch, 48, 192) in [0, 1], 1 = ink.
+
+        Raises:
+            ValueError: pictures of another size.
+        """
+        if pictures.ndim != 3 or tuple(pictures.shape[1:]) != self.config.size:
+            raise ValueError(
+                f"pictures must be (batch, {self.config.size[0]}, {self.config.size[1]}), got {tuple(pictures.shape)}"
+            )
+        return regions(self.features(pictures[:, None])) + (self.row + self.column).flatten(0, 1)
+
+    def look(
+        self, regions: Tensor, state: Tensor, intervention: Intervention = NO_INTERVENTION
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Take one look.
+
+        Args:
+            regions: (batch, n_regions, d).
+            state: (batch, d_state), h_(t-1).
+            intervention: edits of the attention.
+
+        Returns:
+            logits (batch, 11), state h_t (batch, d_state), glimpse (batch, d), weights (batch, n_regions).
+        """
+        keys = regions[:, None]
+        attended = attend(
+            state[:, None, None], keys, keys, score=self.score(), intervention=intervention, with_weights=True
+        )
+        glimpse = self.dropout(attended.context[:, 0, 0])
+        state = self.cell(glimpse, state)
+        return self.classify(torch.cat((glimpse, state), -1)), state, glimpse, attended.weights[:, 0, 0]  # type: ignore[index]
+
+    def forward(
+        self, pictures: Tensor, n_looks: int | None = None, intervention: Intervention = NO_INTERVENTION
+    ) -> Looked:
+        """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
+        seen = self.encode(pictures)
+        state = self.start.expand(len(seen), -1)
+        logits, weights = [], []
+        for _ in range(n_looks or self.config.most_looks):
+            said, state, _, looked_at = self.look(seen, state, intervention)
+            logits.append(said)
+            weights.append(looked_at)
+        return Looked(torch.stack(logits, 1), torch.stack(weights, 1))
+
+    @torch.inference_mode()
+    def read(
+        self,
+        picture: Tensor,
+        *,
+        start: Tensor | None = None,
+        skipped: Sequence[int] = (),
+        intervention: Intervention = NO_INTERVENTION,
+    ) -> Reading:
+        """Read one picture until the end token, and keep everything that happens.
+
+        Args:
+            picture: (48, 192) in [0, 1], 1 = ink, a tensor or an array.
+            start: (d_state,), the first query; the learned one if None.
+            skipped: looks, from 0, whose glimpse is withheld: the decoder gets zeros in its place, and its state goes
+                on without having seen.
+            intervention: edits of the attention, the same at every look.
+
+        Raises:
+            ValueError: a picture or a start of another size.
+        """
+        device = self.start.device
+        picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
+        seen = self.encode(picture[None])
+        state = (self.start if start is None else torch.as_tensor(start, dtype=torch.float32, device=device))[None]
+        if state.shape[1:] != self.start.shape:
+            raise ValueError(f"start must be ({len(self.start)},), got {tuple(state.shape[1:])}")
+        states, glimpses, logits = [state], [], []
+        while len(logits) < self.config.most_looks:
+            said, after, glimpse, _ = self.look(seen, state, intervention)
+            if len(logits) in skipped:
+                glimpse = torch.zeros_like(glimpse)
+                after = self.cell(glimpse, state)
+                said = self.classify(torch.cat((glimpse, after), -1))
+            state = after
+            states.append(state)
+            glimpses.append(glimpse)
+            logits.append(said)
+            if int(said.argmax()) == END:
+                break
+        said, passed = torch.cat(logits), torch.cat(states)
+        classes = said.argmax(-1).tolist()
+        trace = digit_reader_trace(
+            picture=picture,
+            grid=self.grid,
+            states=passed,
+            regions=seen[0],
+            glimpses=torch.cat(glimpses),
+            logits=said,
+            score=self.score(),
+            intervention=intervention,
+        )
+        finished = classes[-1] == END
+        digits = "".join(str(one) for one in classes if one != END)
+        return Reading(digits, finished, said.softmax(-1), passed, trace)
+
+    def trace(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+        """Return the attention trace of one picture, (48, 192) in [0, 1]: one query per look."""
+        return self.read(picture, intervention=intervention).trace

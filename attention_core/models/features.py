@@ -1,0 +1,77 @@
+"""A small convolutional network turns a picture into a map of features, the regions that attention chooses from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.trace import AttentionTrace
+
+
+class Looked(NamedTuple):
+    """What a model that looks at pictures returns.
+
+    Attributes:
+        logits: (batch, n_classes), or (batch, n_looks, n_classes) for one that answers after every look.
+        weights: (batch, n_looks, n_keys), where it looked; each look sums to 1.
+        traces: of the batch's first item; empty unless asked for.
+    """
+
+    logits: Tensor
+    weights: Tensor
+    traces: tuple[AttentionTrace, ...] = ()
+
+
+class Layer(NamedTuple):
+    """A 3 x 3 convolution.
+
+    Attributes:
+        channels: it gives.
+        stride: 2 halves height and width.
+        dilation: distance of the nine pixels it looks at.
+    """
+
+    channels: int
+    stride: int = 1
+    dilation: int = 1
+
+
+class FeatureMap(nn.Sequential):
+    """Convolutions, each followed by batch normalisation and a ReLU.
+
+    Source: VGG-like stacks, Simonyan and Zisserman 2015; batch normalisation, Ioffe and Szegedy 2015; dilation widens
+    what a feature sees without losing places, Yu and Koltun 2016.
+    """
+
+    def __init__(self, channels: int, layers: tuple[Layer, ...]) -> None:
+        parts: list[nn.Module] = []
+        for layer in layers:
+            parts += [
+                nn.Conv2d(channels, layer.channels, 3, layer.stride, layer.dilation, layer.dilation, bias=False),
+                nn.BatchNorm2d(layer.channels),
+                nn.ReLU(inplace=True),
+            ]
+            channels = layer.channels
+        super().__init__(*parts)
+        self.n_channels = channels
+        self.to(memory_format=torch.channels_last)  # a quarter faster on a CPU, and regions come without a copy
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the map (batch, n_channels, rows, columns) of pictures (batch, channels, height, width)."""
+        return super().forward(pictures.contiguous(memory_format=torch.channels_last))
+
+
+def receptive_field(layers: tuple[Layer, ...]) -> int:
+    """Return how many pixels along a side one feature sees."""
+    side, step = 1, 1
+    for layer in layers:
+        side += 2 * layer.dilation * step
+        step *= layer.stride
+    return side
+
+
+def regions(features: Tensor) -> Tensor:
+    """Return a map (batch, channels, height, width) as regions in reading order, (batch, height * width, channels)."""
+    return features.flatten(2).transpose(1, 2)

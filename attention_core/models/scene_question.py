@@ -1,0 +1,295 @@
+"""Ask about a drawing: a question, read word by word, decides where in the picture to look, twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attention_core.attend import Attended, attend
+from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
+from attention_core.data.scenes import ASK_SIDE
+from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.models.features import FeatureMap, Layer, Looked, regions
+from attention_core.models.scene_question_steps import look_trace, word_trace
+from attention_core.scores import Additive, ScaledDot, Score
+from attention_core.trace import AttentionTrace
+
+LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
+SCORINGS = ("dot", "additive")
+
+
+@dataclass(frozen=True)
+class SceneQuestionConfig:
+    """Sizes.
+
+    Attributes:
+        side: pixels along a side of the picture.
+        layers: of the convolutional network.
+        d_word: width of the words' vectors, and of the states of the question's encoder.
+        d_k: width of queries, keys, values and contexts.
+        d_additive: hidden units of the additive score.
+        n_looks: reasoning steps.
+        dropout: share of the answer's hidden units left out while training.
+    """
+
+    side: int = ASK_SIDE
+    layers: tuple[Layer, ...] = LAYERS
+    d_word: int = 128
+    d_k: int = 96
+    d_additive: int = 64
+    n_looks: int = 2
+    dropout: float = 0.1
+
+
+class Answered(NamedTuple):
+    """One question about one picture, answered.
+
+    Attributes:
+        probabilities: (n_answers,), in the order of ANSWERS.
+        looks: a trace per reasoning step: one query, the regions and the empty key as keys.
+        words: a trace per reasoning step: one query, the question's words as keys.
+    """
+
+    probabilities: Tensor
+    looks: tuple[AttentionTrace, ...]
+    words: tuple[AttentionTrace, ...]
+
+
+class SceneQuestion(nn.Module):
+    """Question encoder, picture encoder, and reasoning steps between them.
+
+    At every step attention over the question's words says what the step is about; together with what the step before
+    found, that makes the query of an attention over the picture's regions. One more key stands for "nothing": its
+    weight falls as more regions match, so that the context tells how many there are although the weights sum to one.
+    The score is a scaled dot product or additive; both are trained together and share everything else.
+
+    Source: looking several times, Yang et al. 2016, "Stacked attention networks for image question answering";
+    attention over the words of each step, Hudson and Manning 2018, "Compositional attention networks", section 3.2;
+    an empty key (zero attention), Miller 2023, "Attention is off by one"; scores, Vaswani et al. 2017, eq. 1, and
+    Bahdanau et al. 2015, appendix A.1.2.
+    """
+
+    def __init__(self, config: SceneQuestionConfig = SceneQuestionConfig()) -> None:
+        super().__init__()
+        self.config = config
+        self.features = FeatureMap(4, config.layers)
+        d, d_word, d_k = self.features.n_channels, config.d_word, config.d_k
+        rows = config.side // 4
+        self.row = nn.Parameter(0.3 * torch.randn(rows, 1, d))
+        self.column = nn.Parameter(0.3 * torch.randn(1, rows, d))
+        self.key, self.value = nn.Linear(d, d_k), nn.Linear(d, d_k)
+        self.empty_key = nn.Parameter(torch.zeros(d_k))
+        self.empty_value = nn.Parameter(torch.zeros(d_k))
+        self.embedding = nn.Embedding(FIRST_WORD + len(WORDS), d_word, padding_idx=0)
+        self.encoder = nn.GRU(d_word, d_word // 2, batch_first=True, bidirectional=True)
+        self.word_query = nn.ModuleList([nn.Linear(d_k, d_word) for _ in range(config.n_looks)])
+        self.query = nn.ModuleDict(
+            {
+                scoring: nn.ModuleList([_mlp(d_word + d_k, 2 * d_k, d_k) for _ in range(config.n_looks)])
+                for scoring in SCORINGS
+            }
+        )
+        hidden = config.d_additive
+        self.score_query = nn.Parameter(torch.randn(hidden, d_k) * d_k**-0.5)
+        self.score_key = nn.Parameter(torch.randn(hidden, d_k) * d_k**-0.5)
+        self.score_vector = nn.Parameter(torch.randn(hidden) * hidden**-0.5)
+        self.answer = nn.Sequential(
+            nn.Linear((d_word + d_k) * config.n_looks, 192),
+            nn.ReLU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(192, len(ANSWERS)),
+        )
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """(rows, columns) of the regions."""
+        return self.row.shape[0], self.column.shape[1]
+
+    def score(self, scoring: str) -> Score:
+        """Return a scoring function with its present parameters.
+
+        Raises:
+            ValueError: no such scoring function.
+        """
+        if scoring not in SCORINGS:
+            raise ValueError(f"scoring must be one of {SCORINGS}, got {scoring!r}")
+        if scoring == "dot":
+            return ScaledDot()
+        return Additive(self.score_query, self.score_key, self.score_vector)
+
+    def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64).
+
+        Raises:
+            ValueError: pictures of another size.
+        """
+        side = self.config.side
+        if pictures.ndim != 4 or tuple(pictures.shape[1:]) != (4, side, side):
+            raise ValueError(f"pictures must be (batch, 4, {side}, {side}), got {tuple(pictures.shape)}")
+        seen = regions(self.features(pictures)) + (self.row + self.column).flatten(0, 1)
+        none = len(pictures), 1, -1
+        keys = torch.cat((self.key(seen), self.empty_key.expand(*none)), 1)
+        return keys, torch.cat((self.value(seen), self.empty_value.expand(*none)), 1)
+
+    def encode_questions(self, words: Tensor) -> tuple[Tensor, Tensor]:
+        """Return states (batch, n_words, d_word) and mask (batch, n_words), True = a word, of padded word numbers."""
+        mask = words != 0
+        packed = pack_padded_sequence(self.embedding(words), mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=words.shape[1])
+        return states, mask
+
+    def forward(
+        self,
+        pictures: Tensor,
+        words: Tensor,
+        scoring: str = "dot",
+        *,
+        intervention: Intervention = NO_INTERVENTION,
+    ) -> Looked:
+        """Answer questions.
+
+        Args:
+            pictures: (n_pictures, 4, 64, 64), see attention_core.data.canvases.coloured_input.
+            words: int64 (batch, n_words), padded with 0; as many questions about every picture, one after another.
+            scoring: "dot" or "additive".
+            intervention: edits of the attention over the picture.
+
+        Returns:
+            logits (batch, n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.
+        """
+        return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, intervention)
+
+    def reason(
+        self,
+        encoded: tuple[Tensor, Tensor],
+        asked: tuple[Tensor, Tensor],
+        scoring: str,
+        intervention: Intervention = NO_INTERVENTION,
+    ) -> Looked:
+        """Answer encoded questions about encoded pictures; see forward."""
+        steps = list(self._steps(encoded, asked, scoring, intervention))
+        weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
+        return Looked(self._answer(steps), weights)
+
+    def training_loss(self, pictures: Tensor, words: Tensor, targets: Tensor, smoothing: float = 0.0) -> Tensor:
+        """Return the mean cross-entropy of both scoring functions, which share the work up to the first query.
+
+        Args:
+            pictures: (n_pictures, 4, 64, 64).
+            words: int64 (batch, n_words), as in forward; the first half of a picture's questions goes to the dot
+                product, the second to the additive score.
+            targets: int64 (batch,).
+            smoothing: of the labels.
+        """
+        encoded, (states, mask) = self.encode_pictures(pictures), self.encode_questions(words)
+        halves = len(pictures), len(SCORINGS), -1
+        losses = []
+        for number, scoring in enumerate(SCORINGS):
+            own = [one.unflatten(0, halves)[:, number].flatten(0, 1) for one in (states, mask, targets)]
+            logits = self._answer(list(self._steps(encoded, (own[0], own[1]), scoring, NO_INTERVENTION)))
+            losses.append(F.cross_entropy(logits, own[2], label_smoothing=smoothing))
+        return torch.stack(losses).mean()
+
+    def _answer(self, steps: list[_ReasoningStep]) -> Tensor:
+        """Return logits (batch, n_answers) from what all steps were about and found."""
+        said = [part for step in steps for part in (step.words.context, step.look.context)]
+        return self.answer(torch.cat(said, -1)[:, 0, 0])
+
+    def _steps(
+        self,
+        encoded: tuple[Tensor, Tensor],
+        asked: tuple[Tensor, Tensor],
+        scoring: str,
+        intervention: Intervention,
+    ) -> Iterator[_ReasoningStep]:
+        keys, values = (one[:, None] for one in encoded)
+        states, mask = asked[0][:, None], asked[1][:, None, None]
+        together = len(keys), 1, len(states) // len(keys), -1
+        score = self.score(scoring)
+        found = values.new_zeros(len(states), 1, 1, self.config.d_k)
+        for word_query, make_query in zip(self.word_query, self.query[scoring], strict=True):
+            asks = word_query(found)
+            spoken = attend(asks, states, states, mask=mask, with_weights=True)
+            query = make_query(torch.cat((spoken.context, found), -1)).view(together)
+            look = attend(query, keys, values, score=score, intervention=intervention, with_weights=True)
+            found = look.context.view(found.shape)
+            weights = look.weights.view(len(states), 1, 1, -1)  # type: ignore[union-attr]
+            yield _ReasoningStep(asks, spoken, query, Attended(found, weights=weights))
+
+    @torch.inference_mode()
+    def explain(
+        self,
+        picture: Tensor,
+        words: Sequence[int],
+        labels: Sequence[str],
+        scoring: str = "dot",
+        intervention: Intervention = NO_INTERVENTION,
+    ) -> Answered:
+        """Answer one question about one picture and keep everything that happens.
+
+        Args:
+            picture: (4, 64, 64).
+            words: their numbers.
+            labels: their texts, for people.
+            scoring: "dot" or "additive".
+            intervention: edits of the attention over the picture, the same at every look.
+
+        Raises:
+            ValueError: no words, or as many labels as words are not there.
+        """
+        if not words or len(words) != len(labels):
+            raise ValueError(f"words and labels must be as many and at least one, got {len(words)} and {len(labels)}")
+        device = self.row.device
+        picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
+        encoded = self.encode_pictures(picture[None])
+        asked = self.encode_questions(torch.tensor([list(words)], device=device))
+        steps = list(self._steps(encoded, asked, scoring, intervention))
+        probabilities = self._answer(steps)[0].softmax(-1)
+        looks = tuple(
+            look_trace(
+                number=number,
+                n_looks=len(steps),
+                picture=picture,
+                grid=self.grid,
+                query=step.query[0],
+                key=encoded[0],
+                value=encoded[1],
+                context=step.look.context[0],
+                probabilities=probabilities,
+                scoring=scoring,
+                score=self.score(scoring),
+                intervention=intervention,
+            )
+            for number, step in enumerate(steps)
+        )
+        read = tuple(
+            word_trace(
+                number=number,
+                n_looks=len(steps),
+                labels=labels,
+                query=step.asks[0],
+                states=asked[0],
+                context=step.words.context[0],
+            )
+            for number, step in enumerate(steps)
+        )
+        return Answered(probabilities, looks, read)
+
+
+class _ReasoningStep(NamedTuple):
+    """What happens in one step, each tensor with (batch, 1, ...) in front."""
+
+    asks: Tensor
+    words: Attended
+    query: Tensor
+    look: Attended
+
+
+def _mlp(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(d_in, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_out))

@@ -1,0 +1,180 @@
+"""Recipes of the models that look: find a digit, read a number, answer questions about a drawing."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_core.data.augment import augment
+from attention_core.data.canvases import coloured_input
+from attention_core.data.mnist import Digits, load_mnist
+from attention_core.data.questions import ANSWERS, numbers_of, padded, words_of
+from attention_core.data.scene_questions import ask_something, items_of
+from attention_core.data.scenes import (
+    Glyphs,
+    Scenes,
+    drawing_scenes,
+    find_scenes,
+    glyphs_of,
+    number_scenes,
+    vary_ink,
+)
+from attention_core.data.strokes import load_trajectories, stroke_digits
+from attention_core.evaluate.vision import ask_figures, find_figures, read_figures
+from attention_core.models.digit_reader import END
+from attention_core.models.scene_question import SCORINGS
+from attention_core.train.digits import DATA, N_HELD_OUT, N_REPLAYS, STROKE_SHARE, some
+from attention_core.train.loop import Moment, Recipe
+
+BATCH_SIZE = 64
+BATCHES_PER_EPOCH = 1000
+POOL, POOL_BATCHES = 6144, 40
+"""So many digits are bent, cut out and then used for the scenes of so many batches."""
+N_DRAWINGS, N_QUESTIONS = 32, 5
+"""Drawings in a batch, and questions about each that each scoring function answers."""
+LABEL_SMOOTHING = 0.02
+
+
+class GlyphSource:
+    """Glyphs to compose training scenes from: MNIST's training digits and replayed pen strokes, bent at random."""
+
+    def __init__(self, data: str | None, seed: int) -> None:
+        self.seed = seed
+        trajectories = load_trajectories(data)
+        self.mnist = load_mnist("train", data)
+        self.strokes = stroke_digits(some(trajectories, slice(None, -N_HELD_OUT)), N_REPLAYS, seed=0)
+        self.test = glyphs_of(load_mnist("t10k", data))
+        self.test_strokes = glyphs_of(stroke_digits(some(trajectories, slice(-N_HELD_OUT, None)), 2, seed=54321))
+        self._number, self._glyphs = -1, self.test
+
+    def at(self, step: int) -> Glyphs:
+        """Return the glyphs of a step, which depend on the seed and the step alone."""
+        number = step // POOL_BATCHES
+        if number != self._number:
+            generator = torch.Generator().manual_seed(self.seed * 104_729 + number)
+            self._number, self._glyphs = number, glyphs_of(self._bent(generator))
+        return self._glyphs
+
+    def _bent(self, generator: torch.Generator) -> Digits:
+        n_strokes = round(POOL * STROKE_SHARE)
+        images, labels = [], []
+        for digits, n in ((self.mnist, POOL - n_strokes), (self.strokes, n_strokes)):
+            chosen = torch.randint(len(digits), (n,), generator=generator).numpy()
+            images.append(digits.images[chosen])
+            labels.append(digits.labels[chosen])
+        pictures = torch.from_numpy(np.concatenate(images)).float() / 255
+        bent = augment(pictures, generator)
+        bent = torch.where((bent.amax((1, 2)) > 0.5)[:, None, None], bent, pictures)
+        return Digits((bent * 255).round().byte().numpy(), np.concatenate(labels))
+
+
+class FindTask:
+    """Name the one digit among clutter; where it lies is never told."""
+
+    def __init__(self, data: str | None, seed: int, device: str) -> None:
+        self.device, self.source = device, GlyphSource(data, seed)
+
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+        """Return the cross-entropy of one batch of new scenes."""
+        cpu = _cpu(generator, moment)
+        scenes = find_scenes(self.source.at(moment.step), BATCH_SIZE, cpu, n_pieces=(0, 16))
+        pictures = vary_ink(scenes.pictures, cpu).to(self.device)
+        return F.cross_entropy(
+            model(pictures).logits, scenes.labels[:, 0].to(self.device), label_smoothing=LABEL_SMOOTHING
+        )
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return error and pointing figures on composed test scenes."""
+        return find_figures(model, self.source.test, self.source.test_strokes, self.device)
+
+
+class ReadTask:
+    """Read numbers of one to six digits; where the digits lie is never told."""
+
+    def __init__(self, data: str | None, seed: int, device: str) -> None:
+        self.device, self.source = device, GlyphSource(data, seed)
+
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+        """Return the cross-entropy of every look up to the end token."""
+        cpu = _cpu(generator, moment)
+        scenes = number_scenes(self.source.at(moment.step), BATCH_SIZE, cpu)
+        pictures, targets = vary_ink(scenes.pictures, cpu).to(self.device), targets_of(scenes).to(self.device)
+        logits = model(pictures, n_looks=targets.shape[1]).logits
+        return F.cross_entropy(
+            logits.flatten(0, 1), targets.flatten(), ignore_index=-1, label_smoothing=LABEL_SMOOTHING
+        )
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return accuracies and pointing figures on composed test scenes."""
+        return read_figures(model, self.source.test, self.source.test_strokes, self.device)
+
+
+class AskTask:
+    """Answer questions about drawings; where to look is never told. Half of them by each scoring function."""
+
+    def __init__(self, data: str | None, seed: int, device: str) -> None:
+        self.device, self.source = device, GlyphSource(data, seed)
+
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+        """Return the mean cross-entropy of both scoring functions on new questions about the same drawings."""
+        cpu = _cpu(generator, moment)
+        drawings = drawing_scenes(self.source.at(moment.step), N_DRAWINGS, cpu)
+        coverage = vary_ink(drawings.coverage, cpu)
+        pictures = coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(self.device)
+        rng = random.Random(cpu.initial_seed())
+        n_questions = N_QUESTIONS * len(SCORINGS)
+        asked = [
+            ask_something(items_of(drawings, number), rng) for number in range(N_DRAWINGS) for _ in range(n_questions)
+        ]
+        words = padded([numbers_of(_with_unknown(words_of(one.text), rng)) for one in asked]).to(self.device)
+        targets = torch.tensor([ANSWERS.index(one.answer) for one in asked], device=self.device)
+        return model.training_loss(pictures, words, targets, LABEL_SMOOTHING)  # type: ignore[operator]
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return accuracies and pointing figures on composed test drawings."""
+        return ask_figures(model, self.source.test, self.source.test_strokes, self.device)
+
+
+def _with_unknown(words: list[str], rng: random.Random) -> list[str]:
+    """Now and then put in a word that is not known, as people do."""
+    if rng.random() < 0.05:
+        words = words.copy()
+        words.insert(rng.randrange(len(words) + 1), "?")
+    return words
+
+
+def targets_of(scenes: Scenes) -> Tensor:
+    """Return what a reader should say after every look, (n, most digits + 1): digits, then the end, then -1."""
+    labels = F.pad(scenes.labels, (0, 1), value=-1)
+    counts = (scenes.labels >= 0).sum(1)
+    return labels.scatter(1, counts[:, None], END)
+
+
+def _cpu(generator: torch.Generator, moment: Moment) -> torch.Generator:
+    """Return a generator on the CPU, where scenes are composed, that depends on the step's alone."""
+    return torch.Generator().manual_seed(generator.initial_seed() + moment.step)
+
+
+def _recipe(task: Any, epochs: float, learning_rate: float, **more: Any) -> Recipe:
+    return Recipe(
+        task=task,
+        data=f"scenes composed at random of {DATA}",
+        batches_per_epoch=BATCHES_PER_EPOCH,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        half=True,
+        **more,
+    )
+
+
+VISION_RECIPES = {
+    "feature-mask": _recipe(FindTask, epochs=7, learning_rate=3e-3),
+    "feature-mean": _recipe(FindTask, epochs=7, learning_rate=3e-3),
+    "digit-reader": _recipe(ReadTask, epochs=6, learning_rate=2e-3),
+    "scene-question": _recipe(AskTask, epochs=12, learning_rate=2e-3),
+}
