@@ -6,7 +6,7 @@ import torch
 from attention_core.charts import probability_bars
 from attention_core.data.drawing import Remark, prepare
 from attention_core.trace import AttentionTrace, Role
-from ui.canvas import drawing_pad
+from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.digits import (
     erase_section,
     learning_section,
@@ -35,7 +35,7 @@ who_asks("each pixel", "all 784 pixels", "each pixel's place, so that what is dr
 draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="large")
 with draw:
     section("Draw")
-    pad = drawing_pad(NAME)
+    pad = drawing_pad(Pad(NAME, digit_presets(), first="7"))
 drawing = prepare(pad.canvas)
 if drawing.remark:
     with draw:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit_drawable_canvas import st_canvas
 
+from attention_core.data.colours import PEN
 from attention_core.data.presets import preset_paths
+from attention_core.data.sketches import Stroke
 from attention_core.data.strokes import draw_paths
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
@@ -24,7 +30,7 @@ class PadState:
     """What is on the pad.
 
     Attributes:
-        canvas: uint8 (side, side, 4) RGBA.
+        canvas: uint8 (height, width, 4) RGBA.
         strokes: one canvas-pixel path (n, 2) per stroke, in drawing order.
     """
 
@@ -32,22 +38,44 @@ class PadState:
     strokes: list[np.ndarray]
 
 
-def drawing_pad(name: str, *, side: int = 256, first_preset: int = 7) -> PadState:
-    """Draw the pad with its presets and buttons.
+@dataclass(frozen=True)
+class Pad:
+    """What a pad offers.
 
-    Args:
+    Attributes:
         name: prefix of its state; the same name on two pages is the same drawing.
-        side: canvas pixels along a side.
-        first_preset: the digit that is there on arrival.
+        presets: label -> strokes to put on the pad, one button each.
+        first: the label of the one that is there on arrival.
+        size: height and width in canvas pixels.
+        address: the query parameter that tells which preset is on the pad; "" = none.
+        help: text of a preset's button, with {} for its label.
+        pens: names of the inks to choose from (see attention_core.data.colours); empty = the canvas' own ink.
+        pen_width: canvas pixels, at first.
+        eraser: offer to draw in the colour of the paper.
+    """
+
+    name: str
+    presets: Mapping[str, Callable[[], list[Stroke]]]
+    first: str
+    size: tuple[int, int] = (256, 256)
+    address: str = "digit"
+    help: str = "Draw a {} for me"
+    pens: tuple[str, ...] = ()
+    pen_width: int = 20
+    eraser: bool = False
+
+
+def drawing_pad(pad: Pad) -> PadState:
+    """Draw a pad with its presets and buttons.
 
     Returns:
         what is drawn now.
     """
-    state = st.session_state
+    state, name = st.session_state, pad.name
     if f"{name}_drawing" not in state:
-        state[f"{name}_paper"], state[f"{name}_width"], state[f"{name}_generation"] = "light", 20, 0
-        asked = st.query_params.get("digit", "")
-        _put_preset(name, int(asked) if asked.isdecimal() and int(asked) < 10 else first_preset, side)
+        state[f"{name}_paper"], state[f"{name}_width"], state[f"{name}_generation"] = "light", pad.pen_width, 0
+        asked = st.query_params.get(pad.address, "") if pad.address else ""
+        put_strokes(pad, pad.presets[asked if asked in pad.presets else pad.first]())
     component = f"{name}_pad_{state[f'{name}_generation']}"
     if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
         state[f"{name}_seed"] = state[f"{name}_drawing"]
@@ -55,10 +83,10 @@ def drawing_pad(name: str, *, side: int = 256, first_preset: int = 7) -> PadStat
     with st.container(key=f"{name}_canvas_frame"):
         result = st_canvas(
             stroke_width=state[f"{name}_width"],
-            stroke_color=INK[paper],
+            stroke_color=_present_ink(pad),
             background_color=PAPER[paper],
-            width=side,
-            height=side,
+            width=pad.size[1],
+            height=pad.size[0],
             initial_drawing=state[f"{name}_seed"],
             return_image_data=True,
             key=component,
@@ -66,27 +94,39 @@ def drawing_pad(name: str, *, side: int = 256, first_preset: int = 7) -> PadStat
     if result.image_data is not None:
         state[f"{name}_drawing"] = result.json_data
         state[f"{name}_pixels"] = result.image_data
-        st.query_params.pop("digit", None)  # the address tells a preset, not what was drawn since
-    _buttons(name, side)
+        if pad.address:
+            st.query_params.pop(pad.address, None)  # the address tells a preset, not what was drawn since
+    _buttons(pad)
     drawing = state[f"{name}_drawing"]
     pixels = state[f"{name}_pixels"]
-    return PadState(_render(drawing, side, paper) if pixels is None else pixels, strokes_of(drawing))
+    return PadState(_render(drawing, pad.size, paper) if pixels is None else pixels, strokes_of(drawing))
 
 
-def _buttons(name: str, side: int) -> None:
-    state = st.session_state
+def digit_presets(side: int = 256, width: float = 20) -> dict[str, Callable[[], list[Stroke]]]:
+    """Return the ten digits as presets of a square pad."""
+
+    def strokes(digit: int) -> list[Stroke]:
+        return [Stroke(np.round(path, 1), width) for path in preset_paths(digit, side)]
+
+    return {str(digit): partial(strokes, digit) for digit in range(10)}
+
+
+def _buttons(pad: Pad) -> None:
+    state, name = st.session_state, pad.name
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_presets"):
-        for digit in range(10):
+        for label in pad.presets:
             st.button(
-                str(digit),
-                key=f"{name}_preset_{digit}",
+                label,
+                key=f"{name}_preset_{label}",
                 on_click=_choose_preset,
-                args=(name, digit, side),
-                help=f"Draw a {digit} for me",
+                args=(pad, label),
+                help=pad.help.format(label),
             )
+    if pad.pens or pad.eraser:
+        _pen_choice(pad)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(name,), icon=":material/undo:")
-        st.button("Clear", key=f"{name}_clear", on_click=_clear, args=(name,), icon=":material/delete:")
+        st.button("Clear", key=f"{name}_clear", on_click=clear_pad, args=(name,), icon=":material/delete:")
         with st.popover("Pen", icon=":material/brush:"):
             st.slider(
                 "Stroke width",
@@ -121,6 +161,46 @@ def _buttons(name: str, side: int) -> None:
                 _open(name, uploaded.getvalue())
 
 
+ERASER = "eraser"
+
+
+def _pen_choice(pad: Pad) -> None:
+    names = [*(pad.pens or ("pen",)), *([ERASER] if pad.eraser else [])]
+    st.segmented_control(
+        "Pen",
+        names,
+        default=None if f"{pad.name}_pen" in st.session_state else names[0],
+        key=f"{pad.name}_pen",
+        required=True,
+        label_visibility="collapsed",
+        persist_state="session",
+        wrap=True,
+    )
+
+
+def _present_ink(pad: Pad) -> str:
+    chosen, paper = st.session_state.get(f"{pad.name}_pen"), st.session_state[f"{pad.name}_paper"]
+    if chosen == ERASER:
+        return PAPER[paper]
+    return PEN[chosen if chosen in pad.pens else pad.pens[0]] if pad.pens else INK[paper]
+
+
+def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False) -> None:
+    """Put strokes onto the pad, in place of what is there or on top of it; call it in a callback, or before the pad."""
+    state = st.session_state
+    ink = INK[state[f"{pad.name}_paper"]]
+    objects = [_path_object(one.path, one.colour or ink, one.width) for one in strokes]
+    kept = state[f"{pad.name}_drawing"].get("objects", []) if add else []
+    _replace(pad.name, {"version": "7.4.0", "objects": [*kept, *objects]})
+
+
+def remove_strokes(pad: Pad, width: float) -> None:
+    """Take every stroke of one pen width off the pad; call it in a callback."""
+    drawing = st.session_state[f"{pad.name}_drawing"]
+    kept = [one for one in drawing.get("objects", []) if abs(one.get("strokeWidth", 0) - width) > 1e-6]
+    _replace(pad.name, {**drawing, "objects": kept})
+
+
 def _replace(name: str, drawing: dict[str, Any]) -> None:
     """Put another drawing onto the pad, which means mounting a new canvas."""
     st.session_state[f"{name}_drawing"] = drawing
@@ -128,19 +208,13 @@ def _replace(name: str, drawing: dict[str, Any]) -> None:
     st.session_state[f"{name}_generation"] += 1
 
 
-def _choose_preset(name: str, digit: int, side: int) -> None:
-    _put_preset(name, digit, side)
-    st.query_params["digit"] = str(digit)
+def _choose_preset(pad: Pad, label: str) -> None:
+    put_strokes(pad, pad.presets[label]())
+    if pad.address:
+        st.query_params[pad.address] = label
 
 
-def _put_preset(name: str, digit: int, side: int) -> None:
-    state = st.session_state
-    paths = [np.round(path, 1) for path in preset_paths(digit, side)]
-    ink, width = INK[state[f"{name}_paper"]], state[f"{name}_width"]
-    _replace(name, {"version": "7.4.0", "objects": [_path_object(path, ink, width) for path in paths]})
-
-
-def _path_object(path: np.ndarray, ink: str, width: int) -> dict[str, Any]:
+def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
     """Return a stroke as the canvas' own library writes one."""
     commands: list[list[Any]] = [["M", *path[0].tolist()], *(["L", *point] for point in path[1:].tolist())]
     (left, top), (right, bottom) = path.min(0).tolist(), path.max(0).tolist()
@@ -166,7 +240,8 @@ def _undo(name: str) -> None:
     _replace(name, {**drawing, "objects": drawing.get("objects", [])[:-1]})
 
 
-def _clear(name: str) -> None:
+def clear_pad(name: str) -> None:
+    """Empty the pad; call it in a callback."""
     _replace(name, {**st.session_state[f"{name}_drawing"], "objects": []})
 
 
@@ -175,10 +250,17 @@ def _set_width(name: str) -> None:
 
 
 def _set_paper(name: str) -> None:
+    """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
     state = st.session_state
-    paper = state[f"{name}_paper"] = state[f"{name}_paper_choice"]
+    before, paper = state[f"{name}_paper"], state[f"{name}_paper_choice"]
+    state[f"{name}_paper"] = paper
+    turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
     drawing = {key: value for key, value in state[f"{name}_drawing"].items() if key != "background"}
-    _replace(name, {**drawing, "objects": [{**one, "stroke": INK[paper]} for one in drawing.get("objects", [])]})
+    objects = [
+        {**one, "stroke": turned.get(str(one.get("stroke")).lower(), one.get("stroke"))}
+        for one in drawing.get("objects", [])
+    ]
+    _replace(name, {**drawing, "objects": objects})
 
 
 def _open(name: str, content: bytes) -> None:
@@ -189,7 +271,12 @@ def _open(name: str, content: bytes) -> None:
         size = sum(len(one["path"]) for one in drawing["objects"])
         if not strokes or len(strokes) > MAX_OBJECTS or size > MAX_COMMANDS:
             raise ValueError
-        objects = [_path_object(path, INK[st.session_state[f"{name}_paper"]], 20) for path in strokes]
+        ink = INK[st.session_state[f"{name}_paper"]]
+        drawn = [one for one in drawing["objects"] if one.get("path")]
+        objects = [
+            _path_object(path, _sound_colour(one.get("stroke"), ink), _sound_width(one.get("strokeWidth")))
+            for one, path in zip(drawn, strokes, strict=True)
+        ]
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         st.error("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.")
         return
@@ -218,10 +305,27 @@ def _placed(path: np.ndarray, one: dict[str, Any]) -> np.ndarray:
     return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
 
 
-def _render(drawing: dict[str, Any], side: int, paper: str) -> np.ndarray:
+def _sound_colour(stroke: Any, otherwise: str) -> str:
+    return stroke if isinstance(stroke, str) and re.fullmatch("#[0-9a-fA-F]{6}", stroke) else otherwise
+
+
+def _sound_width(width: Any) -> float:
+    return min(60.0, max(1.0, float(width))) if isinstance(width, int | float) and width == width else 20.0
+
+
+def _render(drawing: dict[str, Any], size: tuple[int, int], paper: str) -> np.ndarray:
     """Draw what the canvas shows before it has sent its own pixels."""
-    canvas = np.full((side, side), 255, np.uint8)
-    for one, path in zip([o for o in drawing.get("objects", []) if o.get("path")], strokes_of(drawing), strict=False):
-        canvas = np.minimum(canvas, draw_paths([path], side, one.get("strokeWidth", 20))[..., 0])
-    grey = canvas if paper == "light" else 255 - canvas
-    return np.dstack([grey, grey, grey, np.full_like(grey, 255)])
+    canvas = np.zeros((*size, 4), np.uint8)
+    canvas[:] = (*_rgb(PAPER[paper]), 255)
+    drawn = zip([one for one in drawing.get("objects", []) if one.get("path")], strokes_of(drawing), strict=False)
+    pens = groupby(drawn, key=lambda pair: (pair[0].get("stroke"), pair[0].get("strokeWidth", 20)))
+    for (stroke, width), strokes in pens:
+        whole = draw_paths([path for _, path in strokes], max(size), width)
+        share = whole[: size[0], : size[1], :1] / 255.0
+        ink = np.array(_rgb(_sound_colour(stroke, INK[paper])))
+        canvas[..., :3] = np.rint(canvas[..., :3] * share + ink * (1 - share)).astype(np.uint8)
+    return canvas
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

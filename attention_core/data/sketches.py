@@ -1,0 +1,122 @@
+"""Drawings of our own making, as pen strokes on a canvas: digits, numbers, clutter, coloured scenes."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_core.data.colours import COLOURS, PEN
+from attention_core.data.presets import STROKES
+from attention_core.data.strokes import smooth_path
+
+CLUTTER_WIDTH = 9.5
+"""Canvas pixels; the pen of clutter, by which its strokes are known again."""
+SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
+
+
+class Stroke(NamedTuple):
+    """One stroke of the pen.
+
+    Attributes:
+        path: float (n, 2), x and y in canvas pixels.
+        width: of the pen, canvas pixels.
+        colour: of the ink as "#rrggbb", or None for the canvas' own ink.
+    """
+
+    path: np.ndarray
+    width: float
+    colour: str | None = None
+
+
+def digit_strokes(
+    digit: int,
+    middle: tuple[float, float],
+    height: float,
+    *,
+    width: float | None = None,
+    colour: str | None = None,
+    rng: np.random.Generator | None = None,
+) -> list[Stroke]:
+    """Return the strokes of a digit.
+
+    Args:
+        digit: 0 to 9.
+        middle: x and y of its middle, canvas pixels.
+        height: of its ink, the pen's width included, canvas pixels.
+        width: of the pen; a tenth of the height if None.
+        colour: of the ink.
+        rng: slants, narrows and shakes it at random if given.
+    """
+    width = height * 0.11 if width is None else width
+    paths = [smooth_path(np.array(stroke), 4) for stroke in STROKES[digit]]
+    if rng is not None:
+        turn = rng.normal(0, 0.08)
+        shear = np.array([[1, 0], [rng.normal(0, 0.12), 1]]) @ [
+            [math.cos(turn), -math.sin(turn)],
+            [math.sin(turn), math.cos(turn)],
+        ]
+        narrow = np.array([rng.uniform(0.85, 1.15), 1])
+        paths = [(path - 0.5) @ shear * narrow + rng.normal(0, 0.006, path.shape) for path in paths]
+    every = np.concatenate(paths)
+    low, high = every.min(0), every.max(0)
+    scale = (height - width) / max(float(high[1] - low[1]), 1e-6)
+    return [Stroke((path - (low + high) / 2) * scale + middle, width, colour) for path in paths]
+
+
+def number_strokes(number: str, size: tuple[int, int], rng: np.random.Generator | None = None) -> list[Stroke]:
+    """Return a number written across a canvas.
+
+    Args:
+        number: digits, at least one.
+        size: height and width of the canvas.
+        rng: varies places, sizes and shapes if given.
+    """
+    height, width = size
+    step = min(0.55 * height, 0.9 * width / len(number))
+    tall = min(0.56 * height, 1.25 * step)
+    left = (width - step * (len(number) - 1)) / 2
+    strokes = []
+    for place, digit in enumerate(number):
+        shift = rng.normal(0, 0.02 * height) if rng is not None else 0.0
+        grown = tall * (math.exp(rng.normal(0, 0.06)) if rng is not None else 1.0)
+        strokes += digit_strokes(int(digit), (left + step * place, height / 2 + shift), grown, rng=rng)
+    return strokes
+
+
+def clutter_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
+    """Return n bits of digits, strewn over a square canvas of `side` pixels."""
+    strokes = []
+    for _ in range(n):
+        paths = [smooth_path(np.array(stroke), 4) * 0.36 * side for stroke in STROKES[int(rng.integers(10))]]
+        path = paths[int(rng.integers(len(paths)))]
+        length = min(len(path), int(rng.integers(8, 22)))
+        first = int(rng.integers(len(path) - length + 1))
+        bit = path[first : first + length]
+        bit = bit - (bit.min(0) + bit.max(0)) / 2
+        bit = bit * min(1.0, 0.12 * side / max(float(np.ptp(bit, axis=0).max()), 1e-6))
+        strokes.append(Stroke(bit + rng.uniform(0.06, 0.94, 2) * side, CLUTTER_WIDTH))
+    return strokes
+
+
+def coloured_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
+    """Return n digits in several colours, apart from each other, on a square canvas of `side` pixels.
+
+    Args:
+        n: 1 to 6.
+        side: of the canvas, pixels.
+        rng: source of all randomness.
+    """
+    colours = rng.choice([name for name in SCENE_COLOURS if name in COLOURS], size=min(3, n), replace=False)
+    cells = [(row, column) for row in range(3) for column in range(3)]
+    strokes: list[Stroke] = []
+    for place in rng.permutation(len(cells))[:n]:
+        row, column = cells[place]
+        middle = (np.array([column, row]) + 0.5 + rng.uniform(-0.08, 0.08, 2)) * side / 3
+        height = side * rng.uniform(0.255, 0.3)
+        ink = PEN[str(rng.choice(colours))]
+        strokes += digit_strokes(
+            int(rng.integers(10)), (float(middle[0]), float(middle[1])), height, colour=ink, rng=rng
+        )
+    return strokes
