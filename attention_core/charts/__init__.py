@@ -6,6 +6,7 @@ step_chart(trace.step("weights"), size=480)
 
 from attention_core.charts.bars import bars, probability_bars
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart, step_chart, step_ramp
+from attention_core.charts.overlay import overlay, overlay_strip
 from attention_core.charts.palette import (
     INK_RAMP,
     ROLE_COLOURS,
@@ -26,6 +27,8 @@ __all__ = [
     "bars",
     "contact_sheet",
     "matrix_chart",
+    "overlay",
+    "overlay_strip",
     "picture",
     "probability_bars",
     "ramp_for",

@@ -7,10 +7,20 @@ import jsonschema
 import numpy as np
 import pytest
 
-from attention_core.charts import INK_RAMP, contact_sheet, matrix_chart, picture, probability_bars, weights_ramp
+from attention_core.charts import (
+    INK_RAMP,
+    contact_sheet,
+    matrix_chart,
+    overlay,
+    overlay_strip,
+    picture,
+    probability_bars,
+    weights_ramp,
+)
 from attention_core.trace import Axis, Role
 
 GENERATOR = np.random.default_rng(0)
+PAPER = np.full((60, 60, 3), 255, np.uint8)
 RAMP = weights_ramp(784, 0.2)
 
 
@@ -26,6 +36,8 @@ CHARTS = {
     "picture": lambda: picture(GENERATOR.random((28, 28)), RAMP, title="weight", marked=3, select="pixel"),
     "outlined": lambda: picture(GENERATOR.random((28, 28)), INK_RAMP, bar=False, outline=np.eye(28)),
     "sheet": lambda: contact_sheet(GENERATOR.random((3, 28, 28)), ["a", "b", "c"], RAMP, marked=8),
+    "overlay": lambda: overlay(PAPER, GENERATOR.random((15, 15)), slider=True, boxes=[(0.1, 0.1, 0.4, 0.5)], marked=3),
+    "strip": lambda: overlay_strip(PAPER, GENERATOR.random((5, 15, 15)), list("abcde"), chosen=1, select="look"),
     "bars": lambda: probability_bars({"model": [0.5, 0.5]}, ["0", "1"]),
 }
 

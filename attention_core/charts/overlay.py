@@ -1,0 +1,233 @@
+"""A map of weights laid over the picture that it looks at: one large, or a strip with one for every look."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from attention_core.charts.palette import ROLE_COLOURS, Ramp, weights_ramp
+from attention_core.charts.scale import colour_bar_layer, fixed
+from attention_core.trace import Role
+
+GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
+"""From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
+SMOOTH_SIDE = 256
+"""Pixels along the longer side of the smooth map."""
+
+
+def overlay(
+    picture: np.ndarray,
+    weights: np.ndarray,
+    *,
+    size: int = 320,
+    opacity: float = 0.75,
+    smooth: bool = True,
+    high: float | None = None,
+    boxes: Sequence[tuple[float, float, float, float]] = (),
+    bar: bool = True,
+    slider: bool = False,
+    select: str | None = None,
+    marked: int | None = None,
+) -> alt.LayerChart:
+    """Draw a map of weights over a picture.
+
+    Args:
+        picture: uint8 (height, width, 3 or 4), the drawing in any resolution.
+        weights: float (rows, columns), one weight per region; they need not sum to one.
+        size: screen pixels of the longer side.
+        opacity: of the map, 0 to 1; with a slider, where it starts.
+        smooth: whether the map is interpolated between regions.
+        high: the weight of the strongest colour; the largest of these if None. Maps that are compared share one.
+        boxes: (top, left, bottom, right) in shares of the picture, framed in dashes.
+        bar: whether a colour bar stands below.
+        slider: whether a slider below the chart sets the opacity, in the browser.
+        select: name of a point selection over regions (field position), or None.
+        marked: region in reading order to frame, or None.
+    """
+    rows, columns = weights.shape
+    ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
+    width, height = _screen(picture.shape[1], picture.shape[0], size)
+    frame = pd.DataFrame(
+        [
+            {
+                "picture": image_url(picture),
+                "map": map_url(weights, ramp, smooth),
+                "left": 0,
+                "right": columns,
+                "top": 0,
+                "bottom": rows,
+            }
+        ]
+    )
+    place = {
+        "x": alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, columns], nice=False)),
+        "x2": alt.X2("right"),
+        "y": alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[rows, 0], nice=False)),
+        "y2": alt.Y2("bottom"),
+    }
+    base = alt.Chart(frame).encode(**place)
+    image = {"aspect": False, "clip": True, "aria": False}
+    shown = base.mark_image(**image, smooth=True).encode(url=alt.Url("picture:N"))
+    if slider:
+        strength = alt.param(
+            name="opacity", value=opacity, bind=alt.binding_range(min=0, max=1, step=0.05, name="Opacity of the map ")
+        )
+        glow = base.mark_image(**image, smooth=smooth, opacity=alt.ExprRef("opacity")).add_params(strength)
+    else:
+        glow = base.mark_image(**image, smooth=smooth, opacity=opacity)
+    layers = [shown, glow.encode(url=alt.Url("map:N"))]
+    layers.append(base.mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False))
+    for top, left, bottom, right in boxes:
+        layers.append(_box(top * rows, left * columns, bottom * rows, right * columns, dash=[5, 3]))
+    if marked is not None:
+        layers.append(_box(marked // columns, marked % columns, marked // columns + 1, marked % columns + 1))
+    if bar:
+        layers.append(colour_bar_layer(ramp, "weight", min(width - 20, 260)))
+    return fixed(alt.layer(*layers, _cells(weights, select)), width, height)
+
+
+def overlay_strip(
+    picture: np.ndarray,
+    weights: np.ndarray,
+    labels: Sequence[str],
+    *,
+    size: int = 200,
+    columns: int = 4,
+    opacity: float = 0.75,
+    smooth: bool = True,
+    chosen: int | None = None,
+    select: str | None = None,
+) -> alt.LayerChart:
+    """Draw the same picture several times, each with its own map over it.
+
+    Args:
+        picture: uint8 (height, width, 3 or 4).
+        weights: float (n, rows, columns).
+        labels: n texts, one above each.
+        size: screen pixels of the longer side of one.
+        columns: of the strip.
+        opacity: of the maps, 0 to 1.
+        smooth: whether the maps are interpolated between regions.
+        chosen: number of the one to frame, or None.
+        select: name of a point selection over the pictures (field number), or None.
+    """
+    n, gap, head = len(weights), 12, 20
+    ramp = glow_ramp(weights[0].size, float(weights.max()))
+    width, height = _screen(picture.shape[1], picture.shape[0], size)
+    across, down = min(columns, n), -(-n // columns)
+    left = np.arange(n) % columns * (width + gap)
+    top = np.arange(n) // columns * (height + gap + head) + head
+    frame = pd.DataFrame(
+        {
+            "number": np.arange(n),
+            "label": list(labels),
+            "map": [map_url(one, ramp, smooth) for one in weights],
+            "left": left,
+            "right": left + width,
+            "top": top,
+            "bottom": top + height,
+            "chosen": [number == chosen for number in range(n)],
+        }
+    )
+    total_width, total_height = across * (width + gap) - gap, down * (height + gap + head) - gap
+    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, total_width], nice=False))
+    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[total_height, 0], nice=False))
+    base = alt.Chart(frame).encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"))
+    image = {"aspect": False, "clip": True, "aria": False}
+    shown = base.mark_image(**image, smooth=True).encode(url=alt.value(image_url(picture)))
+    glow = base.mark_image(**image, smooth=smooth, opacity=opacity).encode(url=alt.Url("map:N"))
+    names = (
+        alt.Chart(frame)
+        .mark_text(align="left", baseline="bottom", dy=-4, fontSize=12, aria=False)
+        .encode(x=x, y=y, text=alt.Text("label:N"))
+    )
+    edge = base.mark_rect(fillOpacity=0, cursor="pointer" if select else "default", aria=False).encode(
+        stroke=alt.condition("datum.chosen", alt.value(ROLE_COLOURS[Role.QUERY]), alt.value("#8a93a066")),
+        strokeWidth=alt.condition("datum.chosen", alt.value(3), alt.value(1)),
+        tooltip=[alt.Tooltip("label:N", title="look")],
+    )
+    if select:
+        edge = edge.add_params(
+            alt.selection_point(name=select, fields=["number"], on="click", empty=False, clear=False)
+        )
+    return fixed(alt.layer(shown, glow, names, edge), total_width, total_height)
+
+
+def glow_ramp(n_regions: int, high: float) -> Ramp:
+    """Return the ramp of a map over a picture: from no weight to the largest, with the uniform weight marked."""
+    plain = weights_ramp(n_regions, high)
+    return Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference, plain.reference_label)
+
+
+def image_url(picture: np.ndarray) -> str:
+    """Return a picture, uint8 (height, width, 3 or 4), as a data URL of a PNG."""
+    return _encoded(Image.fromarray(picture))
+
+
+def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
+    """Return a map as a data URL of a PNG whose opacity grows with the weight: no weight is clear."""
+    share = ramp.position(weights).astype(np.float32)
+    if smooth:
+        scale = max(1, SMOOTH_SIDE // max(share.shape))
+        size = share.shape[1] * scale, share.shape[0] * scale
+        share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
+    colours = ramp.lookup(256)[np.rint(share * 255).astype(np.uint8)]
+    return _encoded(Image.fromarray(np.dstack((colours, np.rint(255 * share**0.6).astype(np.uint8)))))
+
+
+def _encoded(image: Image.Image) -> str:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=3)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _screen(width: int, height: int, size: int) -> tuple[int, int]:
+    scale = size / max(width, height)
+    return round(width * scale), round(height * scale)
+
+
+def _box(top: float, left: float, bottom: float, right: float, dash: Sequence[int] = (1, 0)) -> alt.Chart:
+    frame = pd.DataFrame([{"left": left, "right": right, "top": top, "bottom": bottom}])
+    return (
+        alt.Chart(frame)
+        .mark_rect(
+            fillOpacity=0,
+            stroke=ROLE_COLOURS[Role.QUERY],
+            strokeWidth=2,
+            strokeDash=list(dash),
+            aria=False,
+            tooltip=None,
+        )
+        .encode(x=alt.X("left:Q"), x2=alt.X2("right"), y=alt.Y("top:Q"), y2=alt.Y2("bottom"))
+    )
+
+
+def _cells(weights: np.ndarray, select: str | None) -> alt.Chart:
+    """Return what the mouse meets: a cell per region, invisible."""
+    rows, columns = np.divmod(np.arange(weights.size), weights.shape[1])
+    frame = pd.DataFrame(
+        {"position": np.arange(weights.size), "row": rows, "column": columns, "weight": weights.ravel()}
+    )
+    cells = (
+        alt.Chart(frame)
+        .transform_calculate(left="datum.column", right="datum.column + 1", top="datum.row", bottom="datum.row + 1")
+        .mark_rect(opacity=0, cursor="pointer" if select else "default", aria=False)
+        .encode(
+            x=alt.X("left:Q"),
+            x2=alt.X2("right:Q"),
+            y=alt.Y("top:Q"),
+            y2=alt.Y2("bottom:Q"),
+            tooltip=[alt.Tooltip("row:Q"), alt.Tooltip("column:Q"), alt.Tooltip("weight:Q", format=".2%")],
+        )
+    )
+    if select:
+        cells = cells.add_params(
+            alt.selection_point(name=select, fields=["position"], on="click", empty=False, clear=False)
+        )
+    return cells
