@@ -12,7 +12,7 @@ from ui.layout import role_colour
 SECONDS_PER_STEP = 2.0
 
 
-def stepper(trace: AttentionTrace, name: str, first: str = "weights") -> Step:
+def stepper(trace: AttentionTrace, name: str, first: str = "weights", modifier: str = "") -> Step:
     """Draw the stepper and return the chosen step.
 
     The choice is kept over reruns and page changes, and in the address as `?step=`. Arrow keys left and right step.
@@ -22,6 +22,7 @@ def stepper(trace: AttentionTrace, name: str, first: str = "weights") -> Step:
         trace: whose steps are stepped through.
         name: prefix of its state.
         first: the step to open on.
+        modifier: such as "Shift+", held with the arrow keys where these alone do something else.
     """
     state = st.session_state
     names = [step.name for step in trace.steps]
@@ -36,7 +37,7 @@ def stepper(trace: AttentionTrace, name: str, first: str = "weights") -> Step:
             "Previous",
             key=f"{name}_previous",
             icon=":material/chevron_left:",
-            shortcut="Left",
+            shortcut=f"{modifier}Left",
             disabled=place == 0,
             on_click=_go,
             args=(name, names, -1),
@@ -58,7 +59,7 @@ def stepper(trace: AttentionTrace, name: str, first: str = "weights") -> Step:
             key=f"{name}_next",
             icon=":material/chevron_right:",
             icon_position="right",
-            shortcut="Right",
+            shortcut=f"{modifier}Right",
             disabled=place == len(names) - 1,
             on_click=_go,
             args=(name, names, 1),

@@ -108,6 +108,8 @@ def contact_sheet(
     columns: int = 8,
     size: int = 72,
     marked: int | None = None,
+    chosen: int | None = None,
+    select: str | None = None,
 ) -> alt.LayerChart:
     """Draw many small pictures with a label above each, on one colour scale.
 
@@ -117,27 +119,31 @@ def contact_sheet(
         ramp: colours.
         title: of the colour bar.
         columns: pictures in a row.
-        size: screen pixels of one picture.
+        size: screen pixels of the longer side of one picture.
         marked: position in reading order to mark in each, or None.
+        chosen: number of the picture to frame, or None.
+        select: name of a point selection over the pictures (field number), or None.
     """
     n, height, width = pictures.shape
-    gap, head = 8, 16
+    gap, head, scale = 8, 16, size / max(height, width)
+    wide, high = round(width * scale), round(height * scale)
     across, down = min(columns, n), -(-n // columns)
-    left = np.arange(n) % columns * (size + gap)
-    top = np.arange(n) // columns * (size + gap + head) + head
+    left = np.arange(n) % columns * (wide + gap)
+    top = np.arange(n) // columns * (high + gap + head) + head
     frame = pd.DataFrame(
         {
             "url": [png_url(one, ramp) for one in pictures],
+            "number": np.arange(n),
             "label": labels,
             "left": left,
-            "right": left + size,
+            "right": left + wide,
             "top": top,
-            "bottom": top + size,
+            "bottom": top + high,
             "lowest": pictures.min((1, 2)).round(4),
             "highest": pictures.max((1, 2)).round(4),
         }
     )
-    total_width, total_height = across * (size + gap) - gap, down * (size + gap + head) - gap
+    total_width, total_height = across * (wide + gap) - gap, down * (high + gap + head) - gap
     x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, total_width], nice=False))
     y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[total_height, 0], nice=False))
     base = alt.Chart(frame).encode(x=x, y=y)
@@ -152,12 +158,42 @@ def contact_sheet(
     )
     layers = [images, names, colour_bar_layer(ramp, title, min(total_width - 20, 260))]
     if marked is not None:
-        frame["mark_x"] = left + (marked % width + 0.5) * size / width
-        frame["mark_y"] = top + (marked // width + 0.5) * size / height
+        frame["mark_x"] = left + (marked % width + 0.5) * scale
+        frame["mark_y"] = top + (marked // width + 0.5) * scale
         spots = alt.Chart(frame[["mark_x", "mark_y"]]).encode(x=alt.X("mark_x:Q"), y=alt.Y("mark_y:Q"))
         dot = {"shape": "square", "filled": False, "size": 30, "aria": False, "opacity": 1}
         layers += [
             spots.mark_point(**dot, stroke="white", strokeWidth=3.5),
             spots.mark_point(**dot, stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2),
         ]
+    if chosen is not None or select:
+        layers.append(_edges(frame, chosen, select, x, y))
     return fixed(alt.layer(*layers), total_width, total_height)
+
+
+def _edges(frame: pd.DataFrame, chosen: int | None, select: str | None, x: alt.X, y: alt.Y) -> alt.Chart:
+    """Return a frame around every picture, which meets the mouse; the chosen one's is strong."""
+    edges = (
+        alt.Chart(frame[["number", "label", "left", "right", "top", "bottom", "lowest", "highest"]])
+        .mark_rect(fillOpacity=0, cursor="pointer" if select else "default", aria=False)
+        .encode(
+            x=x,
+            y=y,
+            x2=alt.X2("right"),
+            y2=alt.Y2("bottom"),
+            stroke=alt.condition(
+                f"datum.number == {-1 if chosen is None else chosen}",
+                alt.value(ROLE_COLOURS[Role.QUERY]),
+                alt.value("#8a93a066"),
+            ),
+            strokeWidth=alt.condition(
+                f"datum.number == {-1 if chosen is None else chosen}", alt.value(3), alt.value(1)
+            ),
+            tooltip=[alt.Tooltip("label:N"), alt.Tooltip("lowest:Q"), alt.Tooltip("highest:Q")],
+        )
+    )
+    if select:
+        edges = edges.add_params(
+            alt.selection_point(name=select, fields=["number"], on="click", empty=False, clear=False)
+        )
+    return edges

@@ -85,3 +85,9 @@ def test_bars_need_one_label_per_value():
 def test_plain_bars_keep_the_order_given():
     spec = bars([3, -1], ["b", "a"], title="score", colour="#0072B2").to_dict()
     assert spec["encoding"]["y"]["sort"] == ["b", "a"]
+
+
+def test_contact_sheet_of_wide_pictures_keeps_their_proportions():
+    chart = contact_sheet(np.zeros((3, 12, 48)), list("abc"), RAMP, columns=2, size=96)
+    row = rows_with(chart.to_dict(), "url")[0]
+    assert (row["right"] - row["left"], row["bottom"] - row["top"]) == (96, 24)
