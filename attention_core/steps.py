@@ -55,7 +55,8 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     steps = [_score_step(trace, stage, is_last=stage is stages[-1]) for stage in stages]
     if trace.mask is not None or trace.intervention.blocked_keys:
         steps.append(_mask_step(trace))
-    return (*steps, _weights_step(trace), _context_step(trace))
+    masked = (_masked_values_step(trace),) if trace.shows_masked else ()
+    return (*steps, _weights_step(trace), *masked, _context_step(trace))
 
 
 def _score_step(trace: AttentionTrace, stage: Stage, is_last: bool) -> Step:
@@ -107,6 +108,24 @@ def _weights_step(trace: AttentionTrace) -> Step:
         "Each row becomes shares that sum to 1: how one query divides its attention among all keys.",
         Role.WEIGHTS,
         trace.weights,
+    )
+
+
+def _masked_values_step(trace: AttentionTrace) -> Step:
+    def masked(head: int, rows: Rows, cols: Rows) -> Tensor:
+        return trace.weights(head, [0])[0, rows, None] * trace.value[head][rows][:, cols]
+
+    return Step(
+        "masked",
+        "Masked values",
+        "A ⊙ V",
+        r"M_{jc} = A_{j}\, v_{jc}",
+        "masked = weights[0, :, None] * value",
+        "Every value is multiplied by its weight: what the mask does not look at fades away, what it looks at stays.",
+        Role.VALUE,
+        trace.key_axis,
+        trace.value_axis or Axis.numbered("dimensions", trace.value.shape[-1]),
+        masked,
     )
 
 

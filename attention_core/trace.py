@@ -146,6 +146,8 @@ class AttentionTrace:
         value_axis: what the columns of values and context stand for; numbered from 0 if None.
         steps_before: steps that lead to query, key and value.
         steps_after: steps that follow the context.
+        shows_masked: whether the values times their weights are a step of their own, before they are summed; for
+            traces of one query.
         normaliser: (n_heads, n_queries) log-sum-exp of the masked scores if the kernel gave it.
         fused_context: (n_heads, n_queries, d_v) as the model used it, if it was kept.
     """
@@ -162,6 +164,7 @@ class AttentionTrace:
     value_axis: Axis | None = None
     steps_before: tuple[Step, ...] = ()
     steps_after: tuple[Step, ...] = ()
+    shows_masked: bool = False
     normaliser: Tensor | None = field(default=None, repr=False)
     fused_context: Tensor | None = field(default=None, repr=False)
 

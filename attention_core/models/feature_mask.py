@@ -104,3 +104,13 @@ class FeatureMask(nn.Module):
         picture = torch.as_tensor(picture, dtype=torch.float32, device=self.query.device)
         with torch.inference_mode():
             return self(picture[None], intervention=intervention, trace=True).traces[0]
+
+    def answer(self, trace: AttentionTrace, intervention: Intervention = NO_INTERVENTION) -> Tensor:
+        """Return the ten probabilities after an edit of the attention, with the features that a trace already has.
+
+        Args:
+            trace: of this model.
+            intervention: instead of the trace's own.
+        """
+        with torch.inference_mode():
+            return self.classify(trace.replace(intervention).context()[0]).softmax(-1)

@@ -45,6 +45,7 @@ def feature_mask_trace(
         score=Dot(),
         intervention=intervention,
         fused_context=context,
+        shows_masked=True,
         steps_before=(
             _picture_step(picture),
             _features_step(features[0], where, channels),
