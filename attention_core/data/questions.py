@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -110,6 +112,22 @@ SAME = {
     "over": "above",
     "zeros": "zeroes",
     "sixes": "sixes",
+    "reds": "red digits",
+    "oranges": "orange digits",
+    "yellows": "yellow digits",
+    "greens": "green digits",
+    "blues": "blue digits",
+    "purples": "purple digits",
+    "pinks": "pink digits",
+    "browns": "brown digits",
+    "greys": "grey digits",
+    "grays": "grey digits",
+    "blacks": "black digits",
+    "whites": "white digits",
+    "scarlet": "red",
+    "crimson": "red",
+    "lilac": "purple",
+    "navy": "blue",
 }
 """Spellings and synonyms that become one word."""
 PLURALS = {f"{word}s": digit for digit, word in enumerate(NUMBER_WORDS) if word != "one"} | {"zeroes": 0, "sixes": 6}
@@ -132,7 +150,8 @@ def words_of(text: str) -> list[str]:
     plain = re.sub(r"\b([0-9])\s*'?\s*s\b", r"\1", text.lower().replace("’", "'"))
     plain = re.sub(r"-hand\b|\bhand\b", " ", plain).replace("-", " ")
     for token in _TOKEN.findall(plain):
-        for word in SAME.get(token, token).split():
+        bare = token if token in SAME else token.removesuffix("'s")
+        for word in SAME.get(bare, bare).split():
             if word in PLURALS:
                 words.append(str(PLURALS[word]))
             elif word in NUMBER_WORDS and word != "one":
@@ -168,20 +187,18 @@ def parse(text: str) -> Question:
     """
     words = words_of(text)
     if not any(word in _KNOWN for word in words):
-        raise QuestionError("I know a few English words only, about digits, their colours and their places.")
-    if "not" in words or "no" in words or "without" in words:
-        raise QuestionError("I cannot deal with “not”. Ask what is there.")
+        raise QuestionError(FEW_WORDS)
+    for word in words:
+        if word in _BEYOND:
+            raise QuestionError(_BEYOND[word])
     asks = _asked_for(words)
     relation, rest = _relation(words)
     place = None if relation else _place(words)
     spoken_of = rest if relation else words
-    colours = [word for word in spoken_of if word in COLOURS]
-    digits = _digits(spoken_of)
-    if len(set(colours)) > 1 or len(set(digits)) > 1:
-        raise QuestionError("Ask about one digit and one colour at a time.")
-    colour, digit = (colours or [None])[0], (digits or [None])[0]
+    colour, digit = _spoken_of(spoken_of, asks)
     if asks == "count":
         _refuse(place or relation, "I can count all digits, or those of one colour or one kind, on the whole drawing.")
+        _refuse("colour" in words and not (colour or digit), "I can count digits, but not colours.")
         return Question(Kind.COUNT, digit=digit, colour=colour)
     if asks == "exists":
         _refuse(place or relation, "I can say whether something is there, but not whether it is at a place.")
@@ -194,13 +211,45 @@ def parse(text: str) -> Question:
     if place:
         _refuse(bool(colour or digit), "Ask by place or by colour, not by both.")
         return Question(Kind.COLOUR_AT if asks == "colour" else Kind.DIGIT_AT, place=place)
-    if asks == "colour":
+    if asks == "colour" and not (colour and digit is None):  # "which digit has the colour blue" asks for the digit
         _refuse(digit is None, "The colour of which digit? Name it, or say where it is.")
         return Question(Kind.COLOUR_OF_DIGIT, digit=digit)
-    if asks == "digit":
+    if asks in ("digit", "colour"):
+        _refuse("corner" in words, "Which corner? Top left, top right, bottom left or bottom right.")
+        _refuse(digit and not colour, "You named the digit already. Ask for its colour, or what is beside it.")
         _refuse(colour is None, "Which digit do you mean? Say its colour or where it is.")
         return Question(Kind.DIGIT_OF_COLOUR, colour=colour)
+    _refuse(sum(word in _NUMBER for word in words) < 0.7 * len(words), FEW_WORDS)
     raise QuestionError("I do not see what is asked.")
+
+
+FEW_WORDS = "I know a few English words only, about digits, their colours and their places."
+_BEYOND = {
+    **dict.fromkeys(("not", "no", "without", "except"), "I cannot deal with “not”. Ask what is there."),
+    **dict.fromkeys(("where",), "I cannot say where something is. Ask what is at a place, or beside a digit."),
+    **dict.fromkeys(
+        ("beside", "next", "near", "nearest", "between", "neighbour"),
+        "Say which side: left of, right of, above, below.",
+    ),
+    **dict.fromkeys(("more", "than", "fewer", "most", "only"), "I cannot compare numbers. Ask how many there are."),
+    **dict.fromkeys(
+        ("sum", "add", "plus", "times", "minus", "largest", "biggest", "smallest", "even", "odd"),
+        "I cannot calculate, nor compare sizes. Ask for a digit, its colour, or how many there are.",
+    ),
+    **{
+        word: f"I do not know the colour {word}. I know {', '.join(COLOURS[:-1])} and {COLOURS[-1]}."
+        for word in ("cyan", "turquoise", "teal", "magenta", "gold", "golden", "silver", "beige", "maroon", "olive")
+    },
+}
+"""Words of questions that nobody taught the model, and what to say about them."""
+
+
+def _spoken_of(words: list[str], asks: str | None) -> tuple[str | None, str | None]:
+    """Return the colour and the digit that are named, None where none is."""
+    colours, digits = sorted({word for word in words if word in COLOURS}), sorted(set(_digits(words)))
+    _refuse(asks == "exists" and len(digits) > 1, "Ask how many there are, or whether there is any.")
+    _refuse(max(len(colours), len(digits)) > 1, "Ask about one digit and one colour at a time.")
+    return (colours or [None])[0], (digits or [None])[0]
 
 
 def _refuse(condition: object, why: str) -> None:
@@ -217,6 +266,10 @@ def _asked_for(words: list[str]) -> str | None:
             return "exists"
         if re.search(r"\b(does|do) (the|it|this)\b|\bcontains?\b|\bexists?\b|\bis an? .* there\b", text):
             return "exists"
+        if re.search(r"\b(find|draw|drew|drawn|show)\b", text) and "colour" not in words:
+            return "exists"
+        if words[0] in ("is", "are") and "colour" not in words:  # is the 7 red: is there a red 7
+            return "exists"
     if "colour" in words:
         return "colour"
     if {"what", "which", "read", "name"} & set(words) or "digit" in words:
@@ -228,11 +281,15 @@ def _relation(words: list[str]) -> tuple[str | None, list[str]]:
     """Return the relation and the words after it, which name the digit that it starts from."""
     for place, word in enumerate(words):
         after = words[place + 1 : place + 2]
-        if word in ("left", "right") and after in (["of"], ["from"]):
-            return f"{word} of", words[place + 2 :]
+        if after == ["side"]:
+            after = words[place + 2 : place + 3]
+        rest = words[place + 2 :]
+        whole = {"drawing", "picture", "canvas"} & set(rest) and not {*COLOURS, *DIGITS} & set(rest)
+        if word in ("left", "right") and after in (["of"], ["from"]) and not whole:
+            return f"{word} of", rest
         if word in ("above", "below"):
             return word, words[place + 1 :]
-        if word == "on" and after == ["top"] and words[place + 2 : place + 3] == ["of"]:
+        if word == "on" and after == ["top"] and words[place + 2 : place + 3] == ["of"] and not whole:
             return "above", words[place + 3 :]
     return None, words
 
@@ -348,24 +405,39 @@ FILLERS = ("please", "now", "here", "hello", "so", "tell me", "in this picture",
 
 def write(question: Question, rng: random.Random | None = None) -> str:
     """Return words for a question: the first template, or a random one with now and then a filler."""
-    templates = TEMPLATES[question.kind]
-    if "{" in "".join(templates):
-        templates = tuple(one for one in templates if _fits(one, question))
+    templates = _templates(question)
     template = rng.choice(templates) if rng else templates[0]
-    text = template.format(
-        at=_at(question.place, rng),
-        most=_most(question.place),
-        colour=question.colour,
-        digit=question.digit,
-        thing=_thing(question, rng, plural=False),
-        things=_thing(question, rng, plural=True),
-        relation=_relation_words(question.relation, rng),
-        anchor=_anchor(question, rng),
-    )
+    at, relation = _at(question.place, rng), _relation_words(question.relation, rng)
+    text = _filled(template, question, at, relation, _anchor(question, rng))
     if rng and rng.random() < 0.08:
         filler = rng.choice(FILLERS)
         text = f"{text} {filler}" if rng.random() < 0.5 else f"{filler} {text}"
     return text
+
+
+def phrasings(question: Question) -> set[tuple[str, ...]]:
+    """Return the words of every way in which a question can be written, without fillers."""
+    ways = product(
+        _templates(question), _at_forms(question.place), _relation_forms(question.relation), _anchor_forms(question)
+    )
+    return {tuple(words_of(_filled(template, question, *forms))) for template, *forms in ways}
+
+
+def _templates(question: Question) -> tuple[str, ...]:
+    return tuple(one for one in TEMPLATES[question.kind] if _fits(one, question))
+
+
+def _filled(template: str, question: Question, at: str, relation: str, anchor: str) -> str:
+    return template.format(
+        at=at,
+        most=_most(question.place),
+        colour=question.colour,
+        digit=question.digit,
+        thing=_thing(question, plural=False),
+        things=_thing(question, plural=True),
+        relation=relation,
+        anchor=anchor,
+    )
 
 
 def _fits(template: str, question: Question) -> bool:
@@ -377,8 +449,13 @@ def _fits(template: str, question: Question) -> bool:
 
 
 def _at(place: str | None, rng: random.Random | None) -> str:
+    forms = _at_forms(place)
+    return rng.choice(forms) if rng and place else forms[0]
+
+
+def _at_forms(place: str | None) -> list[str]:
     if place is None:
-        return ""
+        return [""]
     forms = ["at the {}", "in the {}", "on the {}", "in the {} corner", "at the {} corner"]
     if place == "middle":
         forms = ["in the {}", "at the {}", "in the {} of the drawing"]
@@ -386,14 +463,14 @@ def _at(place: str | None, rng: random.Random | None) -> str:
         forms = ["at the {}", "on the {}", "on the {} side", "at the very {}", "furthest {}"]
         if place in ("top", "bottom"):
             forms = forms[:2] + forms[3:4]
-    return (rng.choice(forms) if rng else forms[0]).format(place)
+    return [form.format(place) for form in forms]
 
 
 def _most(place: str | None) -> str:
     return f"{place}most"
 
 
-def _thing(question: Question, rng: random.Random | None, plural: bool) -> str:
+def _thing(question: Question, plural: bool) -> str:
     digit = question.digit
     if digit is None:
         return f"{question.colour or ''} digit{'s' if plural else ''}".strip()
@@ -401,17 +478,25 @@ def _thing(question: Question, rng: random.Random | None, plural: bool) -> str:
 
 
 def _relation_words(relation: str | None, rng: random.Random | None) -> str:
-    if relation in ("left of", "right of") and rng:
-        return rng.choice([relation, f"to the {relation}", f"on the {relation}"])
-    return relation or ""
+    forms = _relation_forms(relation)
+    return rng.choice(forms) if rng and len(forms) > 1 else forms[0]
+
+
+def _relation_forms(relation: str | None) -> list[str]:
+    if relation in ("left of", "right of"):
+        return [relation, f"to the {relation}", f"on the {relation}"]
+    return [relation or ""]
 
 
 def _anchor(question: Question, rng: random.Random | None) -> str:
-    if question.digit:
-        forms = [f"the {question.digit}", f"the digit {question.digit}"]
-    else:
-        forms = [f"the {question.colour} one", f"the {question.colour} digit"]
+    forms = _anchor_forms(question)
     return rng.choice(forms) if rng else forms[0]
+
+
+def _anchor_forms(question: Question) -> list[str]:
+    if question.digit:
+        return [f"the {question.digit}", f"the digit {question.digit}"]
+    return [f"the {question.colour} one", f"the {question.colour} digit"]
 
 
 def _vocabulary() -> tuple[str, ...]:
@@ -437,6 +522,44 @@ _KNOWN = set(WORDS) - set(FILLERS) - {"the", "in", "on", "me", "at", "a", "of", 
 def numbers_of(words: Sequence[str]) -> list[int]:
     """Return the model's number of each word."""
     return [_NUMBER.get(word, UNKNOWN) for word in words]
+
+
+class Reading(NamedTuple):
+    """A typed question as the model gets it.
+
+    Attributes:
+        question: its meaning.
+        words: what the model reads.
+        rephrased: whether these are other words than the typed ones, which the model has not met in this order.
+    """
+
+    question: Question
+    words: list[str]
+    rephrased: bool
+
+
+def read_question(text: str) -> Reading:
+    """Return the meaning of a typed question and words for it that the model was trained on.
+
+    Raises:
+        QuestionError: it cannot be understood.
+    """
+    question, typed = parse(text), words_of(text)
+    known = phrasings(question)
+    fillers = [(), *(tuple(words_of(filler)) for filler in FILLERS)]
+    bare = {tuple(typed[: len(typed) - len(one)]) for one in fillers if tuple(typed[len(typed) - len(one) :]) == one}
+    bare |= {tuple(typed[len(one) :]) for one in fillers if tuple(typed[: len(one)]) == one}
+    if bare & known:
+        return Reading(question, typed, False)
+    return Reading(question, words_of(write(question)), True)
+
+
+def answer_word(text: str) -> str:
+    """Return an answer as it stands in ANSWERS: "Three" -> "3", "gray" -> "grey"; other words stay as they are."""
+    word = text.strip().lower().rstrip(".!")
+    if word in NUMBER_WORDS:
+        return str(NUMBER_WORDS.index(word))
+    return {"true": "yes", "false": "no", "none": NOTHING}.get(word, SAME.get(word, word))
 
 
 def padded(questions: Sequence[Sequence[int]]) -> Tensor:

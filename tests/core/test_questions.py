@@ -1,0 +1,134 @@
+"""Typed questions: natural English is understood, the rest is refused kindly, and the model reads words it knows."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from attention_core.data.colours import COLOURS
+from attention_core.data.questions import (
+    DIGITS,
+    PLACES,
+    RELATIONS,
+    UNKNOWN,
+    Kind,
+    Question,
+    QuestionError,
+    answer_word,
+    numbers_of,
+    parse,
+    phrasings,
+    read_question,
+    words_of,
+    write,
+)
+
+UNDERSTOOD = {
+    "What's in the top-left corner?": Question(Kind.DIGIT_AT, place="top left"),
+    "what digit is closest to the top": Question(Kind.DIGIT_AT, place="top"),
+    "What is on the left of the picture?": Question(Kind.DIGIT_AT, place="left"),
+    "what is the topmost number's colour": Question(Kind.COLOUR_AT, place="top"),
+    "what color is at the center": Question(Kind.COLOUR_AT, place="middle"),
+    "which number is written in green?": Question(Kind.DIGIT_OF_COLOUR, colour="green"),
+    "which digit has the colour blue": Question(Kind.DIGIT_OF_COLOUR, colour="blue"),
+    "what number is coloured red": Question(Kind.DIGIT_OF_COLOUR, colour="red"),
+    "what colour's the seven?": Question(Kind.COLOUR_OF_DIGIT, digit="7"),
+    "what colour is the one?": Question(Kind.COLOUR_OF_DIGIT, digit="1"),
+    "colour of the 7": Question(Kind.COLOUR_OF_DIGIT, digit="7"),
+    "how many digits": Question(Kind.COUNT),
+    "count the blue ones": Question(Kind.COUNT, colour="blue"),
+    "how many reds are there": Question(Kind.COUNT, colour="red"),
+    "how many red sevens?": Question(Kind.COUNT, colour="red", digit="7"),
+    "is there a gray digit": Question(Kind.EXISTS, colour="grey"),
+    "is a 5 in the picture?": Question(Kind.EXISTS, digit="5"),
+    "is the 7 red?": Question(Kind.EXISTS, digit="7", colour="red"),
+    "have I drawn a nine": Question(Kind.EXISTS, digit="9"),
+    "can you find a 9": Question(Kind.EXISTS, digit="9"),
+    "left of the blue one": Question(Kind.DIGIT_BESIDE, relation="left of", colour="blue"),
+    "which digit is on the left hand side of the blue digit": Question(
+        Kind.DIGIT_BESIDE, relation="left of", colour="blue"
+    ),
+    "what's underneath the 4?": Question(Kind.DIGIT_BESIDE, relation="below", digit="4"),
+    "what colour is the number below the 3": Question(Kind.COLOUR_BESIDE, relation="below", digit="3"),
+}
+REFUSED = {
+    "": "Ask something",
+    "   \n": "Ask something",
+    "🙂🙂": "no words",
+    "how many digits " * 80: "characters",
+    "what " * 30: "words",
+    "Quelle est la couleur de ce chiffre ?": "English",
+    "七は何色ですか": "English",
+    "<script>alert(1)</script>": "English",
+    "which digit is not red": "not",
+    "where is the 7": "where",
+    "which digit is next to the blue one": "left of",
+    "which digit is the biggest": "sizes",
+    "is there more than one 7": "how many",
+    "how many different colours are there": "colours",
+    "which digit is turquoise": "turquoise",
+    "how many 12": "12 is not a digit",
+    "what is in the corner": "Which corner",
+    "what is the 7": "named the digit",
+    "red or blue?": "one colour at a time",
+}
+EVERY = [
+    *[Question(kind, place=place) for kind in (Kind.DIGIT_AT, Kind.COLOUR_AT) for place in PLACES],
+    *[Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in COLOURS],
+    *[Question(Kind.COLOUR_OF_DIGIT, digit=digit) for digit in DIGITS],
+    Question(Kind.COUNT),
+    *[Question(kind, digit="1") for kind in (Kind.COUNT, Kind.EXISTS)],
+    *[Question(kind, digit="3", colour="pink") for kind in (Kind.COUNT, Kind.EXISTS)],
+    *[
+        Question(kind, relation=relation, digit=digit, colour=colour)
+        for kind in (Kind.DIGIT_BESIDE, Kind.COLOUR_BESIDE)
+        for relation in RELATIONS
+        for digit, colour in (("1", None), (None, "grey"))
+    ],
+]
+
+
+@pytest.mark.parametrize("text", UNDERSTOOD)
+def test_natural_english_is_understood(text):
+    assert parse(text) == UNDERSTOOD[text]
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:24])
+def test_what_cannot_be_asked_is_refused_with_a_sentence_that_says_why(text):
+    with pytest.raises(QuestionError) as refused:
+        parse(text)
+    said = str(refused.value)
+    assert REFUSED[text] in said
+    assert said[-1] in ".?"
+    assert len(said) < 140
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_written_question_is_read_back_word_for_word(seed):
+    for number, question in enumerate(EVERY):
+        text = write(question, random.Random(1000 * seed + number))
+        read = read_question(text)
+        assert read.question == question, text
+        assert read.words == words_of(text)
+        assert not read.rephrased
+
+
+def test_other_words_are_rephrased_into_words_that_the_model_knows():
+    for text, question in UNDERSTOOD.items():
+        read = read_question(text)
+        assert read.question == question
+        assert UNKNOWN not in numbers_of(read.words), text
+    assert read_question("left of the blue one").rephrased
+    assert not read_question("Which digit is LEFT of the blue one, please?").rephrased
+
+
+def test_phrasings_hold_what_is_written_and_nothing_of_another_question():
+    at_top, at_left = (phrasings(Question(Kind.DIGIT_AT, place=place)) for place in ("top", "left"))
+    assert tuple(["which", "is", "the", "topmost", "digit"]) in at_top
+    assert not at_top & at_left
+
+
+@pytest.mark.parametrize(("said", "answer"), [("Three", "3"), (" gray ", "grey"), ("none", "nothing"), ("Yes.", "yes")])
+def test_answers_are_brought_to_the_words_of_the_model(said, answer):
+    assert answer_word(said) == answer
