@@ -5,6 +5,7 @@ Source: the names, Berlin and Kay 1969, "Basic color terms". Between the ranges 
 
 from __future__ import annotations
 
+import colorsys
 from typing import NamedTuple
 
 import torch
@@ -84,7 +85,27 @@ def random_colours(names: Tensor, generator: torch.Generator) -> Tensor:
 
 def nearest_names(rgb: Tensor, n: int = 2) -> list[tuple[str, float]]:
     """Return the n names whose pen colours are nearest to a colour (3,) in [0, 1], with their distances in RGB."""
-    pens = torch.tensor([[int(PEN[name][i : i + 2], 16) / 255 for i in (1, 3, 5)] for name in COLOURS])
+    pens = torch.stack([rgb_of(PEN[name]) for name in COLOURS])
     distances = (pens - rgb).square().sum(1).sqrt()
     order = distances.argsort()[:n].tolist()
     return [(COLOURS[place], float(distances[place])) for place in order]
+
+
+def rgb_of(ink: str) -> Tensor:
+    """Return an ink, "#rrggbb", as RGB (3,) in [0, 1]."""
+    return torch.tensor([int(ink[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+
+
+def name_of(ink: str) -> str | None:
+    """Return what people call an ink, "#rrggbb", or None when it lies between two named colours."""
+    hue, saturation, value = colorsys.rgb_to_hsv(*rgb_of(ink).tolist())
+    for one in RANGES:
+        (least, most), there = one.hue, 360 * hue
+        inside = least <= there <= most or least <= there - 360 <= most
+        if inside and _within(saturation, one.saturation) and _within(value, one.value):
+            return one.name
+    return None
+
+
+def _within(share: float, bounds: tuple[float, float]) -> bool:
+    return bounds[0] - 0.005 <= share <= bounds[1] + 0.005

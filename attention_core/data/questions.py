@@ -249,7 +249,7 @@ def _spoken_of(words: list[str], asks: str | None) -> tuple[str | None, str | No
     colours, digits = sorted({word for word in words if word in COLOURS}), sorted(set(_digits(words)))
     _refuse(asks == "exists" and len(digits) > 1, "Ask how many there are, or whether there is any.")
     _refuse(max(len(colours), len(digits)) > 1, "Ask about one digit and one colour at a time.")
-    return (colours or [None])[0], (digits or [None])[0]
+    return next(iter(colours), None), next(iter(digits), None)
 
 
 def _refuse(condition: object, why: str) -> None:

@@ -1,0 +1,71 @@
+"""Drawings of several coloured digits to begin with, and random scenes that a number brings back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_core.data.colours import PEN
+from attention_core.data.sketches import Stroke, coloured_strokes, digit_strokes
+
+HEIGHT = 0.29
+"""Of a digit, share of the canvas' side."""
+FEWEST, MOST = 3, 6
+
+
+class Placed(NamedTuple):
+    """A digit of a preset.
+
+    Attributes:
+        digit: 0 to 9.
+        colour: name of its ink.
+        x: of its middle, share of the canvas' side.
+        y: of its middle, share of the canvas' side, downwards.
+    """
+
+    digit: int
+    colour: str
+    x: float
+    y: float
+
+
+SCENES: dict[str, tuple[Placed, ...]] = {
+    "Five colours": (
+        Placed(7, "red", 0.2, 0.2),
+        Placed(3, "blue", 0.79, 0.22),
+        Placed(5, "green", 0.47, 0.52),
+        Placed(2, "orange", 0.19, 0.8),
+        Placed(8, "purple", 0.8, 0.78),
+    ),
+    "Four red": (
+        Placed(4, "red", 0.2, 0.22),
+        Placed(6, "red", 0.52, 0.2),
+        Placed(9, "blue", 0.82, 0.5),
+        Placed(1, "red", 0.2, 0.75),
+        Placed(2, "red", 0.54, 0.78),
+    ),
+    "Threes": (
+        Placed(3, "green", 0.2, 0.24),
+        Placed(3, "purple", 0.78, 0.22),
+        Placed(3, "black", 0.5, 0.55),
+        Placed(0, "green", 0.8, 0.78),
+    ),
+}
+PLACES_OF_MANY = ((0.2, 0.2), (0.8, 0.8), (0.8, 0.2), (0.2, 0.8), (0.5, 0.5), (0.5, 0.17))
+"""X and y of up to six digits that stand apart."""
+
+
+def scene_strokes(scene: tuple[Placed, ...], side: int) -> list[Stroke]:
+    """Return the strokes of a preset on a square canvas of `side` pixels."""
+    return [
+        stroke
+        for one in scene
+        for stroke in digit_strokes(one.digit, (one.x * side, one.y * side), HEIGHT * side, colour=PEN[one.colour])
+    ]
+
+
+def random_scene(number: int, side: int) -> list[Stroke]:
+    """Return three to six digits in up to three colours; the same number gives the same scene."""
+    rng = np.random.default_rng(number)
+    return coloured_strokes(int(rng.integers(FEWEST, MOST + 1)), side, rng)
