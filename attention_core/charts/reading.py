@@ -1,0 +1,241 @@
+"""Charts of a reading: looks by columns under the drawing, one region through all looks, vectors as strips."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from attention_core.charts.overlay import glow_ramp, image_url
+from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
+from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, fixed
+from attention_core.trace import Role
+
+LABELS = 64
+"""Screen pixels for the names of rows, left of the chart."""
+GREY = "#8a93a0"
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """A vector to be shown as a row of coloured cells.
+
+    Attributes:
+        name: of the vector.
+        values: float (n,).
+        role: decides the colour of its name.
+    """
+
+    name: str
+    values: np.ndarray
+    role: Role
+
+
+def columns_chart(
+    picture: np.ndarray,
+    columns: np.ndarray,
+    labels: Sequence[str],
+    *,
+    size: int = 600,
+    row_height: int = 26,
+    marked: int | None = None,
+    column: int | None = None,
+    select: str | None = None,
+) -> alt.LayerChart:
+    """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
+
+    Args:
+        picture: uint8 (height, width, 3 or 4).
+        columns: float (n_looks, n_columns), weights summed over the rows of regions.
+        labels: n_looks texts.
+        size: screen pixels of the picture's width.
+        row_height: screen pixels of a look's row.
+        marked: the present look, or None.
+        column: a column to follow through the looks, or None.
+        select: name of a point selection over cells (fields look and column), or None.
+    """
+    n, n_columns = columns.shape
+    high, gap = size * picture.shape[0] / picture.shape[1], 8
+    ramp = glow_ramp(n_columns, float(columns.max()))
+    tops = high + gap + row_height * np.arange(n)
+    whole = pd.DataFrame([{"url": image_url(picture), "left": 0, "right": n_columns, "top": 0.0, "bottom": high}])
+    looks, places = np.divmod(np.arange(columns.size), n_columns)
+    cells = pd.DataFrame(
+        {
+            "look": looks,
+            "label": [labels[look] for look in looks],
+            "column": places,
+            "left": places,
+            "right": places + 1,
+            "top": tops[looks],
+            "bottom": tops[looks] + row_height - 2,
+            "weight": columns.ravel(),
+        }
+    )
+    end = float(tops[-1] + row_height)
+    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, n_columns], nice=False))
+    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[end, 0], nice=False))
+    corners = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
+    shown = alt.Chart(whole).encode(**corners)
+    map_cells = (
+        alt.Chart(cells)
+        .mark_rect(aria=False, cursor="pointer" if select else "default")
+        .encode(
+            **corners,
+            color=alt.Color("weight:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, "weight of a column", 260)),
+            tooltip=[alt.Tooltip("label:N", title="look"), "column:Q", alt.Tooltip("weight:Q", format=".1%")],
+        )
+    )
+    if select:
+        map_cells = map_cells.add_params(
+            alt.selection_point(name=select, fields=["look", "column"], on="click", empty=False, clear=False)
+        )
+    names = pd.DataFrame({"left": 0, "top": tops + row_height / 2 - 1, "label": list(labels)})
+    layers = [
+        shown.mark_image(aspect=False, clip=True, aria=False, smooth=True).encode(url=alt.Url("url:N")),
+        shown.mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False),
+        map_cells,
+        alt.Chart(names)
+        .mark_text(align="right", dx=-8, fontSize=12, color=GREY, aria=False)
+        .encode(x=x, y=y, text=alt.Text("label:N")),
+    ]
+    frame = {"fillOpacity": 0, "stroke": ROLE_COLOURS[Role.QUERY], "strokeWidth": 2, "aria": False}
+    if marked is not None:
+        row = {"left": 0, "right": n_columns, "top": tops[marked] - 1, "bottom": tops[marked] + row_height - 1}
+        layers.append(alt.Chart(pd.DataFrame([row])).mark_rect(**frame).encode(**corners))
+    if column is not None:
+        beam = {"left": column, "right": column + 1, "top": 0.0, "bottom": end}
+        layers.append(
+            alt.Chart(pd.DataFrame([beam]))
+            .mark_rect(fillOpacity=0, stroke=GREY, strokeDash=[4, 3], strokeWidth=1.2, aria=False, tooltip=None)
+            .encode(**corners)
+        )
+    chart = fixed(alt.layer(*layers), size, round(end))
+    return chart.properties(padding={"left": LABELS, "top": 5, "right": 5, "bottom": 5})
+
+
+def region_chart(
+    scores: np.ndarray,
+    weights: np.ndarray,
+    labels: Sequence[str],
+    *,
+    n_keys: int,
+    marked: int | None = None,
+    width: int = 300,
+    height: int = 110,
+) -> alt.VConcatChart:
+    """Draw one region's score at every look, and under it its weight.
+
+    Args:
+        scores: float (n_looks,).
+        weights: float (n_looks,).
+        labels: n_looks texts.
+        n_keys: regions that share the weight; 1 / n_keys is ruled.
+        marked: the present look, or None.
+        width: screen pixels.
+        height: of each of the two.
+    """
+    frame = pd.DataFrame(
+        {
+            "place": range(len(scores)),
+            "score": np.asarray(scores, float),
+            "weight": np.asarray(weights, float),
+            "label": list(labels),
+            "present": [place == marked for place in range(len(scores))],
+        }
+    )
+    text = f"{json.dumps(list(labels))}[datum.value]"
+    ends = [-0.5, len(labels) - 0.5]
+
+    def line(field: str, role: Role, title: str, form: str, with_labels: bool) -> alt.LayerChart:
+        axis = alt.Axis(
+            title=None,
+            values=list(range(len(labels))),
+            labelExpr=text if with_labels else "''",
+            labelAngle=0,
+            ticks=False,
+            grid=False,
+        )
+        base = alt.Chart(frame).encode(
+            x=alt.X("place:Q", axis=axis, scale=alt.Scale(domain=ends, nice=False)),
+            y=alt.Y(f"{field}:Q", title=title, axis=alt.Axis(tickCount=3, format=form)),
+            tooltip=[
+                alt.Tooltip("label:N", title="look"),
+                alt.Tooltip("score:Q", format=".2f"),
+                alt.Tooltip("weight:Q", format=".2%"),
+            ],
+        )
+        colour = ROLE_COLOURS[role]
+        points = base.mark_circle(opacity=1, color=colour).encode(
+            size=alt.condition("datum.present", alt.value(150), alt.value(50))
+        )
+        layers = [base.mark_line(color=colour, strokeWidth=2), points]
+        if field == "weight":
+            uniform = alt.Chart(pd.DataFrame([{"weight": 1 / n_keys}]))
+            layers.insert(
+                0, uniform.mark_rule(color=GREY, strokeDash=[4, 3], aria=False, tooltip=None).encode(y="weight:Q")
+            )
+        return alt.layer(*layers).properties(width=width, height=height)
+
+    return alt.vconcat(
+        line("score", Role.SCORES, "score", ".1f", False), line("weight", Role.WEIGHTS, "weight", ".1%", True)
+    )
+
+
+def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int = 20) -> alt.LayerChart:
+    """Draw vectors as rows of coloured cells on one signed scale; each row is as wide as its vector is long.
+
+    Args:
+        strips: the vectors, from top to bottom.
+        width: screen pixels of the longest.
+        row_height: screen pixels of a row of cells; its name stands above it.
+    """
+    head = 18
+    longest = max(len(strip.values) for strip in strips)
+    ramp = signed_ramp(np.concatenate([strip.values for strip in strips]))
+    tops = head + (head + row_height) * np.arange(len(strips))
+    cells = pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "left": np.arange(len(strip.values)),
+                    "right": np.arange(len(strip.values)) + 1,
+                    "top": float(top),
+                    "bottom": float(top + row_height),
+                    "vector": strip.name,
+                    "number": np.arange(len(strip.values)),
+                    "value": np.asarray(strip.values, float).round(4),
+                }
+            )
+            for strip, top in zip(strips, tops, strict=True)
+        ],
+        ignore_index=True,
+    )
+    high = int(tops[-1] + row_height)
+    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, longest], nice=False))
+    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[high, 0], nice=False))
+    drawn = (
+        alt.Chart(cells)
+        .mark_rect(aria=False)
+        .encode(
+            x=x,
+            x2=alt.X2("right"),
+            y=y,
+            y2=alt.Y2("bottom"),
+            color=alt.Color("value:Q", scale=colour_scale(ramp), legend=None),
+            tooltip=["vector:N", "number:Q", alt.Tooltip("value:Q", format=".3f")],
+        )
+    )
+    names = [
+        alt.Chart(pd.DataFrame([{"left": 0, "top": top - 4.0, "name": strip.name}]))
+        .mark_text(
+            align="left", baseline="bottom", fontSize=12, fontWeight=600, color=ROLE_COLOURS[strip.role], aria=False
+        )
+        .encode(x=x, y=y, text=alt.Text("name:N"))
+        for strip, top in zip(strips, tops, strict=True)
+    ]
+    return fixed(alt.layer(drawn, *names, colour_bar_layer(ramp, "value", min(width - 20, 200))), width, high)

@@ -1,0 +1,205 @@
+"""The pad for numbers, what the reader says about them, and what is worth a remark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import streamlit as st
+import torch
+
+from attention_core.data.canvases import ink_picture
+from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
+from attention_core.data.sketches import Stroke, number_strokes
+from attention_core.models.digit_reader import END, Reading
+from attention_core.models.digit_reader_steps import CLASSES
+from attention_core.reading import NumberRemark, covered_share, pieces_of, remarks_after, remarks_before
+from attention_core.weights import WeightsError, read_card
+from ui.canvas import PAPER, Pad, PadState, drawing_pad, put_strokes
+from ui.models import COMPUTE, model_or_stop
+
+NAME, MODEL = "read", "digit-reader"
+SIZE = (150, 600)
+PRESETS = ("7", "42", "1809", "31415", "271828", "5555", "1234567")
+LONGEST_TYPED = 8
+NARROW = [zoom / 100 for zoom in range(95, 40, -5)]
+STYLE = (
+    "<style>"
+    ".st-key-read_pad { container-type: inline-size; }"
+    '[class*="st-key-read_presets"] { display: flex; flex-wrap: wrap; max-width: none; }'
+    '[class*="st-key-read_presets"] button { width: auto; min-height: 2rem; padding: 0.1rem 0.6rem; }'
+    + "".join(
+        f"@container (max-width: {SIZE[1] * zoom + 0.05 * SIZE[1] - 1:g}px) "
+        f"{{ .st-key-read_canvas_frame {{ zoom: {zoom:g}; }} }}"
+        for zoom in NARROW
+    )
+    + """
+.reading { display: flex; flex-wrap: wrap; gap: 6px; margin: 2px 0 6px; }
+.reading div { position: relative; min-width: 40px; padding: 2px 8px 9px; text-align: center; border-radius: 4px;
+  background: #8a93a01f; font-variant-numeric: tabular-nums; }
+.reading b { display: block; font-size: 1.7rem; font-weight: 600; line-height: 1.25; }
+.reading small { font-size: 0.78rem; opacity: 0.8; }
+.reading i { position: absolute; left: 0; bottom: 0; height: 4px; border-radius: 2px; background: #0072B2; }
+.reading .end b { font-size: 1.05rem; line-height: 2.125rem; font-weight: 500; }
+.reading .end i { background: #8a93a0; }
+.reading .blind { outline: 1.5px dashed #8a93a0; outline-offset: -1px; }
+</style>"""
+)
+HARD = "More digits than the reader was trained on: numbers of one to six. "
+REMARKS = {
+    NumberRemark.EMPTY: "Write a number on the pad, one to six digits from left to right, or take one from below it.",
+    NumberRemark.ONE_COLOUR: "The whole pad has one colour, so no ink can be told from paper. "
+    "Undo takes the last stroke away; your strokes are all still there.",
+    NumberRemark.COVERED: "Most of the pad is painted over. The reader takes the rarer colour for ink and reads that; "
+    "Undo takes the last stroke away.",
+    NumberRemark.DOT: "That is a dot. Keep writing: a digit needs a stroke or two.",
+    NumberRemark.LINE: "One straight line: that is how many people write a 1. The reader knows nothing but digits.",
+    NumberRemark.TOUCHING: "Some digits seem to touch or overlap. The reader has no step that parts them; only its "
+    "looks do. It learned from numbers with a gap between the digits, so look at the maps before you believe it.",
+    NumberRemark.LONG: HARD + "It may leave some out, or read one twice: watch where the looks go.",
+    NumberRemark.NOTHING: "It says “end” at once: it sees nothing that it takes for a digit.",
+    NumberRemark.UNFINISHED: HARD
+    + "It did not come to an end by itself and was stopped after eight looks; what it read so far stands here.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A drawing, read.
+
+    Attributes:
+        canvas: uint8 (height, width, 4), the pad.
+        picture: float32 (48, 192), what the reader sees.
+        reading: what it made of it.
+        remarks: what is unusual about either.
+    """
+
+    canvas: np.ndarray
+    picture: np.ndarray
+    reading: Reading
+    remarks: tuple[NumberRemark, ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """One text per look: the digit that it said, or "end"."""
+        return labels_of(self.reading)
+
+
+def labels_of(reading: Reading) -> list[str]:
+    """Return what each look said: a digit or "end"."""
+    return [CLASSES[said] for said in reading.probabilities.argmax(1).tolist()]
+
+
+def number_pad() -> PadState:
+    """Draw the pad with its presets and a box that writes any number; an address may name the number."""
+    state = st.session_state
+    if f"{NAME}_own" not in state:
+        asked = st.query_params.get("number", "")
+        state[f"{NAME}_own"] = asked if _is_number(asked) and asked not in PRESETS else ""
+    numbers = [*PRESETS, *([state[f"{NAME}_own"]] if state[f"{NAME}_own"] else [])]
+    presets: dict[str, Callable[[], list[Stroke]]] = {number: partial(_strokes, number) for number in numbers}
+    pad = Pad(NAME, presets, first="31415", size=SIZE, address="number", help="Write {} for me", pen_width=10)
+    with st.container(key="read_pad"):
+        drawn = drawing_pad(pad)
+    st.text_input(
+        "Write a number for me",
+        key=f"{NAME}_typed",
+        placeholder="or type a number, and it is written for you",
+        label_visibility="collapsed",
+        max_chars=40,
+        on_change=_write_typed,
+        args=(pad,),
+    )
+    wrong = state.get(f"{NAME}_wrong")
+    if wrong:
+        st.info(f"Only the digits 0 to 9, one to {LONGEST_TYPED} of them, can be written. The pad is as it was.")
+    return drawn
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(f"[0-9]{{1,{LONGEST_TYPED}}}", text) is not None
+
+
+def _strokes(number: str) -> list[Stroke]:
+    """Return a number as strokes: presets neat, others as if by hand, the same each time."""
+    return number_strokes(number, SIZE, None if number in PRESETS else np.random.default_rng(int(number)))
+
+
+def _write_typed(pad: Pad) -> None:
+    """Write the typed number onto the pad, or remember that it was none."""
+    state = st.session_state
+    typed = state[f"{NAME}_typed"].strip()
+    state[f"{NAME}_wrong"] = bool(typed) and not _is_number(typed)
+    if typed and not state[f"{NAME}_wrong"]:
+        if typed not in PRESETS:
+            state[f"{NAME}_own"] = typed
+        put_strokes(pad, _strokes(typed))
+        st.query_params["number"] = typed
+
+
+def read_again(picture: np.ndarray, start: torch.Tensor | None = None, skipped: Collection[int] = ()) -> Reading:
+    """Let the model read a picture (48, 192)."""
+    model = model_or_stop(MODEL)
+    with COMPUTE, torch.inference_mode():
+        return model.read(torch.from_numpy(picture), start=start, skipped=tuple(skipped))
+
+
+def read_drawing(pad: PadState) -> Shown | NumberRemark:
+    """Read what is on the pad, or say why there is nothing to read."""
+    seen = ink_picture(pad.canvas, READ_SIZE)
+    paper = PAPER[st.session_state[f"{NAME}_paper"]]
+    red, green, blue = (int(paper[place : place + 2], 16) for place in (1, 3, 5))
+    before = remarks_before(seen, pad.strokes, covered_share(pad.canvas, (red, green, blue)))
+    if before and before[0] in (NumberRemark.EMPTY, NumberRemark.ONE_COLOUR):
+        return before[0]
+    reading = read_again(seen.picture)
+    return Shown(pad.canvas, seen.picture, reading, (*before, *remarks_after(pieces_of(seen.picture), reading)))
+
+
+def cards(reading: Reading, blind: Collection[int] = ()) -> str:
+    """Return HTML with a card per look: what it said, how probable, and which were blind."""
+    parts = []
+    for look, row in enumerate(reading.probabilities.tolist()):
+        said = int(np.argmax(row))
+        kind = " ".join(name for name, holds in (("end", said == END), ("blind", look in blind)) if holds)
+        parts.append(
+            f'<div class="{kind}"><b>{CLASSES[said]}</b><small>{row[said]:.0%}</small>'
+            f'<i style="width:{row[said]:.1%}"></i></div>'
+        )
+    words = f"Reads {reading.digits or 'nothing'}"
+    return f'<div class="reading" role="img" aria-label="{words}">{"".join(parts)}</div>'
+
+
+def answer_part(shown: Shown) -> None:
+    """Draw the number read, digit by digit, how sure each is, and what is unusual."""
+    reading = shown.reading
+    st.html(cards(reading))
+    n = len(reading.digits)
+    digits = f"{n} digit" + "s" * (n != 1)
+    how = f"read in {n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
+    st.markdown(f"**{reading.digits or 'Nothing'}**: {digits}, {how}.")
+    least = int(reading.probabilities.max(1).values.argmin())
+    first, second = reading.probabilities[least].topk(2).indices.tolist()
+    sure, other = (float(reading.probabilities[least, one]) for one in (first, second))
+    st.caption(
+        f"Least sure at look {least + 1}: {CLASSES[first]} ({sure:.0%}), then {CLASSES[second]} ({other:.0%}). "
+        + _figures()
+    )
+    for remark in shown.remarks:
+        st.info(REMARKS[remark])
+
+
+def _figures() -> str:
+    """Return how often the reader is right, from its model card, or nothing where the card does not say."""
+    try:
+        judged = read_card(MODEL).get("test_numbers", {})
+        five, six = judged["accuracy_1_to_5"], judged["accuracy_by_length"][str(MOST_DIGITS)]
+    except (WeightsError, KeyError, AttributeError, TypeError):
+        return ""
+    return (
+        f"On {judged['n']:,} test numbers it reads {five:.1%} of those of one to five digits without a mistake, "
+        f"and {six:.1%} of those of six."
+    )
