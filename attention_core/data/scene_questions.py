@@ -54,12 +54,14 @@ class Asked(NamedTuple):
         text: its words.
         answer: one of ANSWERS.
         relevant: places of the digits that the answer is about, empty where it is about none.
+        anchors: places of the digits that the question starts from: "the blue one" in "left of the blue one".
     """
 
     question: Question
     text: str
     answer: str
     relevant: tuple[int, ...]
+    anchors: tuple[int, ...] = ()
 
 
 def items_of(drawings: Drawings, number: int) -> list[Item]:
@@ -185,7 +187,8 @@ def ask(items: list[Item], rng: random.Random, kind: Kind | None = None, tries: 
         true = answer(question, items)
         if true is None or (true[0] == NOTHING and rng.random() > NOTHING_SHARE):
             continue
-        return Asked(question, write(question, rng), *true)
+        anchors = _matching(question, items) if question.relation else ()
+        return Asked(question, write(question, rng), *true, anchors)
     return None
 
 

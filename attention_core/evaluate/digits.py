@@ -50,14 +50,19 @@ def read_file(path: str | Path) -> Digits:
     path = Path(path)
     if path.is_dir():
         return read_digits(path, "t10k")
-    arrays = _read_npz(path, ("images", "canvases", "labels"))
+    arrays = read_npz(path, ("images", "canvases", "labels"))
     if "labels" not in arrays or not {"images", "canvases"} & set(arrays):
         raise DataError(f"{path} needs `labels` and either `images` or `canvases`; it has {sorted(arrays)}.")
     images = arrays["images"] if "images" in arrays else _prepared(arrays["canvases"], path)
     return _checked(images, arrays["labels"], path)
 
 
-def _read_npz(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+def read_npz(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Return the named arrays that an .npz file holds.
+
+    Raises:
+        DataError: no such file, or not an .npz of plain arrays.
+    """
     try:
         with path.open("rb") as stream:  # numpy would leave a damaged file open
             file = np.load(stream, allow_pickle=False)

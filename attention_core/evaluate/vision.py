@@ -32,9 +32,20 @@ def mass_inside(weights: Tensor, boxes: Tensor, size: tuple[int, int]) -> Tensor
     Returns:
         (n,) in [0, 1].
     """
-    rows = _overlap(boxes[:, 0], boxes[:, 2], weights.shape[1], size[0] / weights.shape[1])
-    columns = _overlap(boxes[:, 1], boxes[:, 3], weights.shape[2], size[1] / weights.shape[2])
-    return (weights * rows[:, :, None] * columns[:, None]).sum((1, 2))
+    return (weights * overlap(boxes, (weights.shape[1], weights.shape[2]), size)).sum((1, 2))
+
+
+def overlap(boxes: Tensor, grid: tuple[int, int], size: tuple[int, int]) -> Tensor:
+    """Return the part of each region that lies inside a box, (n, rows, columns) in [0, 1].
+
+    Args:
+        boxes: (n, 4), top, left, bottom, right in pixels.
+        grid: (rows, columns) of the regions.
+        size: height and width of the picture in pixels.
+    """
+    rows = _overlap(boxes[:, 0], boxes[:, 2], grid[0], size[0] / grid[0])
+    columns = _overlap(boxes[:, 1], boxes[:, 3], grid[1], size[1] / grid[1])
+    return rows[:, :, None] * columns[:, None]
 
 
 def _overlap(first: Tensor, last: Tensor, n: int, width: float) -> Tensor:

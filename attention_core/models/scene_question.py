@@ -20,7 +20,7 @@ from attention_core.models.scene_question_steps import look_trace, word_trace
 from attention_core.scores import Additive, ScaledDot, Score
 from attention_core.trace import AttentionTrace
 
-LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
+LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 SCORINGS = ("dot", "additive")
 
 
@@ -177,8 +177,10 @@ class SceneQuestion(nn.Module):
         weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
         return Looked(self._answer(steps), weights)
 
-    def training_loss(self, pictures: Tensor, words: Tensor, targets: Tensor, smoothing: float = 0.0) -> Tensor:
-        """Return the mean cross-entropy of both scoring functions, which share the work up to the first query.
+    def training_loss(
+        self, pictures: Tensor, words: Tensor, targets: Tensor, smoothing: float, where: Tensor, nudge: float
+    ) -> Tensor:
+        """Return the mean loss of both scoring functions, which share the work up to the first query.
 
         Args:
             pictures: (n_pictures, 4, 64, 64).
@@ -186,14 +188,20 @@ class SceneQuestion(nn.Module):
                 product, the second to the additive score.
             targets: int64 (batch,).
             smoothing: of the labels.
+            where: (batch, n_looks, n_digits, n_regions), how much of a region belongs to a digit that this look is
+                about; all zeros for no digit.
+            nudge: how much it counts that each of these digits gets weight.
         """
         encoded, (states, mask) = self.encode_pictures(pictures), self.encode_questions(words)
         halves = len(pictures), len(SCORINGS), -1
         losses = []
         for number, scoring in enumerate(SCORINGS):
-            own = [one.unflatten(0, halves)[:, number].flatten(0, 1) for one in (states, mask, targets)]
-            logits = self._answer(list(self._steps(encoded, (own[0], own[1]), scoring, NO_INTERVENTION)))
-            losses.append(F.cross_entropy(logits, own[2], label_smoothing=smoothing))
+            own = [one.unflatten(0, halves)[:, number].flatten(0, 1) for one in (states, mask, targets, where)]
+            steps = list(self._steps(encoded, (own[0], own[1]), scoring, NO_INTERVENTION))
+            losses.append(F.cross_entropy(self._answer(steps), own[2], label_smoothing=smoothing))
+            if nudge:
+                weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
+                losses[-1] = losses[-1] + nudge * _missed(weights[..., :-1], own[3])
         return torch.stack(losses).mean()
 
     def _answer(self, steps: list[_ReasoningStep]) -> Tensor:
@@ -293,3 +301,16 @@ class _ReasoningStep(NamedTuple):
 
 def _mlp(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(d_in, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_out))
+
+
+def _missed(weights: Tensor, where: Tensor) -> Tensor:
+    """Return the mean surprise, in nats, at how little weight the digits in question got.
+
+    Args:
+        weights: (batch, n_looks, n_regions), without the empty key.
+        where: (batch, n_looks, n_digits, n_regions).
+    """
+    share = weights / weights.sum(-1, keepdim=True).clamp(min=1e-6)
+    inside = (share[:, :, None] * where).sum(-1)
+    asked = where.sum(-1) > 0
+    return -(inside.clamp(min=1e-4).log() * asked).sum() / asked.sum().clamp(min=1)

@@ -14,8 +14,9 @@ from attention_core.data.augment import augment
 from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
 from attention_core.data.questions import ANSWERS, numbers_of, padded, words_of
-from attention_core.data.scene_questions import ask_something, items_of
+from attention_core.data.scene_questions import Asked, ask_something, items_of
 from attention_core.data.scenes import (
+    Drawings,
     Glyphs,
     Scenes,
     drawing_scenes,
@@ -25,7 +26,7 @@ from attention_core.data.scenes import (
     vary_ink,
 )
 from attention_core.data.strokes import load_trajectories, stroke_digits
-from attention_core.evaluate.vision import ask_figures, find_figures, read_figures
+from attention_core.evaluate.vision import ask_figures, find_figures, overlap, read_figures
 from attention_core.models.digit_reader import END
 from attention_core.models.scene_question import SCORINGS
 from attention_core.train.digits import DATA, N_HELD_OUT, N_REPLAYS, STROKE_SHARE, some
@@ -37,6 +38,7 @@ POOL, POOL_BATCHES = 6144, 40
 """So many digits are bent, cut out and then used for the scenes of so many batches."""
 N_DRAWINGS, N_QUESTIONS = 32, 5
 """Drawings in a batch, and questions about each that each scoring function answers."""
+NUDGE, NUDGE_UNTIL = 0.4, 0.5
 LABEL_SMOOTHING = 0.02
 
 
@@ -115,29 +117,57 @@ class ReadTask:
 
 
 class AskTask:
-    """Answer questions about drawings; where to look is never told. Half of them by each scoring function."""
+    """Answer questions about drawings, half of them by each scoring function.
+
+    At first, weight on the digits in question is rewarded too, less and less; after NUDGE_UNTIL of the training the
+    answers alone count.
+    """
 
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device, self.source = device, GlyphSource(data, seed)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the mean cross-entropy of both scoring functions on new questions about the same drawings."""
+        """Return the mean loss of both scoring functions on new questions about the same drawings."""
         cpu = _cpu(generator, moment)
         drawings = drawing_scenes(self.source.at(moment.step), N_DRAWINGS, cpu)
         coverage = vary_ink(drawings.coverage, cpu)
         pictures = coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(self.device)
         rng = random.Random(cpu.initial_seed())
-        n_questions = N_QUESTIONS * len(SCORINGS)
-        asked = [
-            ask_something(items_of(drawings, number), rng) for number in range(N_DRAWINGS) for _ in range(n_questions)
-        ]
+        items = [items_of(drawings, number) for number in range(N_DRAWINGS)]
+        asked = [ask_something(one, rng) for one in items for _ in range(N_QUESTIONS * len(SCORINGS))]
         words = padded([numbers_of(_with_unknown(words_of(one.text), rng)) for one in asked]).to(self.device)
         targets = torch.tensor([ANSWERS.index(one.answer) for one in asked], device=self.device)
-        return model.training_loss(pictures, words, targets, LABEL_SMOOTHING)  # type: ignore[operator]
+        nudge = NUDGE * max(0.0, 1 - moment.progress / NUDGE_UNTIL)
+        where = looked_for(drawings, asked, model.grid).to(self.device)  # type: ignore[arg-type]
+        return model.training_loss(pictures, words, targets, LABEL_SMOOTHING, where, nudge)  # type: ignore[operator]
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
         """Return accuracies and pointing figures on composed test drawings."""
         return ask_figures(model, self.source.test, self.source.test_strokes, self.device)
+
+
+def looked_for(drawings: Drawings, asked: list[Asked], grid: tuple[int, int]) -> Tensor:
+    """Return where two looks should find what a question is about, (n_questions, 2, n_digits, n_regions).
+
+    The first look is for what the question starts from ("the blue one"), or for what the second is for; the second
+    for what the answer is about. Each region counts by the part of it that lies in the digit's box.
+
+    Args:
+        drawings: as many questions about each.
+        asked: the questions, of the first drawing first.
+        grid: (rows, columns) of the regions.
+    """
+    size = tuple(drawings.coverage.shape[1:])
+    n, most = drawings.labels.shape
+    inside = overlap(drawings.boxes.flatten(0, 1), grid, (size[0], size[1]))
+    inside = inside.view(n, most, -1)
+    where = torch.zeros(len(asked), 2, most, inside.shape[-1])
+    each = len(asked) // n
+    for number, one in enumerate(asked):
+        for look, places in enumerate((one.anchors or one.relevant, one.relevant)):
+            for place in places:
+                where[number, look, place] = inside[number // each, place]
+    return where
 
 
 def _with_unknown(words: list[str], rng: random.Random) -> list[str]:

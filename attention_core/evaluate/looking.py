@@ -1,0 +1,189 @@
+"""Evaluation of the models that look on anyone's canvases: an .npz of drawings with labels, or questions and answers.
+
+Canvases go through the same code as the pages' own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attention_core.data.canvases import colour_picture, coloured_input, ink_picture
+from attention_core.data.drawing import INK_THRESHOLD, ink_of
+from attention_core.data.mnist import DataError
+from attention_core.data.questions import Kind, Question, QuestionError, answer_word, parse, words_of
+from attention_core.data.scene_questions import Asked
+from attention_core.data.scenes import ASK_SIDE, FIND_SIDE, READ_SIZE
+from attention_core.evaluate.digits import read_npz
+from attention_core.evaluate.vision import judge_answering, judge_finding, judge_reading
+from attention_core.models.scene_question import SCORINGS
+
+
+def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
+    """Return accuracy, and with boxes the pointing figures, of a feature mask.
+
+    Args:
+        model: a FeatureMask.
+        path: an .npz with `canvases` (n, height, width, 4) uint8 RGBA, square, `labels` (n,), a digit each, and
+            perhaps `boxes` (n, 4): top, left, bottom, right in canvas pixels.
+
+    Raises:
+        DataError: no such file, or not of that form.
+    """
+    path = Path(path)
+    arrays = _read(path, "labels")
+    labels = [str(one).strip() for one in arrays["labels"].tolist()]
+    if any(len(one) != 1 or one not in "0123456789" for one in labels):
+        raise DataError(f"{path}: labels must be digits 0 to 9.")
+    size = (FIND_SIDE, FIND_SIDE)
+    pictures = _pictures(arrays["canvases"], size, path).to(_device(model))
+    boxes = _boxes(arrays, size, path)
+    with torch.inference_mode():
+        return judge_finding(
+            model,
+            pictures,
+            torch.tensor([int(one) for one in labels], device=pictures.device),
+            None if boxes is None else boxes[:, 0].to(pictures),
+        )
+
+
+def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
+    """Return the share of whole numbers read right, by length too, and with boxes the pointing figure.
+
+    Args:
+        model: a DigitReader.
+        path: an .npz with `canvases` (n, height, 4 * height, 4) uint8 RGBA, `labels` (n,), whole numbers as text, and
+            perhaps `boxes` (n, most digits, 4) in reading order, zeros or NaN after the last digit.
+
+    Raises:
+        DataError: no such file, or not of that form.
+    """
+    path = Path(path)
+    arrays = _read(path, "labels")
+    numbers = [str(one).strip() for one in arrays["labels"].tolist()]
+    if any(not one.isdecimal() or not one.isascii() for one in numbers):
+        raise DataError(f"{path}: labels must be whole numbers as text, such as '1809'.")
+    pictures = _pictures(arrays["canvases"], READ_SIZE, path).to(_device(model))
+    most = max(len(one) for one in numbers)
+    labels = torch.tensor([[*map(int, one), *[-1] * (most - len(one))] for one in numbers], device=pictures.device)
+    boxes = _boxes(arrays, READ_SIZE, path)
+    if boxes is not None and boxes.shape[1] < most:
+        raise DataError(f"{path}: boxes {tuple(boxes.shape)} are fewer than the {most} digits of the longest number.")
+    with torch.inference_mode():
+        return judge_reading(model, pictures, labels, None if boxes is None else boxes[:, :most].to(pictures))
+
+
+def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
+    """Return the share of questions answered right, by scoring function and kind, and with boxes the pointing figure.
+
+    Args:
+        model: a SceneQuestion.
+        path: an .npz with `canvases` (n, height, width, 4) uint8 RGBA, square, `questions` (n,) and `answers` (n,) as
+            text, and perhaps `boxes` (n, 4) or (n, several, 4) of what the answer is about, zeros or NaN for nothing.
+
+    Raises:
+        DataError: no such file, or not of that form.
+    """
+    path = Path(path)
+    arrays = _read(path, "questions", "answers")
+    seen = [_checked(colour_picture, one, ASK_SIDE, path) for one in arrays["canvases"]]
+    pictures = coloured_input(
+        torch.from_numpy(np.stack([one.coverage for one in seen])),
+        torch.from_numpy(np.stack([one.colours for one in seen])),
+    ).to(_device(model))
+    boxes = _boxes(arrays, (ASK_SIDE, ASK_SIDE), path)
+    asked, of_picture, n_refused = [], [], 0
+    for number, (text, said) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
+        try:
+            words_of(str(text))
+        except QuestionError:
+            n_refused += 1
+            continue
+        there = () if boxes is None else tuple((boxes[number, :, 2] > boxes[number, :, 0]).nonzero().flatten().tolist())
+        asked.append(Asked(_meaning(str(text)), str(text), answer_word(str(said)), there))
+        of_picture.append(number)
+    places = None if boxes is None else boxes.to(pictures)
+    share = len(asked) / max(len(seen), 1)  # a question that cannot be read is answered wrong
+    figures: dict[str, Any] = {"n": len(seen), "refused": n_refused}
+    with torch.inference_mode():
+        for scoring in SCORINGS:
+            one = judge_answering(model, pictures, asked, of_picture, places, scoring)
+            figures[scoring] = one | {"accuracy": round(one["accuracy"] * share, 5)}
+    best = figures[SCORINGS[0]]
+    return {"accuracy": best["accuracy"]} | {k: best[k] for k in ("peak_inside",) if k in best} | figures
+
+
+def _meaning(text: str) -> Question:
+    """Return the meaning for the figures by kind; a question that only the model understands counts as "how many"."""
+    try:
+        return parse(text)
+    except QuestionError:
+        return Question(Kind.COUNT)
+
+
+def _read(path: Path, *names: str) -> dict[str, np.ndarray]:
+    arrays = read_npz(path, ("canvases", "labels", "questions", "answers", "boxes"))
+    missing = {"canvases", *names} - set(arrays)
+    if missing:
+        raise DataError(f"{path} needs {', '.join(sorted({'canvases', *names}))}; it has {sorted(arrays)}.")
+    canvases = arrays["canvases"]
+    if canvases.ndim != 4 or canvases.shape[-1] != 4 or canvases.dtype != np.uint8 or not len(canvases):
+        raise DataError(f"{path}: canvases must be uint8 (n, height, width, 4), got {canvases.dtype} {canvases.shape}.")
+    for name in names:
+        if arrays[name].shape != canvases.shape[:1]:
+            raise DataError(f"{path}: {name} {arrays[name].shape} should be ({len(canvases)},).")
+    return arrays
+
+
+def _checked(prepare: Any, canvas: np.ndarray, size: Any, path: Path) -> Any:
+    try:
+        return prepare(canvas, size)
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _pictures(canvases: np.ndarray, size: tuple[int, int], path: Path) -> Tensor:
+    return torch.from_numpy(np.stack([_checked(ink_picture, one, size, path).picture for one in canvases]))
+
+
+def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: Path) -> Tensor | None:
+    """Return boxes (n, several, 4) in pixels of the model's picture, or None.
+
+    Files also come with left, top, right, bottom: of both orders the one is taken that holds more ink per area.
+    """
+    if "boxes" not in arrays:
+        return None
+    boxes, canvases = arrays["boxes"], arrays["canvases"]
+    if (
+        boxes.dtype.kind not in "iuf"
+        or boxes.shape[0] != len(canvases)
+        or boxes.shape[-1] != 4
+        or boxes.ndim not in (2, 3)
+    ):
+        raise DataError(f"{path}: boxes must be numbers (n, 4) or (n, several, 4), got {boxes.dtype} {boxes.shape}.")
+    boxes = np.nan_to_num(boxes.astype(np.float64)).reshape(len(canvases), -1, 4)
+    turned = boxes[..., [1, 0, 3, 2]]
+    if _ink_inside(canvases, turned) > 1.05 * _ink_inside(canvases, boxes):
+        boxes = turned
+    height, width = canvases.shape[1:3]
+    return torch.from_numpy(boxes * np.array([size[0] / height, size[1] / width] * 2)).float()
+
+
+def _ink_inside(canvases: np.ndarray, boxes: np.ndarray, most: int = 100) -> float:
+    """Return the mean share of ink in the boxes of the first canvases."""
+    shares = []
+    for canvas, several in zip(canvases[:most], boxes[:most], strict=True):
+        ink = ink_of(canvas) > INK_THRESHOLD
+        for top, left, bottom, right in several:
+            part = ink[max(0, round(top)) : round(bottom), max(0, round(left)) : round(right)]
+            if bottom > top:
+                shares.append(float(part.mean()) if part.size else 0.0)
+    return float(np.mean(shares)) if shares else 0.0
+
+
+def _device(model: nn.Module) -> torch.device:
+    return next(model.parameters()).device
