@@ -16,14 +16,14 @@ from ui.layout import section
 MATRIX_SIZE = 500
 
 
-def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int) -> None:
+def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
     """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded)."""
     section(step.title, step.role)
     rows, cols = step.shape
     st.caption(f"{rows:,} {step.row_axis.name} × {cols:,} {step.col_axis.name}")
     st.latex(step.formula)
     st.markdown(step.explanation)
-    numbers = cell_formula(trace, step, head, query, key)
+    numbers = numbers or cell_formula(trace, step, head, query, key)
     if numbers:
         st.latex(numbers)
     with st.expander("The PyTorch line"):

@@ -10,8 +10,9 @@ import torch.nn.functional as F
 
 INK = 0.3
 """Pixels above this hold together."""
-SHORTEST, LONGEST = 0.22, 0.8
-"""Shares of the picture's side: digits that networks were trained on are between a quarter and three quarters."""
+SHORTEST, SECOND, LONGEST = 0.22, 0.27, 0.8
+"""Shares of the picture's side: digits that networks were trained on are between a quarter and three quarters.
+A second piece counts as another digit from SECOND on, for two pieces of clutter may touch."""
 
 
 class PartsRemark(StrEnum):
@@ -60,4 +61,4 @@ def parts_remark(picture: np.ndarray) -> PartsRemark | None:
         return PartsRemark.SMALL
     if shares.max() > LONGEST:
         return PartsRemark.LARGE
-    return PartsRemark.SEVERAL if (shares[:, 0] >= SHORTEST).sum() > 1 else None
+    return PartsRemark.SEVERAL if (shares[:, 0] >= SECOND).sum() > 1 else None

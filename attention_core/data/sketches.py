@@ -100,6 +100,30 @@ def clutter_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]
     return strokes
 
 
+def hidden_digit(
+    digit: int, middle: tuple[float, float], height: float, side: int, rng: np.random.Generator, n_pieces: int = 12
+) -> list[Stroke]:
+    """Return a digit among clutter that does not touch it.
+
+    Args:
+        digit: 0 to 9.
+        middle: x and y of its middle, canvas pixels.
+        height: of its ink, canvas pixels.
+        side: of the square canvas, pixels.
+        rng: source of all randomness.
+        n_pieces: of clutter; fewer where there is no room.
+    """
+    strokes = digit_strokes(digit, middle, height)
+    ink = np.concatenate([one.path for one in strokes])
+    apart = 0.02 * side + strokes[0].width / 2 + CLUTTER_WIDTH / 2
+    pieces = [
+        one
+        for one in clutter_strokes(3 * n_pieces, side, rng)
+        if np.linalg.norm(one.path[:, None] - ink[None], axis=-1).min() > apart
+    ]
+    return [*pieces[:n_pieces], *strokes]
+
+
 def coloured_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
     """Return n digits in several colours, apart from each other, on a square canvas of `side` pixels.
 
