@@ -32,10 +32,14 @@ class PadState:
     Attributes:
         canvas: uint8 (height, width, 4) RGBA.
         strokes: one canvas-pixel path (n, 2) per stroke, in drawing order.
+        inked: the same strokes with pen and colour.
+        paper: "light" or "dark".
     """
 
     canvas: np.ndarray
     strokes: list[np.ndarray]
+    inked: list[Stroke]
+    paper: str
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class Pad:
         pens: names of the inks to choose from (see attention_core.data.colours); empty = the canvas' own ink.
         pen_width: canvas pixels, at first.
         eraser: offer to draw in the colour of the paper.
+        any_ink: offer a pen of any colour.
+        from_address: returns the strokes that an address asks for where it names no preset, or None.
     """
 
     name: str
@@ -63,6 +69,8 @@ class Pad:
     pens: tuple[str, ...] = ()
     pen_width: int = 20
     eraser: bool = False
+    any_ink: bool = False
+    from_address: Callable[[str], list[Stroke] | None] | None = None
 
 
 def drawing_pad(pad: Pad) -> PadState:
@@ -75,7 +83,8 @@ def drawing_pad(pad: Pad) -> PadState:
     if f"{name}_drawing" not in state:
         state[f"{name}_paper"], state[f"{name}_width"], state[f"{name}_generation"] = "light", pad.pen_width, 0
         asked = st.query_params.get(pad.address, "") if pad.address else ""
-        put_strokes(pad, pad.presets[asked if asked in pad.presets else pad.first]())
+        found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
+        put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first]())
     component = f"{name}_pad_{state[f'{name}_generation']}"
     if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
         state[f"{name}_seed"] = state[f"{name}_drawing"]
@@ -99,7 +108,9 @@ def drawing_pad(pad: Pad) -> PadState:
     _buttons(pad)
     drawing = state[f"{name}_drawing"]
     pixels = state[f"{name}_pixels"]
-    return PadState(_render(drawing, pad.size, paper) if pixels is None else pixels, strokes_of(drawing))
+    inked = inked_strokes(drawing, INK[paper])
+    shown = render_strokes(inked, pad.size, paper) if pixels is None else pixels
+    return PadState(shown, [one.path for one in inked], inked, paper)
 
 
 def digit_presets(side: int = 256, width: float = 20) -> dict[str, Callable[[], list[Stroke]]]:
@@ -161,11 +172,12 @@ def _buttons(pad: Pad) -> None:
                 _open(name, uploaded.getvalue())
 
 
-ERASER = "eraser"
+ERASER, ANY_INK = "eraser", "any"
+FIRST_ANY_INK = "#00A0A0"
 
 
 def _pen_choice(pad: Pad) -> None:
-    names = [*(pad.pens or ("pen",)), *([ERASER] if pad.eraser else [])]
+    names = [*(pad.pens or ("pen",)), *([ANY_INK] if pad.any_ink else []), *([ERASER] if pad.eraser else [])]
     st.segmented_control(
         "Pen",
         names,
@@ -176,12 +188,18 @@ def _pen_choice(pad: Pad) -> None:
         persist_state="session",
         wrap=True,
     )
+    if st.session_state[f"{pad.name}_pen"] == ANY_INK:
+        key = f"{pad.name}_any_ink"
+        st.session_state.setdefault(key, FIRST_ANY_INK)
+        st.color_picker("Ink of any colour", key=key, persist_state="session")
 
 
 def _present_ink(pad: Pad) -> str:
     chosen, paper = st.session_state.get(f"{pad.name}_pen"), st.session_state[f"{pad.name}_paper"]
     if chosen == ERASER:
         return PAPER[paper]
+    if chosen == ANY_INK:
+        return st.session_state.get(f"{pad.name}_any_ink", FIRST_ANY_INK)
     return PEN[chosen if chosen in pad.pens else pad.pens[0]] if pad.pens else INK[paper]
 
 
@@ -313,16 +331,23 @@ def _sound_width(width: Any) -> float:
     return min(60.0, max(1.0, float(width))) if isinstance(width, int | float) and width == width else 20.0
 
 
-def _render(drawing: dict[str, Any], size: tuple[int, int], paper: str) -> np.ndarray:
-    """Draw what the canvas shows before it has sent its own pixels."""
+def inked_strokes(drawing: dict[str, Any], ink: str) -> list[Stroke]:
+    """Return each stroke of a canvas drawing with its pen and colour; `ink` where that is not known."""
+    drawn = [one for one in drawing.get("objects", []) if strokes_of({"objects": [one]})]
+    return [
+        Stroke(path, _sound_width(one.get("strokeWidth", 20)), _sound_colour(one.get("stroke"), ink))
+        for one, path in zip(drawn, strokes_of(drawing), strict=True)
+    ]
+
+
+def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str) -> np.ndarray:
+    """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     canvas = np.zeros((*size, 4), np.uint8)
     canvas[:] = (*_rgb(PAPER[paper]), 255)
-    drawn = zip([one for one in drawing.get("objects", []) if one.get("path")], strokes_of(drawing), strict=False)
-    pens = groupby(drawn, key=lambda pair: (pair[0].get("stroke"), pair[0].get("strokeWidth", 20)))
-    for (stroke, width), strokes in pens:
-        whole = draw_paths([path for _, path in strokes], max(size), width)
+    for (colour, width), together in groupby(strokes, key=lambda one: (one.colour, one.width)):
+        whole = draw_paths([one.path for one in together], max(size), width)
         share = whole[: size[0], : size[1], :1] / 255.0
-        ink = np.array(_rgb(_sound_colour(stroke, INK[paper])))
+        ink = np.array(_rgb(colour or INK[paper]))
         canvas[..., :3] = np.rint(canvas[..., :3] * share + ink * (1 - share)).astype(np.uint8)
     return canvas
 
