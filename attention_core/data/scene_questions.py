@@ -1,7 +1,7 @@
 """Random questions about composed drawings, with answers that nobody would dispute.
 
 A question is asked only where every reading of it gives the same answer: "the 7" needs exactly one 7, "left of the
-blue one" a digit that is the nearest on the left by any way of measuring.
+blue one" a digit on the left that is the nearest as the crow flies and along the line.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _beside(relation: str, anchor: int, items: list[Item]) -> tuple[int, ...] | 
         ahead, aside = own.x - item.x, own.y - item.y
         if relation in ("above", "below"):
             ahead, aside = aside, ahead
-        if UNCLEAR / 2 < sign * ahead < CLEAR:
+        if UNCLEAR / 2 < sign * ahead < CLEAR and abs(aside) < 3 * CLEAR:
             return None
         if sign * ahead >= CLEAR:
             places.append(place)
@@ -152,14 +152,12 @@ def _beside(relation: str, anchor: int, items: list[Item]) -> tuple[int, ...] | 
             across.append(abs(aside))
     if not places:
         return ()
-    measures = (
-        along,
-        [math.hypot(a, b) for a, b in zip(along, across, strict=True)],
-        [a + 2 * b for a, b in zip(along, across, strict=True)],
-    )
-    firsts = {_clearly_first(measure, UNCLEAR) for measure in measures}
-    first = firsts.pop()
-    return (places[first[0]],) if first is not None and not firsts else None
+    straight = [math.hypot(a, b) for a, b in zip(along, across, strict=True)]
+    in_line = [a + 2 * b for a, b in zip(along, across, strict=True)]
+    first = _clearly_first(straight, UNCLEAR)
+    if first is None or first != _clearly_first(in_line, UNCLEAR) or along[first[0]] > min(along) + CLEAR:
+        return None
+    return (places[first[0]],)
 
 
 def _clearly_first(along: list[float], by: float = CLEAR) -> tuple[int, ...] | None:
