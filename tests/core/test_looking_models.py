@@ -1,0 +1,181 @@
+"""The models that look: traces equal what the model computed, masks are shares, edits change the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core.data.questions import ANSWERS, numbers_of, padded, words_of
+from attention_core.intervene import UNIFORM, Intervention
+from attention_core.models import build
+from attention_core.models.digit_reader import END
+from attention_core.models.features import Layer, receptive_field
+from attention_core.models.scene_question import SCORINGS
+
+GENERATOR = torch.Generator().manual_seed(0)
+QUESTIONS = ("how many red digits?", "which digit is left of the blue one?", "is there a 3?")
+
+
+@pytest.fixture(scope="module")
+def mask():
+    torch.manual_seed(1)
+    model = build("feature-mask").eval().requires_grad_(False)
+    torch.nn.init.normal_(model.query)
+    return model
+
+
+@pytest.fixture(scope="module")
+def reader():
+    torch.manual_seed(2)
+    return build("digit-reader").eval().requires_grad_(False)
+
+
+@pytest.fixture(scope="module")
+def answerer():
+    torch.manual_seed(3)
+    model = build("scene-question").eval().requires_grad_(False)
+    torch.nn.init.normal_(model.empty_key)
+    return model
+
+
+def rand(*shape):
+    return torch.rand(shape, generator=GENERATOR)
+
+
+def are_shares(weights):
+    assert weights.min() >= 0
+    torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+
+
+def test_the_mask_s_trace_equals_the_forward_pass_and_its_steps_follow_from_each_other(mask):
+    pictures = rand(2, 60, 60)
+    looked = mask(pictures)
+    trace = mask.trace(pictures[0])
+    are_shares(looked.weights)
+    torch.testing.assert_close(trace.weights()[0], looked.weights[0, 0])
+    features, query = trace.step("key").value(), trace.step("query").value()
+    torch.testing.assert_close(trace.step("scores").value(), query @ features.T)
+    torch.testing.assert_close(trace.context(), trace.weights() @ features, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(trace.step("output").value()[0], looked.logits[0].softmax(-1))
+    torch.testing.assert_close(mask.classify(trace.context())[0], looked.logits[0], rtol=1e-4, atol=1e-5)
+    assert trace.key_axis.grid == mask.grid == (15, 15)
+
+
+def test_the_mask_is_a_1_x_1_convolution_with_the_query_as_its_weights(mask):
+    pictures = rand(1, 60, 60)
+    convolved = torch.nn.functional.conv2d(mask.features(pictures[:, None]), mask.query[None, :, None, None])
+    torch.testing.assert_close(mask.trace(pictures[0]).scores()[0], convolved.flatten(), rtol=1e-4, atol=1e-4)
+
+
+def test_a_blocked_region_gets_nothing_and_the_network_without_attention_looks_everywhere_alike(mask):
+    picture = rand(60, 60)
+    blocked = mask.trace(picture, Intervention(blocked_keys=(7, 8)))
+    assert (blocked.weights()[0, [7, 8]] == 0).all()
+    are_shares(blocked.weights())
+    plain = build("feature-mean").eval().requires_grad_(False)
+    torch.nn.init.normal_(plain.query)
+    torch.testing.assert_close(plain.trace(picture).weights(), torch.full((1, 225), 1 / 225))
+    torch.testing.assert_close(mask.trace(picture, UNIFORM).weights(), torch.full((1, 225), 1 / 225))
+
+
+def test_reading_and_the_forward_pass_look_at_the_same_places(reader):
+    pictures = rand(2, 48, 192)
+    looked = reader(pictures, n_looks=4)
+    are_shares(looked.weights)
+    reading = reader.read(pictures[0])
+    n = min(4, len(reading.probabilities))
+    torch.testing.assert_close(reading.trace.weights()[:n], looked.weights[0, :n])
+    torch.testing.assert_close(reading.probabilities[:n], looked.logits[0, :n].softmax(-1))
+    torch.testing.assert_close(reading.trace.step("query").value(), reading.states[:-1])
+    assert len(reading.states) == len(reading.probabilities) + 1
+
+
+def test_a_look_at_the_same_picture_with_another_query_sees_other_places(reader):
+    picture = rand(48, 192)
+    usual = reader.read(picture)
+    other = reader.read(picture, start=torch.randn(128, generator=GENERATOR))
+    assert not torch.allclose(usual.trace.weights()[0], other.trace.weights()[0])
+    torch.testing.assert_close(usual.trace.key, other.trace.key)
+
+
+def test_a_skipped_look_hands_over_nothing(reader):
+    reading = reader.read(rand(48, 192), skipped=(1,))
+    assert (reading.trace.context()[1] == 0).all()
+    assert (reading.trace.context()[0] != 0).any()
+
+
+def test_the_reader_stops_at_the_end_token_and_at_the_latest_after_its_most_looks(reader):
+    picture = rand(48, 192)
+    with torch.no_grad():
+        bias = reader.classify[-1].bias
+        before = bias.clone()
+        bias[END] = 100
+        ended = reader.read(picture)
+        bias[END] = -100
+        endless = reader.read(picture)
+        bias.copy_(before)
+    assert (ended.digits, ended.finished, len(ended.probabilities)) == ("", True, 1)
+    assert (len(endless.digits), endless.finished) == (reader.config.most_looks, False)
+
+
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_the_question_s_traces_equal_the_forward_pass(answerer, scoring):
+    words = [words_of(text) for text in QUESTIONS]
+    numbers = [numbers_of(one) for one in words]
+    picture = rand(4, 64, 64)
+    looked = answerer(picture[None], padded(numbers), scoring)
+    are_shares(looked.weights)
+    for place, (number, word) in enumerate(zip(numbers, words, strict=True)):
+        answered = answerer.explain(picture, number, word, scoring)
+        torch.testing.assert_close(answered.probabilities, looked.logits[place].softmax(-1), rtol=1e-4, atol=1e-5)
+        for look in range(2):
+            torch.testing.assert_close(
+                answered.looks[look].weights()[0], looked.weights[place, look], rtol=1e-4, atol=1e-6
+            )
+            are_shares(answered.words[look].weights())
+            assert list(answered.words[look].key_axis.labels) == word
+        assert answered.looks[1].step("output").shape == (1, len(ANSWERS))
+
+
+def test_padding_changes_no_answer_and_questions_do_not_see_each_other(answerer):
+    numbers = [numbers_of(words_of(text)) for text in QUESTIONS]
+    pictures = rand(2, 4, 64, 64)
+    together = answerer(pictures, padded(numbers[:1] * 2 + numbers[1:]), "dot").logits
+    alone = answerer(pictures[:1], padded(numbers[:1]), "dot").logits
+    torch.testing.assert_close(together[:1], alone, rtol=1e-4, atol=1e-5)
+
+
+def test_the_empty_key_s_weight_falls_as_more_regions_match(answerer):
+    trace = answerer.explain(rand(4, 64, 64), numbers_of(["how", "many"]), ["how", "many"]).looks[1]
+    empty = trace.weights()[0, -1]
+    fewer = trace.replace(Intervention(blocked_keys=tuple(range(200)))).weights()[0, -1]
+    assert fewer > empty
+    assert trace.key_axis.labels[-1] == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "message"),
+    [
+        ("feature-mask", (1, 28, 28), r"pictures must be \(batch, 60, 60\)"),
+        ("digit-reader", (1, 60, 60), r"pictures must be \(batch, 48, 192\)"),
+    ],
+)
+def test_pictures_of_another_size_are_refused(name, shape, message):
+    with pytest.raises(ValueError, match=message):
+        build(name)(torch.zeros(shape))
+
+
+def test_questions_without_words_and_unknown_scores_are_refused(answerer):
+    with pytest.raises(ValueError, match="words and labels must be as many and at least one, got 0 and 0"):
+        answerer.explain(rand(4, 64, 64), [], [])
+    with pytest.raises(ValueError, match="scoring must be one of"):
+        answerer.score("location")
+    with pytest.raises(ValueError, match=r"start must be \(128,\), got \(3,\)"):
+        build("digit-reader").eval().requires_grad_(False).read(np.zeros((48, 192), np.float32), start=torch.zeros(3))
+
+
+def test_the_receptive_field_counts_strides_and_dilations():
+    assert receptive_field((Layer(1),)) == 3
+    assert receptive_field((Layer(1, 2), Layer(1))) == 7
+    assert receptive_field((Layer(1, 2), Layer(1), Layer(1, dilation=2))) == 15
