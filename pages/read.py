@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
-from ui.read import NAME, REMARKS, STYLE, Shown, answer_part, number_pad, read_drawing
+from ui.read import COLUMNS, NAME, REMARKS, STYLE, Shown, answer_part, number_pad, read_drawing
 from ui.read_film import evidence_part, film_part, strip_part, vectors_part
 from ui.read_steps import STEPS, step_part
 from ui.read_try import experiment_part
@@ -17,9 +17,9 @@ page_frame(
     "look next*.",
 )
 st.html(STYLE)
-who_asks("the reader's state before each look", "12 × 48 regions of the drawing", "the same regions' features")
+who_asks("the reader's state before each look", "12 × 48 regions of the drawing", "their features")
 
-draw, answer = st.columns([1.62, 1], gap="large")
+draw, answer = st.columns(COLUMNS, gap="large")
 with draw:
     pad = number_pad()
 shown = read_drawing(pad)

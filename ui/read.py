@@ -14,6 +14,7 @@ import torch
 from attention_core.data.canvases import ink_picture
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.data.sketches import Stroke, number_strokes
+from attention_core.data.strokes import smooth_path
 from attention_core.models.digit_reader import END, Reading
 from attention_core.models.digit_reader_steps import CLASSES
 from attention_core.reading import NumberRemark, covered_share, pieces_of, remarks_after, remarks_before
@@ -22,7 +23,9 @@ from ui.canvas import PAPER, Pad, PadState, drawing_pad, put_strokes
 from ui.models import COMPUTE, model_or_stop
 
 NAME, MODEL = "read", "digit-reader"
-SIZE = (150, 600)
+SIZE = (144, 576)
+COLUMNS = [1.68, 1]
+"""The pad, and whatever stands under it, beside the answers."""
 PRESETS = ("7", "42", "1809", "31415", "271828", "5555", "1234567")
 LONGEST_TYPED = 8
 NARROW = [zoom / 100 for zoom in range(95, 40, -5)]
@@ -95,13 +98,17 @@ def labels_of(reading: Reading) -> list[str]:
 
 def number_pad() -> PadState:
     """Draw the pad with its presets and a box that writes any number; an address may name the number."""
-    state = st.session_state
-    if f"{NAME}_own" not in state:
-        asked = st.query_params.get("number", "")
-        state[f"{NAME}_own"] = asked if _is_number(asked) and asked not in PRESETS else ""
-    numbers = [*PRESETS, *([state[f"{NAME}_own"]] if state[f"{NAME}_own"] else [])]
-    presets: dict[str, Callable[[], list[Stroke]]] = {number: partial(_strokes, number) for number in numbers}
-    pad = Pad(NAME, presets, first="31415", size=SIZE, address="number", help="Write {} for me", pen_width=10)
+    presets: dict[str, Callable[[], list[Stroke]]] = {number: partial(_strokes, number) for number in PRESETS}
+    pad = Pad(
+        NAME,
+        presets,
+        first="31415",
+        size=SIZE,
+        address="number",
+        help="Write {} for me",
+        pen_width=10,
+        from_address=lambda asked: _strokes(asked) if _is_number(asked) else None,
+    )
     with st.container(key="read_pad"):
         drawn = drawing_pad(pad)
     st.text_input(
@@ -113,8 +120,7 @@ def number_pad() -> PadState:
         on_change=_write_typed,
         args=(pad,),
     )
-    wrong = state.get(f"{NAME}_wrong")
-    if wrong:
+    if st.session_state.get(f"{NAME}_wrong"):
         st.info(f"Only the digits 0 to 9, one to {LONGEST_TYPED} of them, can be written. The pad is as it was.")
     return drawn
 
@@ -125,7 +131,8 @@ def _is_number(text: str) -> bool:
 
 def _strokes(number: str) -> list[Stroke]:
     """Return a number as strokes: presets neat, others as if by hand, the same each time."""
-    return number_strokes(number, SIZE, None if number in PRESETS else np.random.default_rng(int(number)))
+    strokes = number_strokes(number, SIZE, None if number in PRESETS else np.random.default_rng(int(number)))
+    return [stroke._replace(path=smooth_path(stroke.path, 3).round(1)) for stroke in strokes]
 
 
 def _write_typed(pad: Pad) -> None:
@@ -134,8 +141,6 @@ def _write_typed(pad: Pad) -> None:
     typed = state[f"{NAME}_typed"].strip()
     state[f"{NAME}_wrong"] = bool(typed) and not _is_number(typed)
     if typed and not state[f"{NAME}_wrong"]:
-        if typed not in PRESETS:
-            state[f"{NAME}_own"] = typed
         put_strokes(pad, _strokes(typed))
         st.query_params["number"] = typed
 
@@ -150,7 +155,7 @@ def read_again(picture: np.ndarray, start: torch.Tensor | None = None, skipped: 
 def read_drawing(pad: PadState) -> Shown | NumberRemark:
     """Read what is on the pad, or say why there is nothing to read."""
     seen = ink_picture(pad.canvas, READ_SIZE)
-    paper = PAPER[st.session_state[f"{NAME}_paper"]]
+    paper = PAPER[pad.paper]
     red, green, blue = (int(paper[place : place + 2], 16) for place in (1, 3, 5))
     before = remarks_before(seen, pad.strokes, covered_share(pad.canvas, (red, green, blue)))
     if before and before[0] in (NumberRemark.EMPTY, NumberRemark.ONE_COLOUR):

@@ -10,10 +10,11 @@ from attention_core.models.digit_reader_steps import CLASSES
 from attention_core.reading import column_weights, looks_of
 from attention_core.trace import Role
 from ui.layout import section
-from ui.read import NAME, Shown
+from ui.read import COLUMNS, NAME, Shown
 from ui.walk import walk, walk_to
 
-WIDTH = 600
+WIDTH = 566
+"""Screen pixels of a drawing with a map over it: as wide as the pad, without the chart's margin."""
 
 
 def film_part(shown: Shown) -> int:
@@ -24,7 +25,7 @@ def film_part(shown: Shown) -> int:
     """
     trace, labels = shown.reading.trace, shown.labels
     grid, n = trace.key_axis.grid, len(labels)
-    film, said = st.columns([1.62, 1], gap="large")
+    film, said = st.columns(COLUMNS, gap="large")
     with film:
         look = walk(NAME, labels, label="Look")
         if n > 1:
@@ -40,7 +41,7 @@ def film_part(shown: Shown) -> int:
                 size=WIDTH,
                 high=float(weights.max()),
                 select="region",
-                marked=chosen_region(shown),
+                marked=st.session_state.get(f"{NAME}_region"),
             ),
             key=f"{NAME}_film",
             on_select=_take_region,
@@ -126,7 +127,21 @@ def vectors_part(shown: Shown, look: int) -> None:
         Strip(f"h{_low(look + 1)} − h{_low(look)}: what the look changed", states[look + 1] - states[look], Role.INPUT),
     )
     section("State, glimpse, state", Role.CONTEXT)
-    st.altair_chart(strips_chart(strips, width=WIDTH), key=f"{NAME}_vectors", width="content", alt="Vectors of a look")
+    left, right = st.columns(COLUMNS, gap="large")
+    with left:
+        st.altair_chart(
+            strips_chart(strips, width=WIDTH),
+            key=f"{NAME}_vectors",
+            width="content",
+            alt="The state before the look, its glimpse, the state after it and their difference, a cell per number",
+        )
+    with right:
+        st.markdown(
+            "The glimpse is the weighted sum of the regions' features, the only thing the reader gets of the picture. "
+            "A gated recurrent unit mixes it into the state. What was said is not fed back: the state alone knows "
+            "what has been read."
+        )
+        st.caption("Rest the mouse on a cell for its number. All rows share one scale.")
 
 
 def evidence_part(shown: Shown, look: int) -> None:
@@ -134,7 +149,7 @@ def evidence_part(shown: Shown, look: int) -> None:
     trace, labels = shown.reading.trace, [f"{number + 1}: {said}" for number, said in enumerate(shown.labels)]
     region = chosen_region(shown)
     row, column = divmod(region, trace.key_axis.grid[1])
-    left, right = st.columns([1.62, 1], gap="large")
+    left, right = st.columns(COLUMNS, gap="large")
     with left:
         section("Same picture, another question", Role.SCORES)
         st.markdown(
@@ -162,18 +177,17 @@ def evidence_part(shown: Shown, look: int) -> None:
                 trace.scores(cols=[region])[:, 0].cpu().numpy(),
                 trace.weights(cols=[region])[:, 0].cpu().numpy(),
                 labels,
-                n_keys=trace.n_keys,
                 marked=look,
-                width=270,
-                height=105,
             ),
             key=f"{NAME}_region_chart",
             width="content",
             alt="Score and weight of the chosen region at every look",
         )
+        whose = "you chose" if f"{NAME}_region" in st.session_state else "look 1 looks at most"
         st.caption(
-            f"The framed region, row {row}, column {column}: its key is the same at every look. Click another one on "
-            f"the large map. The dashed line is the uniform weight, 1/{trace.n_keys}."
+            f"The region that {whose} (row {row}, column {column}) has one key for all looks. The line is its score, "
+            f"the percentages its weight; the uniform weight is {1 / trace.n_keys:.1%}. Click another region on the "
+            "large map."
         )
 
 

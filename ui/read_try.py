@@ -35,14 +35,12 @@ def experiment_part(shown: Shown) -> None:
         skipped = _choose_skipped(shown)
     after = read_again(shown.picture, start, skipped)
     with result:
-        left, right = st.columns(2)
-        left.markdown(f"As it was: **{shown.reading.digits or 'nothing'}**")
-        left.html(cards(shown.reading))
-        right.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
-        right.html(cards(after, blind=skipped))
+        st.markdown(f"As it was: **{shown.reading.digits or 'nothing'}**")
+        st.html(cards(shown.reading))
+        st.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
+        st.html(cards(after, blind=skipped))
+        st.markdown(" ".join([why, *_what_followed(shown, after, start is not None, skipped)]).strip())
         _maps_of(shown, after, skipped)
-        for sentence in (why, *_what_followed(shown, after, start is not None, skipped)):
-            st.markdown(sentence)
 
 
 def _choose_start(shown: Shown) -> tuple[Tensor | None, str]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from attention_core.charts.overlay import glow_ramp, image_url
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
-from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, fixed
+from attention_core.charts.scale import colour_bar, colour_scale, fixed
 from attention_core.trace import Role
 
 LABELS = 64
@@ -41,7 +41,7 @@ def columns_chart(
     labels: Sequence[str],
     *,
     size: int = 600,
-    row_height: int = 26,
+    row_height: int = 24,
     marked: int | None = None,
     column: int | None = None,
     select: str | None = None,
@@ -123,21 +123,19 @@ def region_chart(
     weights: np.ndarray,
     labels: Sequence[str],
     *,
-    n_keys: int,
     marked: int | None = None,
-    width: int = 300,
-    height: int = 110,
-) -> alt.VConcatChart:
-    """Draw one region's score at every look, and under it its weight.
+    width: int = 280,
+    height: int = 200,
+) -> alt.LayerChart:
+    """Draw one region's score at every look as a line, with the weight that follows from it at every point.
 
     Args:
         scores: float (n_looks,).
         weights: float (n_looks,).
         labels: n_looks texts.
-        n_keys: regions that share the weight; 1 / n_keys is ruled.
         marked: the present look, or None.
         width: screen pixels.
-        height: of each of the two.
+        height: screen pixels.
     """
     frame = pd.DataFrame(
         {
@@ -148,42 +146,33 @@ def region_chart(
             "present": [place == marked for place in range(len(scores))],
         }
     )
-    text = f"{json.dumps(list(labels))}[datum.value]"
-    ends = [-0.5, len(labels) - 0.5]
-
-    def line(field: str, role: Role, title: str, form: str, with_labels: bool) -> alt.LayerChart:
-        axis = alt.Axis(
-            title=None,
-            values=list(range(len(labels))),
-            labelExpr=text if with_labels else "''",
-            labelAngle=0,
-            ticks=False,
-            grid=False,
-        )
-        base = alt.Chart(frame).encode(
-            x=alt.X("place:Q", axis=axis, scale=alt.Scale(domain=ends, nice=False)),
-            y=alt.Y(f"{field}:Q", title=title, axis=alt.Axis(tickCount=3, format=form)),
-            tooltip=[
-                alt.Tooltip("label:N", title="look"),
-                alt.Tooltip("score:Q", format=".2f"),
-                alt.Tooltip("weight:Q", format=".2%"),
-            ],
-        )
-        colour = ROLE_COLOURS[role]
-        points = base.mark_circle(opacity=1, color=colour).encode(
-            size=alt.condition("datum.present", alt.value(150), alt.value(50))
-        )
-        layers = [base.mark_line(color=colour, strokeWidth=2), points]
-        if field == "weight":
-            uniform = alt.Chart(pd.DataFrame([{"weight": 1 / n_keys}]))
-            layers.insert(
-                0, uniform.mark_rule(color=GREY, strokeDash=[4, 3], aria=False, tooltip=None).encode(y="weight:Q")
-            )
-        return alt.layer(*layers).properties(width=width, height=height)
-
-    return alt.vconcat(
-        line("score", Role.SCORES, "score", ".1f", False), line("weight", Role.WEIGHTS, "weight", ".1%", True)
+    room = 0.18 * max(float(np.ptp(frame["score"])), 1.0)
+    span = [float(frame["score"].min()) - room / 2, float(frame["score"].max()) + room]
+    names = alt.Axis(
+        title=None,
+        values=list(range(len(labels))),
+        labelExpr=f"{json.dumps(list(labels))}[datum.value]",
+        labelAngle=0,
+        ticks=False,
+        grid=False,
     )
+    base = alt.Chart(frame).encode(
+        x=alt.X("place:Q", axis=names, scale=alt.Scale(domain=[-0.5, len(labels) - 0.5], nice=False)),
+        y=alt.Y("score:Q", axis=alt.Axis(tickCount=4), scale=alt.Scale(domain=span, nice=False)),
+    )
+    points = base.mark_circle(opacity=1, color=ROLE_COLOURS[Role.SCORES]).encode(
+        size=alt.condition("datum.present", alt.value(160), alt.value(55)),
+        tooltip=[
+            alt.Tooltip("label:N", title="look"),
+            alt.Tooltip("score:Q", format=".2f"),
+            alt.Tooltip("weight:Q", format=".2%"),
+        ],
+    )
+    line = base.mark_line(color=ROLE_COLOURS[Role.SCORES], strokeWidth=2, aria=False)
+    shares = base.mark_text(dy=-13, fontSize=11, color=ROLE_COLOURS[Role.WEIGHTS], aria=False).encode(
+        text=alt.Text("weight:Q", format=".1%")
+    )
+    return fixed(alt.layer(line, points, shares), width, height)
 
 
 def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int = 20) -> alt.LayerChart:
@@ -226,7 +215,9 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int =
             x2=alt.X2("right"),
             y=y,
             y2=alt.Y2("bottom"),
-            color=alt.Color("value:Q", scale=colour_scale(ramp), legend=None),
+            color=alt.Color(
+                "value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, "value", min(width - 20, 200))
+            ),
             tooltip=["vector:N", "number:Q", alt.Tooltip("value:Q", format=".3f")],
         )
     )
@@ -238,4 +229,4 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int =
         .encode(x=x, y=y, text=alt.Text("name:N"))
         for strip, top in zip(strips, tops, strict=True)
     ]
-    return fixed(alt.layer(drawn, *names, colour_bar_layer(ramp, "value", min(width - 20, 200))), width, high)
+    return fixed(alt.layer(drawn, *names), width, high)
