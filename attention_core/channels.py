@@ -86,20 +86,14 @@ def score_formula(trace: AttentionTrace, region: int) -> str:
         f"{_sign(float(query[one]), place == 0)} {number(abs(float(query[one])))} \\cdot {number(float(key[one]))}"
         for place, one in enumerate(largest.channels)
     ]
-    rest = f"{_sign(largest.rest, False)} {number(abs(largest.rest))}"
-    return rf"S_{{{region}}} = {' '.join(parts)} {rest} = {number(largest.score)}"
+    others = rf"\underbrace{{{number(abs(largest.rest))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
+    rest = rf"{_sign(largest.rest, False)} {others}"
+    lines = rf"S_{{{region}}} &= {' '.join(parts)} \\ &\quad {rest} = {number(largest.score)}"
+    return rf"\begin{{aligned}} {lines} \end{{aligned}}"
 
 
 def _sign(value: float, first: bool) -> str:
     return "-" if value < 0 else "" if first else "+"
-
-
-def weight_formula(trace: AttentionTrace, region: int) -> str:
-    """Return LaTeX that turns a region's score into its weight."""
-    score = float(trace.scores(0, [0], [region]))
-    weight = float(trace.weights(0, [0], [region]))
-    total = float(trace.log_normaliser[0, 0].exp())
-    return rf"A_{{{region}}} = \frac{{e^{{{number(score)}}}}}{{{number(total)}}} = {number(weight)}"
 
 
 def most_looked_at(trace: AttentionTrace, n: int) -> tuple[int, ...]:
@@ -111,6 +105,12 @@ def most_looked_at(trace: AttentionTrace, n: int) -> tuple[int, ...]:
     if not 0 <= n <= trace.n_keys:
         raise ValueError(f"n must be from 0 to {trace.n_keys}, got {n}")
     return tuple(trace.weights(0, [0])[0].topk(n).indices.tolist())
+
+
+def n_for_share(trace: AttentionTrace, share: float) -> int:
+    """Return how many regions, the heaviest first, hold at least this share of the weights, from 0 to 1."""
+    held = trace.weights(0, [0])[0].sort(descending=True).values.cumsum(0)
+    return min(int((held < share - 1e-6).sum()) + 1, trace.n_keys)
 
 
 def others_at_random(trace: AttentionTrace, n: int, seed: int) -> tuple[int, ...]:

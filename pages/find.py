@@ -4,10 +4,10 @@ import streamlit as st
 
 from attention_core.data.canvases import CanvasRemark, ink_picture
 from attention_core.data.scenes import FIND_SIDE
-from attention_core.trace import AttentionTrace, Role
+from attention_core.trace import AttentionTrace
 from ui.canvas import drawing_pad
 from ui.export import export_bar
-from ui.find import STYLE, answers, chosen_region, drawn, figures_caption, look, mask_over, opacity, region_numbers
+from ui.find import STYLE, answers, chosen_region, drawn, figures_caption, hero, look, mask_over, region_numbers
 from ui.find_pad import NAME, PAD, clutter_buttons, remark_on
 from ui.find_steps import channel_card, step_body, words_of_region
 from ui.find_try import block_section
@@ -24,7 +24,7 @@ who_asks(
     "the same features",
 )
 
-draw, mask, answer = st.columns([1.06, 1.16, 1], gap="medium")
+draw, mask, answer = st.columns([0.91, 1.26, 0.97], gap="medium")
 with draw:
     section("Draw, and hide it in clutter")
     pad = drawing_pad(PAD)
@@ -40,10 +40,8 @@ if seen.remark is CanvasRemark.EMPTY:
 looked = look(seen.picture)
 region, ink = chosen_region(looked.trace), drawn(pad)
 with mask:
-    section("Where it looks", Role.WEIGHTS)
-    strength = st.session_state.get(f"{NAME}_opacity", 80) / 100
-    mask_over(ink, looked.trace, region, key=f"{NAME}_hero", size=352, opacity=strength)
-    opacity()
+    section("Where it looks")
+    hero(ink, looked.trace, region)
 with answer:
     section("Answer")
     answers(looked)
@@ -58,7 +56,7 @@ def step_by_step(trace: AttentionTrace) -> None:
     with words:
         small, hint = st.columns([1, 1], vertical_alignment="center")
         with small:
-            mask_over(ink, trace, region, key=f"{NAME}_small", size=150, bar=False)
+            mask_over(ink, trace, key=f"{NAME}_small", size=150, framed=region, bar=False)
         with hint:
             st.caption(f"Region {region} is framed; click another. The arrow keys step.")
         if not hidden:

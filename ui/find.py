@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.channels import most_looked_at, products_of, score_formula, weight_formula
+from attention_core.channels import most_looked_at, n_for_share, products_of
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.channels import product_bars
 from attention_core.charts.palette import INK
 from attention_core.data.drawing import ink_of
-from attention_core.models.feature_mask import FeatureMask
+from attention_core.data.scenes import FIND_SIDE
+from attention_core.models.feature_mask import LAYERS, FeatureMask
+from attention_core.models.features import receptive_field
 from attention_core.trace import AttentionTrace, Role
 from attention_core.weights import WeightsError, read_card
 from ui.canvas import PadState
 from ui.find_pad import NAME
-from ui.layout import section
+from ui.layout import role_word
 from ui.models import COMPUTE, model_or_none, model_or_stop
 
 DIGITS = [str(digit) for digit in range(10)]
 STYLE = """<style>
-.st-key-find_presets.st-key-find_presets { max-width: 322px; grid-template-columns: repeat(10, 1fr); gap: 0.2rem; }
-.st-key-find_presets button { padding: 0.2rem 0; min-height: 2rem; }
+.st-key-find_clutter_examples { max-width: 258px; }
+.st-key-find_clutter_examples button { padding: 0.05rem 0.4rem; }
 .verdict { font-size: 1.02rem; margin: 0; line-height: 1.5; }
+.st-key-find_undo button, .st-key-find_clear button { padding-left: 0.4rem; padding-right: 0.4rem; }
+[data-testid="stColumn"]:has(.st-key-find_undo) [data-testid="stPopover"] button { padding: 0 0.4rem; }
+.region { margin: 0; }
 .verdict b { font-size: 1.5rem; line-height: 1.2; }
 </style>"""
 
@@ -98,11 +104,13 @@ def chosen_region(trace: AttentionTrace) -> int:
     return chosen if chosen is not None and 0 <= chosen < trace.n_keys else most_looked_at(trace, 1)[0]
 
 
-def mask_over(picture: np.ndarray, trace: AttentionTrace, region: int, *, key: str, size: int, **more) -> None:
-    """Draw the mask over the drawing; a click on a region chooses it."""
+def mask_over(
+    picture: np.ndarray, trace: AttentionTrace, *, key: str, size: int, framed: int | None, **more: Any
+) -> None:
+    """Draw the mask over the drawing, perhaps with a region framed; a click on a region chooses it."""
     weights = trace.weights(0, [0])[0].reshape(trace.key_axis.grid).cpu().numpy()  # type: ignore[arg-type]
     st.altair_chart(
-        overlay(picture, weights, size=size, select="region", marked=region, **more),
+        overlay(picture, weights, size=size, select="region", marked=framed, **more),
         key=key,
         on_select=partial(_take_click, key),
         selection_mode="region",
@@ -123,11 +131,16 @@ def _follow_peak() -> None:
     st.query_params.pop("region", None)
 
 
-def opacity() -> float:
-    """Draw the slider of the mask's opacity and return it."""
-    return (
-        st.slider("Opacity of the mask", 0, 100, 80, 5, format="%d %%", key=f"{NAME}_opacity", persist_state="session")
-        / 100
+def hero(picture: np.ndarray, trace: AttentionTrace, region: int) -> None:
+    """Draw the mask over the drawing, large, with its opacity to choose and how narrow it is in words."""
+    strength = st.session_state.get(f"{NAME}_opacity", 80) / 100
+    clicked = region if region != most_looked_at(trace, 1)[0] else None
+    mask_over(picture, trace, key=f"{NAME}_hero", size=372, opacity=strength, framed=clicked)
+    st.slider("Opacity of the mask", 0, 100, 80, 5, format="%d %%", key=f"{NAME}_opacity", persist_state="session")
+    half = n_for_share(trace, 0.5)
+    st.caption(
+        f"Half of the mask lies on {half} of {trace.n_keys} regions. Features see far beyond their own region, up to "
+        f"{receptive_field(LAYERS)} of the {FIND_SIDE} pixels along a side: one good place can be enough."
     )
 
 
@@ -135,20 +148,23 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
     """Draw the chosen region's score as a dot product, its largest products first, and the weight it becomes."""
     row, column = divmod(region, trace.key_axis.grid[1])  # type: ignore[index]
     peak = most_looked_at(trace, 1)[0]
-    place = f"row {row}, column {column}" + (", the mask's peak" if region == peak else "")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        section("The chosen region's score", Role.SCORES)
+        st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row}, column {column}")}</p>')
         if region != peak:
             st.button("To the peak", key=f"{NAME}_peak", on_click=_follow_peak, type="tertiary")
     products = products_of(trace, region, 5)
-    st.caption(f"{place}: query · features, channel by channel. Click another region on the drawing.")
+    whose = "the mask's peak" if region == peak else "the framed region"
+    st.caption(f"Query · features of {whose}, channel by channel. Click any region on the drawing.")
     st.altair_chart(
-        product_bars(products, trace.key.shape[-1], height=140),
+        product_bars(products, trace.key.shape[-1], height=132),
         key=f"{NAME}_products",
         alt="The largest products of the region's score",
     )
-    st.latex(rf"\small {score_formula(trace, region)}")
-    st.latex(rf"\small {weight_formula(trace, region)}")
+    weight = float(trace.weights(0, [0], [region]))
+    st.html(
+        f'<p class="region">Sum: {role_word(Role.SCORES, f"score {products.score:.2f}")}; softmax over all regions: '
+        f"{role_word(Role.WEIGHTS, f'weight {weight:.2%}')}.</p>"
+    )
 
 
 def figures_caption() -> None:

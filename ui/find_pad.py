@@ -13,7 +13,7 @@ from attention_core.data.sketches import CLUTTER_WIDTH, Stroke, clutter_strokes,
 from ui.canvas import Pad, PadState, put_strokes, remove_strokes
 
 NAME = "find"
-SIDE = 320
+SIDE = 256
 MOST_CLUTTER, PIECES_AT_ONCE = 96, 8
 PLACES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.48),
@@ -49,7 +49,7 @@ PAD = Pad(
     first="3",
     size=(SIDE, SIDE),
     help="Hide a {} for me",
-    pen_width=15,
+    pen_width=12,
     eraser=True,
 )
 
@@ -58,7 +58,7 @@ def clutter_buttons() -> None:
     """Draw the buttons that strew clutter over the pad, take it away, and hide a digit anew."""
     objects = st.session_state[f"{NAME}_drawing"].get("objects", [])
     there = sum(abs(one.get("strokeWidth", 0) - CLUTTER_WIDTH) < 1e-6 for one in objects)
-    with st.container(horizontal=True, gap="xsmall"):
+    with st.container(horizontal=True, gap="xsmall", key=f"{NAME}_clutter_examples"):
         st.button(
             "Scatter clutter",
             key=f"{NAME}_scatter",

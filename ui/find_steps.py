@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention_core.channels import channel_maps, order_of, partial_scores, pulls, score_formula
+from attention_core.channels import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
 from attention_core.charts import contact_sheet, picture, signed_ramp, weights_ramp
 from attention_core.charts.channels import channel_bars
 from attention_core.trace import AttentionTrace, Step
@@ -109,24 +109,24 @@ def _clickable_sheet(
             size=SHEET // columns - 8,
             marked=marked,
             chosen=channels.index(chosen) if chosen in channels else None,
-            select="channel",
+            select="picked",
         ),
         width="content",
         key=key,
         on_select=lambda: _take_number(name, key),
-        selection_mode="channel",
+        selection_mode="picked",
         alt="Feature channels as small pictures; click one to see its weight and its product",
     )
 
 
 def _take_number(name: str, key: str) -> None:
-    clicked = st.session_state[key]["selection"].get("channel")
+    clicked = st.session_state[key]["selection"].get("picked")
     if clicked:
         st.session_state[f"{name}_channel"] = st.session_state[f"{key}_channels"][int(clicked[0]["number"])]
 
 
 def _take_channel(name: str, key: str) -> None:
-    clicked = st.session_state[key]["selection"].get("channel")
+    clicked = st.session_state[key]["selection"].get("picked")
     if clicked:
         st.session_state[f"{name}_channel"] = int(clicked[0]["channel"])
 
@@ -141,12 +141,12 @@ def _query_bars(trace: AttentionTrace, name: str, order: list[int]) -> None:
             np.argsort(-query).tolist(),
             title="weight of the channel",
             chosen=chosen_channel(name, order),
-            select="channel",
+            select="picked",
             height=300,
         ),
         key=key,
         on_select=lambda: _take_channel(name, key),
-        selection_mode="channel",
+        selection_mode="picked",
         alt="The learned constant: one weight per channel, largest first; click one",
     )
     st.caption(
@@ -186,16 +186,15 @@ def _mask(trace: AttentionTrace, region: int, name: str) -> None:
     weights = trace.weights(0, [0])[0].reshape(trace.key_axis.grid).cpu().numpy()  # type: ignore[arg-type]
     ramp = weights_ramp(trace.n_keys, float(weights.max()))
     st.altair_chart(
-        picture(weights, ramp, title="weight", size=SHEET - 90, marked=region),
+        picture(weights, ramp, title="weight", size=SHEET - 60, marked=region),
         width="content",
         key=f"{name}_mask",
         alt="The mask: a weight for each of the 225 regions, together 1",
     )
-    ranked = np.sort(weights.ravel())[::-1].cumsum()
-    half = int((ranked < 0.5).sum()) + 1
+    half, most = n_for_share(trace, 0.5), n_for_share(trace, 0.9)
     st.caption(
-        f"All {weights.size} weights sum to {weights.sum():.2f}. Half of the mask lies on "
-        f"{half} region{'s' if half > 1 else ''}, nine tenths on {int((ranked < 0.9).sum()) + 1}."
+        f"All {weights.size} weights sum to {weights.sum():.2f}. The heaviest "
+        f"{'holds' if half == 1 else f'{half} hold'} half of the mask, the heaviest {most} nine tenths."
     )
 
 
@@ -209,12 +208,12 @@ def _context_bars(trace: AttentionTrace, name: str, order: list[int]) -> None:
             beside=trace.value[0].mean(0).cpu().numpy(),
             beside_title="plain average",
             chosen=chosen_channel(name, order),
-            select="channel",
+            select="picked",
             height=300,
         ),
         key=key,
         on_select=lambda: _take_channel(name, key),
-        selection_mode="channel",
+        selection_mode="picked",
         alt="The context: one number per channel, beside the plain average over all regions",
     )
     st.caption(

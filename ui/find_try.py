@@ -77,19 +77,20 @@ def block_section(seen: Seen, picture: np.ndarray) -> None:
         ),
         ("Uniform mask, same network", uniform, f"Every region counts 1/{seen.trace.n_keys}. {_now(before, uniform)}"),
     )
+    high = max(float(case.weights.max()) for _, case, _ in cases)
     for number, (column, (title, case, words)) in enumerate(zip(st.columns(4, gap="medium"), cases, strict=True)):
         with column:
             st.markdown(f"**{title}**")
             st.altair_chart(
-                overlay(picture, case.weights, size=SIZE, opacity=0.8, bar=False),
+                overlay(picture, case.weights, size=SIZE, opacity=0.8, high=high, bar=False),
                 width="content",
                 key=f"{NAME}_case_{number}",
                 alt=f"{title}: the mask over the drawing",
             )
             st.markdown(words)
     st.caption(
-        "A blocked region gets the score minus infinity, so that the others share its weight. Each mask glows up to "
-        "its own largest weight."
+        "A blocked region gets the score minus infinity, so that the others share its weight. All four masks "
+        "have one colour scale."
     )
 
 

@@ -107,7 +107,12 @@ def product_bars(products: Products, n_channels: int, *, height: int = 180) -> a
     reach = max(abs(one) for one in values) or 1.0
     low, high = min(0.0, *values), max(0.0, *values)
     base = alt.Chart(frame).encode(
-        y=alt.Y("channel:N", sort=[*names, rest], title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=110)),
+        y=alt.Y(
+            "channel:N",
+            sort=[*names, rest],
+            title=None,
+            axis=alt.Axis(ticks=False, domain=False, labelLimit=110, labelOverlap=False),
+        ),
         x=alt.X(
             "product:Q",
             axis=None,

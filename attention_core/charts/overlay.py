@@ -160,9 +160,10 @@ def overlay_strip(
 
 
 def glow_ramp(n_regions: int, high: float) -> Ramp:
-    """Return the ramp of a map over a picture: from no weight to the largest, with the uniform weight marked."""
+    """Return the ramp of a map over a picture: from no weight to the largest, the uniform weight marked."""
     plain = weights_ramp(n_regions, high)
-    return Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference, plain.reference_label)
+    has_room = 1 / max(n_regions, 1) > 0.12 * plain.high  # else its name would lie on that of 0
+    return Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference if has_room else None, plain.reference_label)
 
 
 def image_url(picture: np.ndarray) -> str:

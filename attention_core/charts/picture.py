@@ -167,18 +167,18 @@ def contact_sheet(
             spots.mark_point(**dot, stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2),
         ]
     if chosen is not None or select:
-        layers.append(_edges(frame, chosen, select, x, y))
+        layers.append(_edges(frame, chosen, select))
     return fixed(alt.layer(*layers), total_width, total_height)
 
 
-def _edges(frame: pd.DataFrame, chosen: int | None, select: str | None, x: alt.X, y: alt.Y) -> alt.Chart:
+def _edges(frame: pd.DataFrame, chosen: int | None, select: str | None) -> alt.Chart:
     """Return a frame around every picture, which meets the mouse; the chosen one's is strong."""
     edges = (
         alt.Chart(frame[["number", "label", "left", "right", "top", "bottom", "lowest", "highest"]])
         .mark_rect(fillOpacity=0, cursor="pointer" if select else "default", aria=False)
         .encode(
-            x=x,
-            y=y,
+            x=alt.X("left:Q"),  # no second axis=None after the marks' axis: Vega-Lite stumbles over it
+            y=alt.Y("top:Q"),
             x2=alt.X2("right"),
             y2=alt.Y2("bottom"),
             stroke=alt.condition(
