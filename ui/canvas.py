@@ -345,11 +345,18 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     canvas = np.zeros((*size, 4), np.uint8)
     canvas[:] = (*_rgb(PAPER[paper]), 255)
     for (colour, width), together in groupby(strokes, key=lambda one: (one.colour, one.width)):
-        whole = draw_paths([one.path for one in together], max(size), width)
+        whole = draw_paths([_dense(one.path) for one in together], max(size), width)
         share = whole[: size[0], : size[1], :1] / 255.0
         ink = np.array(_rgb(colour or INK[paper]))
         canvas[..., :3] = np.rint(canvas[..., :3] * share + ink * (1 - share)).astype(np.uint8)
     return canvas
+
+
+def _dense(path: np.ndarray) -> np.ndarray:
+    """Return a path (n, 2) with a point on every pixel of its way: a line without beads where its points were."""
+    way = np.concatenate(([0.0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()))
+    places = np.linspace(0, way[-1], max(2, round(float(way[-1])) + 1))
+    return np.stack([np.interp(places, way, along) for along in path.T], 1)
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:

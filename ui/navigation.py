@@ -77,6 +77,7 @@ PAGES = (
     PageEntry("Pictures", "pixels.py", "Draw a digit", "pixels", "Which pixels matter to which?"),
     PageEntry("Pictures", "find.py", "Find the digit", "find", "Where does a network look in clutter?"),
     PageEntry("Pictures", "read.py", "Read a number", "read", "How does attention move from step to step?"),
+    PageEntry("Pictures", "ask.py", "Ask about a drawing", "ask", "How does a question choose where to look?"),
     PageEntry("Further", "groups.py", "Beyond pairs", "groups", "Why only pairs, and what can three do?"),
 )
 

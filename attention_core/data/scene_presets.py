@@ -32,11 +32,11 @@ class Placed(NamedTuple):
 
 SCENES: dict[str, tuple[Placed, ...]] = {
     "Five colours": (
-        Placed(7, "red", 0.2, 0.2),
-        Placed(3, "blue", 0.79, 0.22),
-        Placed(5, "green", 0.47, 0.52),
-        Placed(2, "orange", 0.19, 0.8),
-        Placed(8, "purple", 0.8, 0.78),
+        Placed(7, "red", 0.19, 0.2),
+        Placed(3, "blue", 0.52, 0.22),
+        Placed(5, "green", 0.83, 0.42),
+        Placed(2, "orange", 0.51, 0.78),
+        Placed(8, "purple", 0.83, 0.8),
     ),
     "Four red": (
         Placed(4, "red", 0.2, 0.22),

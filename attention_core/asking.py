@@ -1,0 +1,163 @@
+"""Asking a scene question model: a canvas becomes its input, many questions or many drawings are answered at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
+from attention_core.data.drawn_digits import DrawnDigit
+from attention_core.data.questions import ANSWERS, Kind, Question, numbers_of, padded, words_of, write
+from attention_core.data.scene_questions import Item, answer
+from attention_core.data.scenes import ASK_SIDE
+from attention_core.data.sketches import Stroke
+from attention_core.models.scene_question import SceneQuestion
+
+WHERE = ("top left", "bottom right", "middle", "top right", "bottom left", "top", "right", "left", "bottom")
+RELATED = ("left of", "above", "right of", "below")
+AROUND = 1
+"""Regions around a digit that have seen its ink too."""
+
+
+class Seen(NamedTuple):
+    """A canvas as the model sees it.
+
+    Attributes:
+        picture: (4, 64, 64), see coloured_input.
+        shown: uint8 (64, 64, 3), the same for people, on white paper.
+        remark: what is unusual about the canvas, or None.
+    """
+
+    picture: Tensor
+    shown: np.ndarray
+    remark: CanvasRemark | None
+
+
+class Counted(NamedTuple):
+    """Answers to one question about several drawings.
+
+    Attributes:
+        answers: one per drawing.
+        empty: float (n_drawings, n_looks), the weight of the empty key.
+    """
+
+    answers: list[str]
+    empty: np.ndarray
+
+
+def see(canvas: np.ndarray) -> Seen:
+    """Return a canvas, uint8 (side, side, 4), as the model sees it."""
+    seen = colour_picture(canvas, ASK_SIDE)
+    coverage, colours = torch.from_numpy(seen.coverage), torch.from_numpy(seen.colours)
+    on_paper = seen.colours * seen.coverage + (1 - seen.coverage)
+    shown = np.rint(255 * on_paper.transpose(1, 2, 0)).astype(np.uint8)
+    return Seen(coloured_input(coverage, colours), shown, seen.remark)
+
+
+def owners(seen: Seen, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], side: int) -> np.ndarray:
+    """Return to which digit each pixel of the model's picture belongs, int (64, 64): the nearest one; -1 = no ink.
+
+    Args:
+        seen: the drawing as the model sees it.
+        strokes: of the drawing, in canvas pixels.
+        digits: which strokes belong together.
+        side: of the square canvas, pixels.
+    """
+    ink = seen.picture[0].numpy() > 0
+    whose = np.full(ink.shape, -1)
+    if not digits or not ink.any():
+        return whose
+    rows, columns = np.nonzero(ink)
+    places = np.stack((columns, rows), 1) + 0.5
+    points = [np.concatenate([strokes[one].path for one in digit.strokes]) * ASK_SIDE / side for digit in digits]
+    distances = [np.linalg.norm(places[:, None] - path[None], axis=-1).min(1) for path in points]
+    whose[rows, columns] = np.argmin(distances, 0)
+    return whose
+
+
+def without(seen: Seen, whose: np.ndarray, gone: Sequence[int]) -> Seen:
+    """Return the picture without the ink of some digits, given to which each pixel belongs."""
+    away = np.isin(whose, list(gone))
+    shown = np.where(away[..., None], np.uint8(255), seen.shown)
+    return Seen(seen.picture.masked_fill(torch.from_numpy(away), 0.0), shown, seen.remark)
+
+
+@torch.inference_mode()
+def answers_to(model: SceneQuestion, picture: Tensor, questions: Sequence[Question], scoring: str = "dot") -> list[str]:
+    """Return the answers to several questions about one picture (4, 64, 64)."""
+    if not questions:
+        return []
+    words = padded([numbers_of(words_of(write(one))) for one in questions])
+    logits = model(picture[None].to(model.row.device), words.to(model.row.device), scoring).logits
+    return [ANSWERS[one] for one in logits.argmax(1).tolist()]
+
+
+@torch.inference_mode()
+def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scoring: str = "dot") -> Counted:
+    """Ask the same question about several pictures, each (4, 64, 64), and note what the empty key gets."""
+    words = torch.tensor([numbers_of(words_of(text))]).expand(len(pictures), -1)
+    looked = model(torch.stack(list(pictures)).to(model.row.device), words.to(model.row.device), scoring)
+    said = [ANSWERS[one] for one in looked.logits.argmax(1).tolist()]
+    return Counted(said, looked.weights[:, :, -1].cpu().numpy())
+
+
+def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
+    """Return the regions, in reading order, that a digit lies in, and those around it."""
+    top, left, bottom, right = digit.box
+    rows, columns = grid
+    down = range(max(0, int(top * rows) - AROUND), min(rows, int(np.ceil(bottom * rows)) + AROUND))
+    across = range(max(0, int(left * columns) - AROUND), min(columns, int(np.ceil(right * columns)) + AROUND))
+    return [row * columns + column for row in down for column in across]
+
+
+def fitting_questions(digits: Sequence[DrawnDigit], read: Sequence[str] = ()) -> list[Question]:
+    """Return one question of every kind that has a clear answer on this drawing, the most telling kinds first.
+
+    Args:
+        digits: of the drawing.
+        read: for every digit which one it is, as far as is known; "" = not known.
+    """
+    names = [*read, *[""] * (len(digits) - len(read))]
+    items = [Item(name or "?", one.colour, *one.middle) for one, name in zip(digits, names, strict=True)]
+    drawn = [one.colour for one in digits]
+    colours = sorted(dict.fromkeys(drawn), key=drawn.count)  # first those that name one digit
+    often = colours[-1] if colours and drawn.count(colours[-1]) > 1 else None
+    known = [name for name in names if name]
+    wanted: list[list[Question]] = [
+        [Question(Kind.DIGIT_BESIDE, relation=one, colour=colour) for colour in colours for one in RELATED],
+        [Question(Kind.DIGIT_AT, place=one) for one in WHERE],
+        [Question(Kind.COLOUR_OF_DIGIT, digit=one) for one in known] or [Question(Kind.COLOUR_OF_DIGIT, digit="7")],
+        [Question(Kind.COUNT, colour=often)],
+        [Question(Kind.EXISTS, digit="3")],
+        [Question(Kind.DIGIT_OF_COLOUR, colour=one) for one in colours],
+        [Question(Kind.COLOUR_BESIDE, relation=one, colour=colour) for colour in colours for one in RELATED],
+        [Question(Kind.COLOUR_AT, place=one) for one in WHERE],
+    ]
+    fitting = []
+    for choices in wanted:
+        clear = [one for one in choices if (answer(one, items) or ("nothing", ()))[1]]
+        fallback = choices[:1] if choices and choices[0].kind in (Kind.COUNT, Kind.EXISTS) else []
+        fitting += (clear or fallback)[:1]
+    return fitting or [
+        Question(Kind.COUNT),
+        Question(Kind.DIGIT_AT, place="top left"),
+        Question(Kind.COLOUR_OF_DIGIT, digit="7"),
+        Question(Kind.EXISTS, digit="3"),
+    ]
+
+
+EXAMPLES = (
+    Question(Kind.DIGIT_AT, place="top left"),
+    Question(Kind.COLOUR_AT, place="bottom"),
+    Question(Kind.DIGIT_OF_COLOUR, colour="green"),
+    Question(Kind.COLOUR_OF_DIGIT, digit="7"),
+    Question(Kind.COUNT, colour="red"),
+    Question(Kind.EXISTS, digit="3"),
+    Question(Kind.DIGIT_BESIDE, relation="left of", colour="blue"),
+    Question(Kind.COLOUR_BESIDE, relation="above", digit="2"),
+)
+"""One of every kind, for somebody who asked what cannot be asked."""
