@@ -1,0 +1,113 @@
+"""A map of scores is the sum of its channels; edits of a mask lead where the model itself would go."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from attention_core.channels import (
+    channel_maps,
+    most_looked_at,
+    n_for_share,
+    order_of,
+    others_at_random,
+    partial_scores,
+    products_of,
+    pulls,
+    score_formula,
+)
+from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
+from attention_core.models.features import Layer
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(3)
+    made = FeatureMask(FeatureMaskConfig(side=20, layers=(Layer(7, 2), Layer(11, 2)), d_hidden=13)).eval().requires_grad_(False)
+    torch.nn.init.normal_(made.query, std=3)
+    return made
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return torch.rand(20, 20, generator=torch.Generator().manual_seed(5))
+
+
+@pytest.fixture(scope="module")
+def trace(model, picture):
+    return model.trace(picture)
+
+
+def test_weighted_channels_add_up_to_the_scores(trace):
+    whole = trace.scores()[0].reshape(5, 5)
+    assert channel_maps(trace).shape == (11, 5, 5)
+    torch.testing.assert_close(channel_maps(trace, weighted=True).sum(0), whole)
+    torch.testing.assert_close(partial_scores(trace, list(range(11))), whole)
+    order = order_of(trace)
+    torch.testing.assert_close(partial_scores(trace, order[:4]) + partial_scores(trace, order[4:]), whole)
+
+
+def test_strongest_channel_comes_first_and_a_constant_one_pulls_nothing(trace):
+    order, pull = order_of(trace), pulls(trace)
+    assert sorted(order) == list(range(11))
+    sizes = [abs(float(pull[one])) for one in order]
+    assert sizes == sorted(sizes, reverse=True)
+    assert torch.equal(pull.sign(), trace.query[0, 0].sign() * (pull != 0))
+    flat = trace.key.clone()
+    flat[..., 2] = 4.0
+    object.__setattr__(trace, "key", flat)
+    try:
+        assert float(pulls(trace)[2]) == pytest.approx(0, abs=1e-6)
+    finally:
+        object.__setattr__(trace, "key", trace.value)
+
+
+@pytest.mark.parametrize("region", [0, 7, 24])
+def test_products_and_their_rest_add_up_to_the_score(trace, region):
+    products = products_of(trace, region, 3)
+    assert products.score == pytest.approx(float(trace.scores()[0, region]), abs=1e-4)
+    assert float(products.values.sum()) + products.rest == pytest.approx(products.score, abs=1e-5)
+    assert products.values.abs().tolist() == sorted(products.values.abs().tolist(), reverse=True)
+    assert rf"S_{{{region}}}" in score_formula(trace, region)
+    assert r"\text{the other 8}" in score_formula(trace, region)
+
+
+def test_region_that_is_not_there_is_refused(trace):
+    with pytest.raises(ValueError, match="region must be from 0 to 24, got 25"):
+        products_of(trace, 25, 3)
+    with pytest.raises(ValueError, match="n must be from 0 to 25, got 26"):
+        most_looked_at(trace, 26)
+
+
+def test_heaviest_regions_come_first_and_hold_the_share_that_is_told(trace):
+    weights = trace.weights()[0]
+    heaviest = most_looked_at(trace, 25)
+    assert weights[list(heaviest)].tolist() == sorted(weights.tolist(), reverse=True)
+    n = n_for_share(trace, 0.5)
+    assert float(weights[list(heaviest[:n])].sum()) >= 0.5 - 1e-5
+    assert n == 1 or float(weights[list(heaviest[: n - 1])].sum()) < 0.5
+    assert n_for_share(trace, 1.0) <= 25
+
+
+def test_random_regions_are_reproducible_and_different(trace):
+    assert others_at_random(trace, 6, 1) == others_at_random(trace, 6, 1) != others_at_random(trace, 6, 2)
+    assert len(set(others_at_random(trace, 25, 0))) == 25
+
+
+@pytest.mark.parametrize("edit", [NO_INTERVENTION, UNIFORM, Intervention(blocked_keys=(3, 11, 12))])
+def test_answer_after_an_edit_is_the_one_that_the_whole_network_gives(model, picture, trace, edit):
+    whole = model.trace(picture, edit).step("output").value()[0]
+    torch.testing.assert_close(model.answer(trace, edit), whole)
+    assert float(model.answer(trace, edit).sum()) == pytest.approx(1, abs=1e-5)
+
+
+def test_masked_values_are_a_step_of_their_own_and_sum_to_the_context(model, picture, trace):
+    names = [step.name for step in trace.steps]
+    assert names.index("weights") + 1 == names.index("masked") == names.index("context") - 1
+    masked = trace.step("masked")
+    assert masked.shape == (25, 11)
+    torch.testing.assert_close(masked.value().sum(0), trace.context()[0])
+    torch.testing.assert_close(masked.value(0, slice(2, 5), slice(1, 3)), masked.value()[2:5, 1:3])
+    blocked = trace.replace(Intervention(blocked_keys=(3,))).step("masked").value()
+    assert not blocked[3].any()
