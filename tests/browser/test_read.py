@@ -1,0 +1,136 @@
+"""The reading page in a real browser: a number drawn by hand is read, the film plays, a phone can be drawn on."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ui.navigation import PAGES
+
+ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "read.py")
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+CARDS = ".reading"
+FILM = ".st-key-read_film svg.marks"
+FOUR = ([(0.30, 0.2), (0.25, 0.6), (0.345, 0.6)], [(0.325, 0.4), (0.325, 0.82)])
+SEVEN = ([(0.55, 0.22), (0.65, 0.22), (0.585, 0.8)],)
+
+
+@pytest.fixture
+def visitor(page, app_url):
+    """The page, opened and painted."""
+    page.goto(f"{app_url}/{ADDRESS}")
+    page.locator("canvas.upper-canvas").wait_for()
+    page.locator(FILM).wait_for()
+    settle(page)
+    return page
+
+
+def settle(page) -> None:
+    page.wait_for_timeout(300)
+    page.wait_for_function(IDLE)
+
+
+def read(page) -> str:
+    return page.locator(CARDS).first.get_attribute("aria-label")
+
+
+def draw(page, strokes) -> None:
+    """Draw strokes through points given as shares of the pad."""
+    box = page.locator("canvas.upper-canvas").bounding_box()
+    for stroke in strokes:
+        places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in stroke]
+        page.mouse.move(*places[0])
+        page.mouse.down()
+        for place in places[1:]:
+            page.mouse.move(*place, steps=8)
+        page.mouse.up()
+
+
+def clear(page) -> None:
+    page.locator(".st-key-read_clear button").click()
+    page.get_by_text("Write a number on the pad").wait_for()
+    settle(page)
+    page.wait_for_timeout(800)  # a new canvas is mounted
+
+
+def ink_box(page) -> list[float]:
+    """Return left, top, right, bottom of the ink on the canvas, as shares of it."""
+    return page.locator("canvas.lower-canvas").evaluate(
+        """canvas => {
+            const {width, height} = canvas, data = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+            let box = [1, 1, 0, 0];
+            for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) if (data[4 * (y * width + x)] < 128)
+                box = [Math.min(box[0], x / width), Math.min(box[1], y / height),
+                       Math.max(box[2], x / width), Math.max(box[3], y / height)];
+            return box;
+        }"""
+    )
+
+
+def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor):
+    assert read(visitor) == "Reads 31415"
+    clear(visitor)
+    draw(visitor, [*FOUR, *SEVEN])
+    visitor.locator(f"{CARDS}[aria-label='Reads 47']").first.wait_for()
+    settle(visitor)
+    assert visitor.get_by_text("read in 3 looks; at the last it stopped by itself").is_visible()
+    visitor.get_by_test_id("stSidebarNavLink").first.click()
+    visitor.locator("canvas.upper-canvas").wait_for(state="detached")
+    visitor.wait_for_function(IDLE)
+    visitor.go_back()
+    visitor.locator("canvas.upper-canvas").wait_for()
+    visitor.locator(f"{CARDS}[aria-label='Reads 47']").first.wait_for()
+    settle(visitor)
+
+
+def test_film_plays_to_its_end_and_pictures_arrows_and_scrubbing_lead_back(visitor):
+    first = visitor.locator(FILM).inner_html()
+    visitor.locator(".st-key-read_walk button").click()
+    visitor.wait_for_url(re.compile(r"[?&]at=2"))
+    visitor.get_by_text("Look 6 of 6").wait_for()
+    visitor.locator(".st-key-read_walk button", has_text="Play").wait_for()  # it stopped by itself
+    settle(visitor)
+    assert visitor.get_by_text("nothing tells it how many digits there are").is_visible()
+    assert visitor.locator(FILM).inner_html() != first
+
+    visitor.get_by_role("heading").first.click()
+    visitor.keyboard.press("ArrowLeft")
+    visitor.get_by_text("Look 5 of 6").wait_for()
+    settle(visitor)
+    strip = visitor.locator("[class*=st-key-read_strip] svg.marks")
+    strip.scroll_into_view_if_needed()
+    box = strip.bounding_box()
+    for _ in range(2):  # the second click on the same picture counts too
+        visitor.mouse.click(box["x"] + 0.37 * box["width"], box["y"] + 0.3 * box["height"])
+        visitor.get_by_text("Look 2 of 6").wait_for()
+        settle(visitor)
+        visitor.locator(".st-key-read_on button").click()
+        visitor.get_by_text("Look 3 of 6").wait_for()
+        settle(visitor)
+    visitor.locator(".st-key-read_scrub [role=slider]").press("ArrowRight")
+    visitor.get_by_text("Look 4 of 6").wait_for()
+    settle(visitor)
+
+
+def test_click_on_the_map_follows_a_region(visitor):
+    box = visitor.locator(FILM).bounding_box()
+    visitor.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.3 * box["height"])
+    visitor.get_by_text("The region that you chose").wait_for()
+    settle(visitor)
+
+
+def test_phone_fits_the_pad_and_keeps_the_pen_under_the_finger(visitor):
+    visitor.set_viewport_size({"width": 360, "height": 740})
+    visitor.wait_for_timeout(500)
+    settle(visitor)
+    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 360
+    pad = visitor.locator("canvas.upper-canvas").bounding_box()
+    assert pad["x"] >= 0
+    assert pad["x"] + pad["width"] <= 360
+    assert pad["width"] > 280
+    clear(visitor)
+    draw(visitor, [[(0.5, 0.2), (0.5, 0.8)], [(0.75, 0.2), (0.75, 0.8)]])
+    visitor.locator(f"{CARDS}[aria-label='Reads 11']").first.wait_for()
+    assert ink_box(visitor) == pytest.approx([0.5, 0.2, 0.75, 0.8], abs=0.05)
+    settle(visitor)
