@@ -1,0 +1,272 @@
+"""The page on finding a digit without a browser: clutter, presets, odd drawings, steps, blocking, missing weights."""
+
+from __future__ import annotations
+
+import base64
+import io
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attention_core.data.sketches import CLUTTER_WIDTH, digit_strokes
+from attention_core.data.strokes import draw_paths
+
+PAGE, OTHER = "pages/find.py", "pages/start.py"
+NAME = "find"
+SIDE = 256
+
+
+@pytest.fixture
+def page(app):
+    return app.switch_page(PAGE).run()
+
+
+def inject(page, canvas, n_strokes=1):
+    """Put a drawing onto the pad as the canvas component sends one, and run the page."""
+    buffer = io.BytesIO()
+    Image.fromarray(canvas).save(buffer, "PNG")
+    path = [["M", 40, 40], ["L", 60, 200]]
+    objects = [{"type": "Path", "path": path, "strokeWidth": 12} for _ in range(n_strokes)]
+    state = {
+        "raw": {"version": "7.4.0", "objects": objects},
+        "data": "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode(),
+    }
+    generation = page.session_state[f"{NAME}_generation"]
+    page.session_state[f"{NAME}_pad_{generation}"] = {"drawing": state}
+    return page.run()
+
+
+def canvas_of(*digits, **colours):
+    """Return a canvas with digits, each (digit, x, y, height) in canvas pixels."""
+    paths = [one.path for digit, x, y, height in digits for one in digit_strokes(digit, (x, y), height)]
+    return draw_paths(paths, SIDE, 10, **colours)
+
+
+def frames(page):
+    import pyarrow as pa
+
+    for chart in page.get("vega_lite_chart"):
+        for dataset in chart.proto.datasets:
+            yield pa.ipc.open_stream(dataset.data.data).read_pandas()
+
+
+def probabilities(page) -> dict[str, list[float]]:
+    """Read the answer chart: model -> its ten probabilities. Empty when there is no such chart."""
+    for frame in frames(page):
+        if {"class", "probability", "model"} <= set(frame.columns):
+            groups = frame.groupby("model", sort=False)["probability"]
+            return {model: values.tolist() for model, values in groups}
+    return {}
+
+
+def answer(page) -> int:
+    return int(np.argmax(probabilities(page)["with attention"]))
+
+
+def masks(page) -> list[np.ndarray]:
+    """Read the weights under every overlay, the large one first."""
+    return [frame["weight"].to_numpy() for frame in frames(page) if {"position", "row", "weight"} <= set(frame.columns)]
+
+
+def said(page) -> str:
+    parts = [*page.info, *page.warning, *page.error, *page.markdown, *page.caption]
+    return "\n".join(part.value for part in parts)
+
+
+def clutter_of(page) -> int:
+    objects = page.session_state[f"{NAME}_drawing"]["objects"]
+    return sum(abs(one["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for one in objects)
+
+
+def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
+    assert not page.exception
+    assert answer(page) == 3
+    assert clutter_of(page) >= 8
+    assert not page.info
+    weights = masks(page)[0]
+    assert weights.shape == (225,)
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1, abs=1e-4)
+    row, column = divmod(int(weights.argmax()), 15)
+    assert abs((column + 0.5) / 15 - 0.27) < 0.12  # where the page hid it, off the middle
+    assert abs((row + 0.5) / 15 - 0.3) < 0.15
+    assert "learned constant" in "".join(one.proto.body for one in page.get("html"))
+
+
+@pytest.mark.parametrize("digit", [0, 5, 9])
+def test_ready_drawing_is_read_as_the_digit_that_it_hides(page, digit):
+    page.button(key=f"{NAME}_preset_{digit}").click().run()
+    assert not page.exception
+    assert answer(page) == digit
+
+
+def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
+    before, objects = clutter_of(page), len(page.session_state[f"{NAME}_drawing"]["objects"])
+    page.button(key=f"{NAME}_scatter").click().run()
+    assert clutter_of(page) == before + 8
+    page.button(key=f"{NAME}_erase").click().run()
+    assert not page.exception
+    assert clutter_of(page) == 0
+    assert len(page.session_state[f"{NAME}_drawing"]["objects"]) == objects - before
+    assert page.button(key=f"{NAME}_erase").disabled
+    assert answer(page) == 3
+
+
+def test_clutter_has_an_end(page):
+    objects = page.session_state[f"{NAME}_drawing"]["objects"]
+    piece = next(one for one in objects if one["strokeWidth"] == CLUTTER_WIDTH)
+    page.session_state[f"{NAME}_drawing"] = {"version": "7.4.0", "objects": [*objects, *[piece] * 96]}
+    page.run()
+    assert page.button(key=f"{NAME}_scatter").disabled
+
+
+def test_another_digit_is_hidden_on_request(page):
+    before = masks(page)[0]
+    page.button(key=f"{NAME}_hide").click().run()
+    assert not page.exception
+    assert clutter_of(page) >= 1
+    assert not np.array_equal(masks(page)[0], before)
+
+
+def test_cleared_pad_invites_to_draw_and_undo_of_nothing_is_no_error(page):
+    page.button(key=f"{NAME}_clear").click().run()
+    assert not page.exception
+    assert not page.error
+    assert page.info
+    assert not probabilities(page)
+    page.button(key=f"{NAME}_undo").click().run()
+    assert not page.exception
+
+
+def full(value):
+    canvas = np.full((SIDE, SIDE, 4), value, np.uint8)
+    canvas[..., 3] = 255
+    return canvas
+
+
+def half_grey():
+    canvas = full(255)
+    canvas[:, :120, :3] = np.random.default_rng(0).integers(0, 90, (SIDE, 120, 3))
+    canvas[:160, 120:, :3] = np.random.default_rng(1).integers(0, 90, (160, SIDE - 120, 3))
+    return canvas
+
+
+@pytest.mark.parametrize(
+    ("canvas", "words", "answers"),
+    [
+        (full(0), "one colour", False),
+        (half_grey(), "Most of the canvas is ink", True),
+        (draw_paths([np.array([[128.0, 128.0]])], SIDE, 2), "That is a dot", True),
+        (draw_paths([np.array([[60.0, 128.0], [190.0, 128.0]])], SIDE, 10), "as tall as", True),
+        (draw_paths([np.array([[128.0, 8.0], [128.0, 248.0]])], SIDE, 10), "across the canvas", True),
+        (canvas_of((3, 70, 80, 90), (8, 190, 180, 90)), "several digits", True),
+        (canvas_of((3, 120, 120, 110), (8, 130, 120, 110)), "", True),
+    ],
+    ids=["all black", "mostly ink", "dot", "one flat line", "line across", "two digits", "overlapping digits"],
+)
+def test_odd_drawing_gets_a_kind_word_and_is_not_lost(page, canvas, words, answers):
+    inject(page, canvas, n_strokes=2)
+    assert not page.exception
+    assert not page.error
+    assert words in said(page)
+    assert bool(probabilities(page)) == answers
+    assert len(page.session_state[f"{NAME}_drawing"]["objects"]) == 2
+
+
+@pytest.mark.parametrize(
+    "colours",
+    [{}, {"ink": (244, 246, 248), "background": (17, 21, 26)}],
+    ids=["dark on light", "light on dark"],
+)
+def test_drawn_digit_is_read_wherever_it_stands(page, colours):
+    inject(page, canvas_of((2, 190, 180, 84), **colours))
+    assert not page.exception
+    assert not page.info
+    assert answer(page) == 2
+
+
+def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
+    page.session_state[f"{NAME}_step"] = "picture"
+    page.run()
+    assert page.button(key=f"{NAME}_previous").disabled
+    seen = ["picture"]
+    while not page.button(key=f"{NAME}_next").disabled:
+        page.button(key=f"{NAME}_next").click().run()
+        assert not page.exception
+        assert page.latex
+        assert page.code
+        seen.append(page.session_state[f"{NAME}_step"])
+    assert seen == ["picture", "key", "query", "scores", "weights", "masked", "context", "output"]
+    page.button(key=f"{NAME}_previous").click().run()
+    assert page.session_state[f"{NAME}_step"] == "context"
+
+
+def sheet(page, n):
+    """Return whether a sheet of n small pictures is on the page."""
+    return any({"url", "label"} <= set(frame.columns) and len(frame) == n for frame in frames(page))
+
+
+def test_channels_are_shown_by_what_they_do_to_the_map_and_all_on_request(page):
+    page.session_state[f"{NAME}_step"] = "key"
+    page.run()
+    assert sheet(page, 24)
+    page.toggle(key=f"{NAME}_all").set_value(True).run()
+    assert not page.exception
+    assert sheet(page, 96)
+
+
+def test_chosen_channel_and_region_are_shown_in_numbers_and_survive_another_page(page):
+    page.session_state[f"{NAME}_step"] = "scores"
+    page.session_state[f"{NAME}_channel"], page.session_state[f"{NAME}_region"] = 17, 100
+    page.run()
+    assert not page.exception
+    assert "Channel 17" in said(page)
+    assert any("S_{100}" in one.value for one in page.latex)
+    page.switch_page(OTHER).run()
+    page.switch_page(PAGE).run()
+    assert "Channel 17" in said(page)
+    assert any("S_{100}" in one.value for one in page.latex)
+    page.button(key=f"{NAME}_peak").click().run()
+    assert not any("S_{100}" in one.value for one in page.latex)
+
+
+def test_blocked_regions_get_no_weight_and_a_uniform_mask_looks_everywhere_alike(page):
+    page.slider(key=f"{NAME}_blocked").set_value(10).run()
+    assert not page.exception
+    before, blocked, at_random, uniform = masks(page)[-4:]
+    heaviest = np.argsort(-before)[:10]
+    assert blocked[heaviest] == pytest.approx(0)
+    assert blocked.sum() == pytest.approx(1, abs=1e-4)
+    assert np.count_nonzero(at_random == 0) >= 10
+    assert uniform == pytest.approx(1 / 225)
+    assert "20 draws" in said(page)
+
+
+@pytest.fixture
+def weights(tmp_path, monkeypatch, root):
+    """A copy of the weights that the app reads, with nothing loaded before or after."""
+    import streamlit as st
+
+    folder = tmp_path / "weights"
+    shutil.copytree(root / "weights", folder, ignore=shutil.ignore_patterns("translator*", "sentence*"))
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
+    st.cache_resource.clear()
+    yield folder
+    st.cache_resource.clear()
+
+
+def test_missing_network_is_told_on_the_page(weights, start_app):
+    (weights / "feature-mask.safetensors").unlink()
+    page = start_app().switch_page(PAGE).run()
+    assert not page.exception
+    assert "attention_core.train feature-mask" in page.error[0].value
+
+
+def test_page_does_without_the_network_that_has_no_attention(weights, start_app):
+    (weights / "feature-mean.safetensors").unlink(missing_ok=True)
+    page = start_app().switch_page(PAGE).run()
+    assert not page.exception
+    assert list(probabilities(page)) == ["with attention"]
+    assert "attention_core.train feature-mean" in said(page)
