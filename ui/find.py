@@ -28,7 +28,8 @@ from ui.models import COMPUTE, model_or_none, model_or_stop
 DIGITS = [str(digit) for digit in range(10)]
 STYLE = """<style>
 .st-key-find_clutter_examples { max-width: 258px; }
-.st-key-find_clutter_examples button { padding: 0.05rem 0.4rem; }
+.st-key-find_clutter_examples button { padding: 0.05rem 0.28rem; }
+.st-key-find_clutter_examples p { font-size: 0.8rem; white-space: nowrap; }
 .verdict { font-size: 1.02rem; margin: 0; line-height: 1.5; }
 .st-key-find_undo button, .st-key-find_clear button { padding-left: 0.4rem; padding-right: 0.4rem; }
 [data-testid="stColumn"]:has(.st-key-find_undo) [data-testid="stPopover"] button { padding: 0 0.4rem; }

@@ -60,29 +60,34 @@ def channel_card(trace: AttentionTrace, region: int, name: str) -> None:
 
 
 def _sheet(trace: AttentionTrace, step: Step, region: int, name: str, order: list[int]) -> None:
+    masked = step.name == "masked"
+    first = "by size in the sum" if masked else "by pull on the map"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         by = st.segmented_control(
             "Order",
-            ["by pull on the map", "by number"],
-            default=None if f"{name}_order" in st.session_state else "by pull on the map",
-            key=f"{name}_order",
+            [first, "by number"],
+            default=None if f"{name}_order_{step.name}" in st.session_state else first,
+            key=f"{name}_order_{step.name}",
             required=True,
             persist_state="session",
             label_visibility="collapsed",
         )
         every = st.toggle(f"Show all {len(order)}", key=f"{name}_all", persist_state="session")
-    shown = order if by != "by number" else sorted(order)
-    shown = shown if every else shown[:FEW]
     maps = channel_maps(trace)
-    if step.name == "masked":
+    if masked:
         maps = maps * trace.weights(0, [0])[0].reshape(maps.shape[1:])
-    pictures = maps[shown].cpu().numpy()
+    ranked = trace.context()[0].argsort(descending=True).tolist() if masked else order
+    shown = ranked if by == first else sorted(order)
+    shown = shown if every else shown[:FEW]
     columns = 8 if every else 6
-    labels = [f"F[:, {one}]" if step.name == "key" else f"c = {float(maps[one].sum()):.2f}" for one in shown]
+    labels = [f"{one}: sum {float(maps[one].sum()):.2f}" if masked else f"F[:, {one}]" for one in shown]
     key, chosen = f"{name}_sheet_{step.name}", chosen_channel(name, order)
-    _clickable_sheet(pictures, labels, shown, name, key, columns=columns, marked=region, chosen=chosen)
-    if step.name == "masked":
-        st.caption("Above each picture stands its sum: that number of the context. " + SIGNED)
+    marked = None if masked else region  # a mark would cover the few cells that are left
+    _clickable_sheet(maps[shown].cpu().numpy(), labels, shown, name, key, columns=columns, marked=marked, chosen=chosen)
+    if masked:
+        st.caption(
+            "What is left of each channel under the mask. Its sum, above it, is one number of the context. " + SIGNED
+        )
     else:
         st.caption(f"Click a channel. {SIGNED}")
 
@@ -95,7 +100,7 @@ def _clickable_sheet(
     key: str,
     *,
     columns: int,
-    marked: int,
+    marked: int | None,
     chosen: int,
 ) -> None:
     st.session_state[f"{key}_channels"] = channels  # what a click's number stands for

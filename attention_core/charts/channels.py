@@ -10,6 +10,7 @@ import pandas as pd
 
 from attention_core.channels import Products
 from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.scale import checked_by_tests
 from attention_core.trace import Role
 
 UP, DOWN = "#d98632", "#4a8cba"
@@ -89,7 +90,7 @@ def channel_bars(
         mouse = mouse.add_params(
             alt.selection_point(name=select, fields=["channel"], on="click", empty=False, clear=False)
         )
-    return alt.layer(*layers, mouse).properties(height=height)
+    return checked_by_tests(alt.layer(*layers, mouse).properties(height=height))
 
 
 def product_bars(products: Products, n_channels: int, *, height: int = 180) -> alt.LayerChart:
@@ -123,7 +124,9 @@ def product_bars(products: Products, n_channels: int, *, height: int = 180) -> a
     bars = base.mark_bar(cornerRadiusEnd=1).encode(
         color=alt.condition("datum.product >= 0", alt.value(UP), alt.value(DOWN))
     )
-    right = base.transform_filter("datum.product >= 0").mark_text(align="left", dx=4, fontSize=11, aria=False)
-    left = base.transform_filter("datum.product < 0").mark_text(align="right", dx=-4, fontSize=11, aria=False)
+    small = {"fontSize": 11, "color": "#8a93a0", "aria": False}
+    right = base.transform_filter("datum.product >= 0").mark_text(align="left", dx=4, **small)
+    left = base.transform_filter("datum.product < 0").mark_text(align="right", dx=-4, **small)
     words = alt.Text("words:N")
-    return alt.layer(bars, right.encode(text=words), left.encode(text=words)).properties(height=height)
+    whole = alt.layer(bars, right.encode(text=words), left.encode(text=words))
+    return checked_by_tests(whole.properties(height=height))

@@ -28,9 +28,13 @@ class CheckedByTests(alt.LayerChart):
 
 def fixed(chart: alt.LayerChart, width: int, height: int) -> alt.LayerChart:
     """Return the chart with a plot of exactly this size; axes and colour bar come on top (cells stay square)."""
-    sized = chart.properties(width=width, height=height, autosize=alt.AutoSizeParams(type="pad"))
-    object.__setattr__(sized, "__class__", CheckedByTests)  # Altair takes plain assignments for parts of the spec
-    return sized
+    return checked_by_tests(chart.properties(width=width, height=height, autosize=alt.AutoSizeParams(type="pad")))
+
+
+def checked_by_tests(chart: alt.LayerChart) -> alt.LayerChart:
+    """Return the chart, no longer held against the schema when it is drawn."""
+    object.__setattr__(chart, "__class__", CheckedByTests)  # Altair takes plain assignments for parts of the spec
+    return chart
 
 
 def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
