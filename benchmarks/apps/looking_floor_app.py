@@ -1,0 +1,28 @@
+"""The floor of the looking pages' latency: ?pad=find, read or ask; that page's pad, no model, one trivial chart."""
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from ui.canvas import drawing_pad
+
+st.set_page_config(layout="wide")
+which = st.session_state.setdefault("which", st.query_params.get("pad", "find"))
+st.title("Floor")
+asked = ""
+if which == "read":
+    from ui.read import number_pad
+
+    canvas = number_pad().canvas
+elif which == "ask":
+    from ui.ask_pad import PAD as ASK_PAD
+
+    canvas = drawing_pad(ASK_PAD).canvas
+    asked = st.text_input("Your question, in English", "what colour is the 7?", key="question")
+else:
+    from ui.find_pad import PAD as FIND_PAD
+
+    canvas = drawing_pad(FIND_PAD).canvas
+amounts = [float((canvas[..., :3].min(-1) < 128).mean()), len(asked) / 100]
+bars = alt.Chart(pd.DataFrame({"amount": amounts, "what": ["ink", "letters"]})).mark_bar()
+st.altair_chart(bars.encode(x=alt.X("amount:Q"), y=alt.Y("what:N"), tooltip=[alt.Tooltip("amount:Q")]), key="floor")
