@@ -7,7 +7,18 @@ from attention_core.data.scenes import FIND_SIDE
 from attention_core.trace import AttentionTrace
 from ui.canvas import drawing_pad
 from ui.export import export_bar
-from ui.find import STYLE, answers, chosen_region, drawn, figures_caption, hero, look, mask_over, region_numbers
+from ui.find import (
+    STYLE,
+    answers,
+    chosen_region,
+    drawn,
+    figures_caption,
+    follow_click,
+    hero,
+    look,
+    mask_over,
+    region_numbers,
+)
 from ui.find_pad import NAME, PAD, clutter_buttons, remark_on
 from ui.find_steps import channel_card, step_body, words_of_region
 from ui.find_try import block_section
@@ -50,6 +61,7 @@ with answer:
 
 def step_by_step(trace: AttentionTrace) -> None:
     """Step from the drawing to the answer, the mask over the drawing always beside it."""
+    follow_click(f"{NAME}_small")
     step = stepper(trace, NAME)
     hidden = is_hidden(step, NAME)
     words, body = st.columns([0.82, 1], gap="large")

@@ -125,6 +125,13 @@ def _take_click(key: str) -> None:
     if clicked:
         st.session_state[f"{NAME}_region"] = int(clicked[0]["position"])
         st.query_params["region"] = str(clicked[0]["position"])
+        st.session_state[f"{NAME}_clicked"] = key
+
+
+def follow_click(key: str) -> None:
+    """Run the whole page again after a click on a map inside a fragment, whose region stands outside it too."""
+    if st.session_state.pop(f"{NAME}_clicked", "") == key:
+        st.rerun()
 
 
 def _follow_peak() -> None:
