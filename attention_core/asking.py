@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
@@ -19,6 +20,8 @@ from attention_core.models.scene_question import SceneQuestion
 
 WHERE = ("top left", "bottom right", "middle", "top right", "bottom left", "top", "right", "left", "bottom")
 RELATED = ("left of", "above", "right of", "below")
+LEAST_INK = 0.2
+"""A region with less ink than this in every pixel is bare paper."""
 AROUND = 1
 """Regions around a digit that have seen its ink too."""
 
@@ -43,10 +46,12 @@ class Counted(NamedTuple):
     Attributes:
         answers: one per drawing.
         empty: float (n_drawings, n_looks), the weight of the empty key.
+        paper: float (n_drawings, n_looks), the weight of all regions without ink.
     """
 
     answers: list[str]
     empty: np.ndarray
+    paper: np.ndarray
 
 
 def see(canvas: np.ndarray) -> Seen:
@@ -98,11 +103,14 @@ def answers_to(model: SceneQuestion, picture: Tensor, questions: Sequence[Questi
 
 @torch.inference_mode()
 def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scoring: str = "dot") -> Counted:
-    """Ask the same question about several pictures, each (4, 64, 64), and note what the empty key gets."""
-    words = torch.tensor([numbers_of(words_of(text))]).expand(len(pictures), -1)
-    looked = model(torch.stack(list(pictures)).to(model.row.device), words.to(model.row.device), scoring)
+    """Ask one question about several pictures, each (4, 64, 64), and note the weight of what matches nothing."""
+    together = torch.stack(list(pictures)).to(model.row.device)
+    words = torch.tensor([numbers_of(words_of(text))], device=model.row.device).expand(len(pictures), -1)
+    looked = model(together, words, scoring)
+    bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < LEAST_INK
     said = [ANSWERS[one] for one in looked.logits.argmax(1).tolist()]
-    return Counted(said, looked.weights[:, :, -1].cpu().numpy())
+    paper = (looked.weights[:, :, :-1] * bare[:, None]).sum(-1)
+    return Counted(said, looked.weights[:, :, -1].cpu().numpy(), paper.cpu().numpy())
 
 
 def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
@@ -121,6 +129,8 @@ def fitting_questions(digits: Sequence[DrawnDigit], read: Sequence[str] = ()) ->
         digits: of the drawing.
         read: for every digit which one it is, as far as is known; "" = not known.
     """
+    if not digits:
+        return list(EXAMPLES[:6])
     names = [*read, *[""] * (len(digits) - len(read))]
     items = [Item(name or "?", one.colour, *one.middle) for one, name in zip(digits, names, strict=True)]
     drawn = [one.colour for one in digits]
@@ -142,12 +152,7 @@ def fitting_questions(digits: Sequence[DrawnDigit], read: Sequence[str] = ()) ->
         clear = [one for one in choices if (answer(one, items) or ("nothing", ()))[1]]
         fallback = choices[:1] if choices and choices[0].kind in (Kind.COUNT, Kind.EXISTS) else []
         fitting += (clear or fallback)[:1]
-    return fitting or [
-        Question(Kind.COUNT),
-        Question(Kind.DIGIT_AT, place="top left"),
-        Question(Kind.COLOUR_OF_DIGIT, digit="7"),
-        Question(Kind.EXISTS, digit="3"),
-    ]
+    return fitting
 
 
 EXAMPLES = (

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.asking import Seen, count_in, see
-from attention_core.charts.regions import empty_weights
+from attention_core.charts.regions import nothing_weights
 from attention_core.data.colours import PEN
 from attention_core.data.questions import Kind, Question, write
 from attention_core.data.scene_presets import HEIGHT, MOST, PLACES_OF_MANY
@@ -45,9 +45,9 @@ def counting_part(drawing: AskedDrawing, question: Question | None) -> None:
     """Say and show how the model counts although its weights sum to one."""
     st.markdown(
         "Weights sum to one: the average of three equal values is the same as of one, so that a plain average cannot "
-        "count. Here one more key stands for *nothing*. Its score does not depend on the drawing, but it has to share "
-        "with every region that matches: the more digits match, the less is left for it. "
-        "What the empty key hands over fades by the same measure, and from that the answer is read."
+        "count. But what does not match takes a share too: one more key stands for *nothing*, and bare paper matches "
+        "nothing either. The more digits match, the less weight is left for these. What they hand over fades by the "
+        "same measure, and from that the answer can be read."
     )
     scoring = chosen_scoring()
     left, right = st.columns([1, 1.15], gap="large")
@@ -80,10 +80,10 @@ def counting_part(drawing: AskedDrawing, question: Question | None) -> None:
         counted = count_in(model, [one.picture for one in shown], text, scoring)
     with right:
         st.altair_chart(
-            empty_weights(counts, counted.empty, counted.answers),
+            nothing_weights(counts, counted.empty, counted.paper, counted.answers),
             width="stretch",
             key=f"{NAME}_counting",
-            alt="The empty key's weight at every look against the number of digits that match",
+            alt="The weight of the empty key and of bare paper against the number of digits that match",
         )
         n_right = sum(said == str(count) for said, count in zip(counted.answers, counts, strict=True))
         st.caption(

@@ -17,13 +17,13 @@ from ui.labels import distinct
 EMPTY_KEY = -1
 """Among the choices: block the key that stands for nothing."""
 BLOCKED = f"{NAME}_blocked"
-SIZE = 280
+SIZE = 250
 
 
 def experiment_part(drawing: AskedDrawing, reading: Reading, before: Answered) -> None:
     """Let a person block keys or make the attention uniform, and show what the answer becomes."""
     grid, scoring = grid_of(before), chosen_scoring()
-    choose, after_map, result = st.columns([0.9, 1.15, 1], gap="large")
+    choose, after_map, result = st.columns([0.85, 1.25, 0.95], gap="medium")
     with choose:
         digits = _choose_digits(drawing.digits)
         uniform = st.toggle(

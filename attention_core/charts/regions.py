@@ -8,11 +8,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.palette import INK_RAMP, ROLE_COLOURS, Ramp
+from attention_core.charts.palette import ROLE_COLOURS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer, fixed
 from attention_core.trace import Role
 
+COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 GAP, SQUARE = 1.2, 2.4
 """Widths in regions: between the picture and the square, and of the square."""
 
@@ -152,57 +153,64 @@ def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480
     )
 
 
-def empty_weights(
-    counts: Sequence[int], weights: np.ndarray, said: Sequence[str], *, height: int = 230
+PARTS = ("empty key and bare paper", "empty key alone")
+
+
+def nothing_weights(
+    counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str], *, height: int = 250
 ) -> alt.LayerChart:
-    """Draw how the weight of an empty key changes with the number of things that match.
+    """Draw how the weight of what matches nothing changes with the number of things that match.
 
     Args:
         counts: n numbers of things, ascending.
-        weights: float (n, n_looks), the empty key's weight at every look.
+        empty: float (n, n_looks), the empty key's weight at every look.
+        paper: float (n, n_looks), the weight of all regions without ink.
         said: n answers.
         height: screen pixels.
     """
-    names = [f"look {look + 1}" for look in range(weights.shape[1])]
+    looks = [f"look {look + 1}" for look in range(empty.shape[1])]
     frame = pd.DataFrame(
         [
-            {"matching": count, "look": name, "weight": float(weights[place, look]), "answer": said[place]}
+            {
+                "matching": count,
+                "look": look,
+                "part": part,
+                "weight": float(weights[place, number]),
+                "answer": said[place],
+            }
+            for part, weights in zip(PARTS, (empty + paper, empty), strict=True)
             for place, count in enumerate(counts)
-            for look, name in enumerate(names)
+            for number, look in enumerate(looks)
         ]
     )
-    colours = [ROLE_COLOURS[Role.SCORES], ROLE_COLOURS[Role.WEIGHTS]][-len(names) :]
+    across = alt.X(
+        "matching:Q",
+        title="digits that match",
+        axis=alt.Axis(values=list(counts), format="d", grid=False),
+        scale=alt.Scale(domain=[min(counts) - 0.3, max(counts) + 0.3], nice=False),
+    )
+    up = alt.Y("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
+    legend = alt.Legend(orient="top", title=None, labelLimit=220)
     base = alt.Chart(frame).encode(
-        x=alt.X(
-            "matching:Q",
-            title="digits that match",
-            axis=alt.Axis(values=list(counts), format="d", grid=False),
-            scale=alt.Scale(domain=[min(counts) - 0.3, max(counts) + 0.3], nice=False),
-        ),
-        y=alt.Y(
-            "weight:Q",
-            title="weight of “nothing”",
-            axis=alt.Axis(format="%", tickCount=5),
-            scale=alt.Scale(domain=[0, 1]),
-        ),
-        color=alt.Color(
-            "look:N",
-            sort=names,
-            scale=alt.Scale(domain=names, range=colours),
-            legend=alt.Legend(orient="top", title=None),
+        x=across,
+        y=up,
+        color=alt.Color("look:N", sort=looks, scale=alt.Scale(domain=looks, range=COLOURS_OF_LOOKS), legend=legend),
+        strokeDash=alt.StrokeDash(
+            "part:N", sort=list(PARTS), scale=alt.Scale(domain=list(PARTS), range=[[1, 0], [3, 3]]), legend=legend
         ),
         tooltip=[
             alt.Tooltip("matching:Q", title="digits that match"),
             alt.Tooltip("look:N"),
-            alt.Tooltip("weight:Q", format=".1%", title="weight of “nothing”"),
+            alt.Tooltip("part:N"),
+            alt.Tooltip("weight:Q", format=".1%"),
             alt.Tooltip("answer:N", title="model's answer"),
         ],
     )
+    answers = pd.DataFrame({"matching": list(counts), "said": [f"says {one}" for one in said], "weight": 1.0})
     words = (
-        alt.Chart(frame[frame["look"] == names[-1]].assign(said=lambda one: "says " + one["answer"]))
-        .mark_text(dy=-12, fontSize=11, color=INK_RAMP.colours[3], aria=False)
-        .encode(x=alt.X("matching:Q"), y=alt.Y("weight:Q"), text=alt.Text("said:N"))
+        alt.Chart(answers)
+        .mark_text(dy=2, fontSize=11, color="#858d98", aria=False)
+        .encode(x=across, y=up, text=alt.Text("said:N"))
     )
-    return alt.layer(base.mark_line(strokeWidth=2), base.mark_point(size=60, filled=True, opacity=1), words).properties(
-        height=height
-    )
+    points = base.mark_point(size=50, filled=True, opacity=1)
+    return alt.layer(base.mark_line(strokeWidth=2), points, words).properties(height=height)

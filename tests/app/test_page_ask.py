@@ -1,0 +1,274 @@
+"""Ask about a drawing without a browser: questions typed, built and refused, odd drawings, steps, experiments."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attention_core.data.questions import ANSWERS
+from attention_core.data.scene_presets import SCENES, scene_strokes
+
+PAGE, OTHER = "pages/ask.py", "pages/start.py"
+NAME, SIDE = "ask", 320
+
+
+@pytest.fixture
+def page(app):
+    return app.switch_page(PAGE).run()
+
+
+def inject(page, canvas, objects):
+    """Put a drawing onto the pad as the canvas component sends one, and run the page."""
+    buffer = io.BytesIO()
+    Image.fromarray(canvas).save(buffer, "PNG")
+    data = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    generation = page.session_state[f"{NAME}_generation"]
+    page.session_state[f"{NAME}_pad_{generation}"] = {
+        "drawing": {"raw": {"version": "7.4.0", "objects": objects}, "data": data}
+    }
+    return page.run()
+
+
+def draw(page, strokes):
+    """Put strokes onto the pad."""
+    from ui.canvas import render_strokes
+
+    objects = [
+        {
+            "type": "Path",
+            "path": [["M", *one.path[0].tolist()], *(["L", *point] for point in one.path[1:].tolist())],
+            "stroke": one.colour,
+            "strokeWidth": one.width,
+        }
+        for one in strokes
+    ]
+    return inject(page, render_strokes(strokes, (SIDE, SIDE), "light"), objects)
+
+
+def asks(page, text):
+    """Type a question and press Enter."""
+    return page.text_input(key=f"{NAME}_text").set_value(text).run()
+
+
+def said(page) -> str:
+    parts = [*page.info, *page.warning, *page.error, *page.markdown, *page.caption]
+    return "\n".join(part.value for part in parts)
+
+
+def bodies(page) -> str:
+    return "\n".join(part.proto.body for part in page.get("html"))
+
+
+def answers(page) -> list[str]:
+    """The large answers: the page's own, then the experiment's."""
+    return re.findall(r'<div class="answer"[^>]*>(?:<span[^>]*></span>)?(\w+)<span', bodies(page))
+
+
+def chips(page) -> list[str]:
+    return [one.label for one in page.button if one.key.startswith(f"{NAME}_example_")]
+
+
+def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
+    assert not page.exception
+    assert not page.error
+    assert answers(page)[0] in ANSWERS
+    assert len(page.get("vega_lite_chart")) >= 7
+    assert len(chips(page)) == 6
+    assert bodies(page).count("Weight of the empty key") == 3  # two looks, and the experiment's
+
+
+@pytest.mark.parametrize(
+    ("scene", "question", "answer"),
+    [
+        ("Five colours", "which digit is left of the blue one?", "7"),
+        ("Five colours", "What colour's the FIVE?", "green"),
+        ("Four red", "how many red digits?", "4"),
+        ("Threes", "is there a 0", "yes"),
+    ],
+)
+def test_question_is_answered(page, scene, question, answer):
+    page.button(key=f"{NAME}_preset_{scene}").click().run()
+    asks(page, question)
+    assert not page.exception
+    assert answers(page) == [answer, answer]
+
+
+def test_both_scores_can_be_chosen_and_give_different_maps(page):
+    before = bodies(page)
+    page.segmented_control(key=f"{NAME}_scoring").set_value("additive").run()
+    assert not page.exception
+    assert answers(page)
+    assert bodies(page) != before
+    assert page.query_params["score"] == "additive"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "Ask something"),
+        ("how many digits " * 63, "characters"),
+        ("Quelle est la couleur de ce chiffre ?", "English"),
+        ("この絵には何がありますか", "English"),
+        ("<script>alert('x')</script> <b>hi</b>", "English"),
+        ("🙂🙃", "no words"),
+        ("where is the 7?", "where"),
+    ],
+    ids=["empty", "thousand characters", "French", "Japanese", "markup", "emoji", "outside"],
+)
+def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page, text, why):
+    objects = page.session_state[f"{NAME}_drawing"]["objects"]
+    asks(page, text)
+    assert not page.exception
+    assert not page.error
+    assert why in page.info[0].value
+    assert len(chips(page)) == 8  # one of every kind
+    assert not answers(page)
+    assert page.session_state[f"{NAME}_text"] == text
+    page.button(key=f"{NAME}_example_4").click().run()
+    assert answers(page)
+    assert page.session_state[f"{NAME}_drawing"]["objects"] == objects
+
+
+def test_other_words_are_read_as_words_that_the_model_knows(page):
+    asks(page, "left of the blue one")
+    assert "Read as: `which digit is left of the blue one`" in said(page)
+
+
+def test_question_is_built_from_menus(page):
+    page.selectbox(key=f"{NAME}_menu_kind").set_value("colour beside another").run()
+    page.selectbox(key=f"{NAME}_menu_relation").set_value("below").run()
+    page.selectbox(key=f"{NAME}_menu_anchor").set_value("3").run()
+    page.button(key=f"{NAME}_ask_this").click().run()
+    assert not page.exception
+    assert page.session_state[f"{NAME}_text"] == "what colour is the digit below the 3?"
+    assert page.query_params["q"] == "what colour is the digit below the 3?"
+    page.selectbox(key=f"{NAME}_menu_kind").set_value("is there").run()
+    assert "Choose a digit or a colour" in said(page)
+
+
+def test_address_brings_question_and_scene_back(start_app):
+    first, second = start_app(), start_app()
+    for visitor in (first, second):
+        visitor.query_params["scene"] = "42"
+        visitor.query_params["q"] = "how many digits?"
+        visitor.switch_page(PAGE).run()
+        assert not visitor.exception
+        assert visitor.session_state[f"{NAME}_text"] == "how many digits?"
+    one, other = (visitor.session_state[f"{NAME}_drawing"]["objects"] for visitor in (first, second))
+    assert one == other
+    assert len({stroke["stroke"] for stroke in one}) <= 3
+    first.button(key=f"{NAME}_compose").click().run()
+    assert first.query_params["scene"] != "42" or first.session_state[f"{NAME}_drawing"]["objects"] == one
+    assert answers(first)
+
+
+def test_empty_canvas_invites_to_draw_and_keeps_the_question(page):
+    asks(page, "what colour is the 7?")
+    page.button(key=f"{NAME}_clear").click().run()
+    assert not page.exception
+    assert not page.error
+    assert "canvas is empty" in said(page)
+    assert not answers(page)
+    page.button(key=f"{NAME}_preset_Threes").click().run()
+    assert answers(page)
+    assert page.session_state[f"{NAME}_text"] == "what colour is the 7?"
+
+
+def test_one_line_and_a_canvas_painted_over_give_answers_and_no_error(page):
+    line = [scene_strokes(SCENES["Four red"], SIDE)[0]._replace(path=np.array([[60.0, 40.0], [62.0, 250.0]]))]
+    draw(page, line)
+    assert not page.exception
+    assert answers(page)
+    full = np.zeros((SIDE, SIDE, 4), np.uint8)
+    full[..., 3] = 255
+    full[:2, :2, :3] = 255
+    wide = [["M", 0, 160], ["L", 320, 160]]
+    inject(page, full, [{"type": "Path", "path": wide, "stroke": "#15191E", "strokeWidth": 60}] * 6)
+    assert not page.exception
+    assert not page.error
+    assert "painted over" in said(page)
+
+
+def test_what_is_odd_about_a_drawing_is_said_beside_the_answer(page):
+    strokes = scene_strokes(SCENES["Four red"], SIDE)
+    asks(page, "how many green digits?")
+    over = [one._replace(colour="#00a0a0", path=np.add(one.path, (12.0, 8.0))) for one in strokes[:2]]
+    draw(page, [*strokes, *over])
+    words = said(page)
+    assert re.search(r"#00a0a0\) lies between \*\*\w+\*\* and \*\*\w+\*\*", words)
+    assert "lie over each other" in words
+    asks(page, "which digit is yellow?")
+    assert "no **yellow** ink" in said(page)
+
+
+@pytest.mark.parametrize("look", [0, 1])
+def test_every_step_of_a_look_is_shown(page, look):
+    page.segmented_control(key=f"{NAME}_number").set_value(look).run()
+    names = page.segmented_control(key=f"{NAME}_look_step").options
+    assert len(names) >= 8
+    while not page.button(key=f"{NAME}_look_previous").disabled:
+        page.button(key=f"{NAME}_look_previous").click().run()
+        assert not page.exception
+    assert page.session_state[f"{NAME}_look_step"] == "picture"
+
+
+def test_forbidding_everything_that_is_red_changes_what_is_counted(page):
+    page.button(key=f"{NAME}_preset_Four red").click().run()
+    asks(page, "how many red digits are there?")
+    places = [place for place, one in enumerate(SCENES["Four red"]) if one.colour == "red"]
+    page.session_state[f"{NAME}_block"] = places
+    page.run()
+    assert not page.exception
+    before, after = answers(page)
+    assert before == "4"
+    assert after != "4"
+    page.session_state[f"{NAME}_block"] = []
+    page.toggle(key=f"{NAME}_uniform").set_value(True).run()
+    assert not page.exception
+    assert len(answers(page)) == 2
+
+
+def test_clicked_regions_are_blocked_and_given_back(page):
+    page.session_state[f"{NAME}_blocked"] = [0, 1, 16, 17, 999]
+    page.run()
+    assert not page.exception
+    page.button(key=f"{NAME}_give_back").click().run()
+    assert page.session_state[f"{NAME}_blocked"] == []
+
+
+def test_counting_is_measured_on_this_drawing_and_on_composed_ones(page):
+    assert "how many digits are there?" in said(page)
+    page.segmented_control(key=f"{NAME}_count_of").set_value("a composed one").run()
+    assert not page.exception
+    assert "how many red digits are there?" in said(page)
+    assert "6 counts are right" in said(page)
+    page.button(key=f"{NAME}_ask_count").click().run()
+    assert page.session_state[f"{NAME}_text"] == "how many red digits are there?"
+
+
+def test_drawing_and_question_survive_going_to_another_page(page):
+    draw(page, scene_strokes(SCENES["Threes"], SIDE))
+    asks(page, "how many digits?")
+    before = answers(page)
+    page.switch_page(OTHER).run()
+    page.switch_page(PAGE).run()
+    assert not page.exception
+    assert answers(page) == before
+    assert page.session_state[f"{NAME}_text"] == "how many digits?"
+
+
+def test_missing_weights_are_told_on_the_page(tmp_path, monkeypatch, start_app):
+    import streamlit as st
+
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    st.cache_resource.clear()
+    page = start_app().switch_page(PAGE).run()
+    st.cache_resource.clear()
+    assert not page.exception
+    assert "attention_core.train scene-question" in page.error[0].value
+    assert page.session_state[f"{NAME}_drawing"]["objects"]

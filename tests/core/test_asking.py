@@ -1,0 +1,101 @@
+"""Asking a scene question model: what it sees, what can be asked about a drawing, and answers about many drawings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core.asking import EXAMPLES, answers_to, count_in, fitting_questions, owners, regions_of, see, without
+from attention_core.data.drawn_digits import drawn_digits
+from attention_core.data.questions import ANSWERS, Kind, Question
+from attention_core.data.scene_presets import SCENES, scene_strokes
+from attention_core.data.scene_questions import Item, answer
+from attention_core.data.strokes import draw_paths
+from attention_core.models import build, load
+
+SIDE = 320
+
+
+def canvas_of(strokes):
+    canvas = np.full((SIDE, SIDE, 4), 255, np.uint8)
+    for one in strokes:
+        share = draw_paths([one.path], SIDE, one.width)[..., :1] / 255
+        ink = [int(one.colour[place : place + 2], 16) for place in (1, 3, 5)]
+        canvas[..., :3] = np.rint(canvas[..., :3] * share + np.array(ink) * (1 - share))
+    return canvas
+
+
+@pytest.fixture(scope="module")
+def drawing():
+    strokes = scene_strokes(SCENES["Five colours"], SIDE)
+    return strokes, drawn_digits(strokes, SIDE, "#FFFFFF"), see(canvas_of(strokes))
+
+
+def test_every_pixel_of_ink_belongs_to_the_digit_that_it_lies_in(drawing):
+    strokes, digits, seen = drawing
+    whose = owners(seen, strokes, digits, SIDE)
+    assert ((whose >= 0) == (seen.picture[0].numpy() > 0)).all()
+    for place, one in enumerate(digits):
+        rows, columns = np.nonzero(whose == place)
+        found = np.array([rows.min(), columns.min(), rows.max() + 1, columns.max() + 1]) / 64
+        assert found == pytest.approx(np.array(one.box), abs=0.03)
+
+
+def test_a_digit_taken_away_leaves_the_others_as_they_were(drawing):
+    strokes, digits, seen = drawing
+    whose = owners(seen, strokes, digits, SIDE)
+    less = without(seen, whose, [1])
+    there = torch.from_numpy(whose != 1)
+    assert less.picture[:, ~there].abs().max() == 0
+    assert torch.equal(less.picture[:, there], seen.picture[:, there])
+    assert (less.shown[whose == 1] == 255).all()
+
+
+def test_a_digit_s_regions_cover_its_box(drawing):
+    _, digits, _ = drawing
+    for one in digits:
+        keys = regions_of(one, (16, 16))
+        rows, columns = np.divmod(keys, 16)
+        top, left, bottom, right = one.box
+        assert rows.min() <= top * 16 <= bottom * 16 <= rows.max() + 1
+        assert columns.min() <= left * 16 <= right * 16 <= columns.max() + 1
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_questions_that_fit_have_a_clear_answer_that_is_there(name):
+    digits = drawn_digits(scene_strokes(SCENES[name], SIDE), SIDE, "#FFFFFF")
+    items = [Item(str(one.digit), one.colour, one.x, one.y) for one in SCENES[name]]
+    asked = fitting_questions(digits, [str(one.digit) for one in SCENES[name]])
+    assert len({one.kind for one in asked}) == len(asked) >= 6
+    for one in asked:
+        true = answer(one, items)
+        assert true is not None
+        assert true[1] or one.kind is Kind.EXISTS, one
+
+
+def test_an_empty_drawing_still_has_questions_to_try():
+    assert fitting_questions([]) == list(EXAMPLES[:6])
+
+
+def test_counting_tells_the_weight_of_the_empty_key_and_of_bare_paper(drawing):
+    model = build("scene-question").eval()
+    seen = drawing[2]
+    counted = count_in(model, [seen.picture, torch.zeros_like(seen.picture)], "how many digits are there")
+    assert counted.empty.shape == counted.paper.shape == (2, model.config.n_looks)
+    assert counted.empty[1] + counted.paper[1] == pytest.approx(1, abs=1e-5)  # there is nothing but paper
+    assert (counted.empty[0] + counted.paper[0] < 1).all()
+    assert set(counted.answers) <= set(ANSWERS)
+
+
+@pytest.mark.parametrize("scoring", ["dot", "additive"])
+def test_the_trained_model_answers_nearly_all_that_fits_the_scenes(scoring):
+    model, right = load("scene-question", "cpu"), []
+    for scene in SCENES.values():
+        strokes = scene_strokes(scene, SIDE)
+        items = [Item(str(one.digit), one.colour, one.x, one.y) for one in scene]
+        digits = drawn_digits(strokes, SIDE, "#FFFFFF")
+        asked = [*fitting_questions(digits, [item.digit for item in items]), Question(Kind.COUNT)]
+        said = answers_to(model, see(canvas_of(strokes)).picture, asked, scoring)
+        right += [one == answer(question, items)[0] for one, question in zip(said, asked, strict=True)]
+    assert np.mean(right) >= 0.85
