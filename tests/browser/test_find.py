@@ -1,0 +1,114 @@
+"""The page on finding a digit in a real browser: strokes are answered, clutter comes and goes, clicks ask."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ui.navigation import PAGES
+
+ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "find.py")
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+BARS = ".st-key-find_answer svg.marks [aria-label*='probability: ']"
+ANSWER = f"""() => [...document.querySelectorAll("{BARS}")].map(bar => bar.getAttribute('aria-label')).join()"""
+MASK = """() => [...document.querySelectorAll('.st-key-find_hero svg.marks image')]
+    .map(image => image.getAttribute('href') ?? image.getAttribute('xlink:href') ?? '').join()"""
+OTHER_CHANNEL = """before => [...document.querySelectorAll('p')]
+    .some(one => /^Channel [0-9]+ /.test(one.innerText) && one.innerText !== before)"""
+VERDICT = "() => document.querySelector('.verdict b')?.textContent"
+
+
+@pytest.fixture
+def visitor(page, app_url):
+    """The page, opened and painted."""
+    page.goto(f"{app_url}/{ADDRESS}?step=key")
+    page.locator("canvas.upper-canvas").wait_for()
+    page.locator(BARS).first.wait_for()
+    page.locator(".st-key-find_hero svg.marks image").first.wait_for()
+    settle(page)
+    return page
+
+
+def settle(page) -> None:
+    page.wait_for_timeout(300)
+    page.wait_for_function(IDLE)
+    page.wait_for_timeout(200)
+
+
+def draw(page, points) -> None:
+    """Draw one stroke through points given as shares of the pad."""
+    box = page.locator("canvas.upper-canvas").bounding_box()
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place, steps=6)
+    page.mouse.up()
+
+
+def wait_for_change(page, expression, before) -> None:
+    page.wait_for_function(f"before => {{ const now = ({expression})(); return now && now !== before; }}", arg=before)
+    settle(page)
+
+
+def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(visitor):
+    visitor.locator(".st-key-find_clear button").click()
+    visitor.locator(BARS).first.wait_for(state="detached")
+    settle(visitor)
+    visitor.wait_for_timeout(800)  # a new canvas is mounted
+    draw(visitor, [(0.55, 0.55), (0.8, 0.55), (0.66, 0.88)])  # a seven, off the middle
+    visitor.locator(BARS).first.wait_for()
+    settle(visitor)
+    assert visitor.evaluate(VERDICT) == "7"
+    alone = visitor.evaluate(MASK)
+    visitor.locator(".st-key-find_scatter button").click()
+    wait_for_change(visitor, MASK, alone)
+    cluttered = visitor.evaluate(MASK)
+    visitor.locator(".st-key-find_erase button").click()
+    wait_for_change(visitor, MASK, cluttered)
+    assert visitor.evaluate(VERDICT) == "7"
+
+
+def test_stroke_changes_the_answer_and_the_mask(visitor):
+    answer, mask = visitor.evaluate(ANSWER), visitor.evaluate(MASK)
+    draw(visitor, [(0.15, 0.2), (0.45, 0.45)])  # through the three
+    wait_for_change(visitor, ANSWER, answer)
+    assert visitor.evaluate(MASK) != mask
+
+
+def test_click_on_a_region_shows_its_score_and_frames_it(visitor):
+    chart = visitor.locator(".st-key-find_hero svg.marks")
+    box = chart.bounding_box()
+    side = box["width"]  # the picture is as wide as the chart and stands at its top
+    visitor.mouse.click(box["x"] + 0.7 * side, box["y"] + 0.5 * side)
+    visitor.wait_for_url(re.compile(r"[?&]region=\d+"))
+    region = int(re.search(r"region=(\d+)", visitor.url)[1])
+    assert divmod(region, 15) == (pytest.approx(7, abs=1), pytest.approx(10, abs=1))
+    visitor.get_by_text(f"Score of row {region // 15}, column {region % 15}").wait_for()
+    settle(visitor)
+    small = visitor.locator(".st-key-find_small svg.marks")
+    small.scroll_into_view_if_needed()
+    box = small.bounding_box()
+    visitor.mouse.click(box["x"] + 0.23 * box["width"], box["y"] + 0.9 * box["height"])  # row 13, column 3
+    visitor.get_by_text(re.compile("Score of row 1[234], column [234]")).wait_for()
+    settle(visitor)
+
+
+def test_click_on_a_channel_shows_its_picture_weight_and_product(visitor):
+    sheet = visitor.locator(".st-key-find_sheet_key svg.marks")
+    sheet.locator("image").first.wait_for()
+    sheet.scroll_into_view_if_needed()
+    box = sheet.bounding_box()
+    before = visitor.get_by_text(re.compile(r"^Channel \d+ ")).inner_text()
+    visitor.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 0.35 * box["height"])
+    visitor.wait_for_function(OTHER_CHANNEL, arg=before)
+    settle(visitor)
+    assert visitor.locator(".st-key-find_card svg.marks image").count() == 2
+
+
+def test_phone_shows_pad_mask_and_answer_without_scrolling_sideways(visitor):
+    visitor.set_viewport_size({"width": 390, "height": 844})
+    visitor.wait_for_timeout(500)
+    settle(visitor)
+    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
