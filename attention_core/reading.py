@@ -22,7 +22,7 @@ INK_FROM = 0.3
 """A pixel of the reader's picture with at least this much ink belongs to a piece."""
 SMALLEST_PIECE = 1 / 6
 """Share of the picture's height below which a piece is a speck and no digit."""
-WIDEST_DIGIT = 1.35
+WIDEST_DIGIT = 1.1
 """Width over height from which on a piece is taken for more than one digit."""
 STRAIGHT = 0.96
 """Distance of a stroke's ends over its length from which on it is a line."""

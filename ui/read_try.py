@@ -33,13 +33,18 @@ def experiment_part(shown: Shown) -> None:
     with choose:
         start, why = _choose_start(shown)
         skipped = _choose_skipped(shown)
-    after = read_again(shown.picture, start, skipped)
     with result:
         st.markdown(f"As it was: **{shown.reading.digits or 'nothing'}**")
         st.html(cards(shown.reading))
+        if start is None and not skipped:
+            st.caption(
+                "Nothing is changed yet. Try *from later in this number*: the same picture, read from the middle."
+            )
+            return
+        after = read_again(shown.picture, start, skipped)
         st.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
         st.html(cards(after, blind=skipped))
-        st.markdown(" ".join([why, *_what_followed(shown, after, start is not None, skipped)]).strip())
+        st.markdown(" ".join([why, *_what_followed(shown, after, skipped)]).strip())
         _maps_of(shown, after, skipped)
 
 
@@ -138,13 +143,11 @@ def _maps_of(shown: Shown, after: Reading, skipped: list[int]) -> None:
     )
 
 
-def _what_followed(shown: Shown, after: Reading, started: bool, skipped: list[int]) -> list[str]:
+def _what_followed(shown: Shown, after: Reading, skipped: list[int]) -> list[str]:
     """Say in words what the change did; nothing is claimed that these two readings do not show."""
     before = shown.reading
-    if not started and not skipped:
-        return ["Nothing is changed yet. Try *from later in this number*: the same picture, read from the middle."]
     told = []
-    if started and not skipped:
+    if not skipped:
         place = begins_at(before.digits, after.digits)
         if place == 0:
             told.append("It reads the same: with this query, too, the first look goes to the beginning.")

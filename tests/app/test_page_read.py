@@ -75,41 +75,33 @@ def test_arrival_shows_a_number_read_with_its_film(page):
     assert not page.info
     assert any("stopped by itself" in text for text in texts(page))
     assert "Look 1 of 6" in texts(page)
-    assert len(page.get("vega_lite_chart")) >= 8
+    assert len(page.get("vega_lite_chart")) >= 7
 
 
-def test_presets_are_read_digit_by_digit(page):
-    for number in ("7", "42", "1809", "271828"):
+def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page):
+    for number in ("42", "271828"):
         page.button(key=f"{NAME}_preset_{number}").click().run()
         assert read(page) == number
         assert f"Look 1 of {len(number) + 1}" in texts(page)
-
-
-def test_drawn_number_is_read_dark_on_light_and_light_on_dark(page):
     draw(page, "605")
     assert read(page) == "605"
     draw(page, "428", ink=(244, 246, 248), background=(17, 21, 26))
     assert read(page) == "428"
 
 
-def test_typed_number_is_written_and_read(page):
+def test_typed_number_is_written_and_anything_else_leaves_the_pad_as_it_was(page):
     page.text_input(key=f"{NAME}_typed").set_value(" 2048 ").run()
     assert read(page) == "2048"
     assert page.query_params["number"] in ("2048", ["2048"])
-
-
-def test_what_cannot_be_written_leaves_the_pad_as_it_was(page):
     before = objects(page)
-    for typed in ("<b>7</b>", "-3", "٣٤", "123456789"):
+    for typed in ("<b>7</b>", "٣٤", "123456789"):
         page.text_input(key=f"{NAME}_typed").set_value(typed).run()
         assert "Only the digits" in told(page), typed
         assert objects(page) == before
-        assert read(page) == "31415"
+        assert read(page) == "2048"
 
 
-@pytest.mark.parametrize(
-    ("asked", "shown"), [("90210", "90210"), ("<script>alert(1)</script>", "31415"), ("9" * 500, "31415")]
-)
+@pytest.mark.parametrize(("asked", "shown"), [("90210", "90210"), ("<script>alert(1)</script>", "31415")])
 def test_address_names_a_number_or_is_ignored(start_app, asked, shown):
     page = start_app()
     page.query_params["number"] = asked
@@ -119,38 +111,27 @@ def test_address_names_a_number_or_is_ignored(start_app, asked, shown):
     assert asked == shown or asked not in "".join(texts(page))
 
 
-def test_cleared_pad_invites_to_write_and_undo_brings_nothing_down(page):
-    page.button(key=f"{NAME}_clear").click().run()
-    assert "Write a number" in told(page)
-    assert not page.get("vega_lite_chart")
-    page.button(key=f"{NAME}_undo").click().run()
-    assert not page.exception
-    page.button(key=f"{NAME}_preset_42").click().run()
-    assert read(page) == "42"
-
-
-def test_one_line_is_read_as_a_one_and_said_to_be_one(page):
+def test_unusual_drawings_get_a_remark_and_a_reading(page):
     line = np.array([[288.0, 35.0], [286.0, 110.0]])
     inject(page, draw_paths([line], SIZE[1], 9)[: SIZE[0]], [line])
     assert read(page) == "1"
     assert "One straight line" in told(page)
-
-
-def test_overlapping_digits_get_a_remark_and_a_reading(page):
-    strokes = [*digit_strokes(3, (270, 72), 84), *digit_strokes(8, (305, 72), 84)]
+    strokes = [*digit_strokes(3, (270, 72), 84), *digit_strokes(8, (314, 72), 84)]
     inject(page, canvas_of(strokes), [stroke.path for stroke in strokes])
     assert "touch or overlap" in told(page)
     assert read(page)
-
-
-def test_seven_digits_are_more_than_was_trained_on(page):
     page.button(key=f"{NAME}_preset_1234567").click().run()
     assert "More digits than the reader was trained on" in told(page)
     assert read(page)
     assert len(objects(page)) >= 7
 
 
-def test_canvas_painted_black_is_told_and_nothing_is_lost(page):
+def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(page):
+    page.button(key=f"{NAME}_clear").click().run()
+    assert "Write a number" in told(page)
+    assert not page.get("vega_lite_chart")
+    inject(page, draw_paths([np.array([[300.0, 72.0]])], SIZE[1], 2)[: SIZE[0]], [[[300, 72], [300, 72]]])
+    assert "dot" in told(page)
     canvas = np.zeros((*SIZE, 4), np.uint8)
     canvas[..., 3] = 255
     for corner, words in ((8, "painted over"), (0, "one colour")):
@@ -164,42 +145,25 @@ def test_canvas_painted_black_is_told_and_nothing_is_lost(page):
     assert len(objects(page)) == 11
 
 
-def test_dot_gets_a_remark(page):
-    inject(page, draw_paths([np.array([[300.0, 72.0]])], SIZE[1], 2)[: SIZE[0]], [[[300, 72], [300, 72]]])
-    assert "dot" in told(page)
-
-
-def test_film_goes_forth_and_back_and_stops_at_the_end(page):
-    said = []
-    while not page.button(key=f"{NAME}_on").disabled:
-        said.append(next(text for text in texts(page) if text.startswith("The map says where")))
-        page.button(key=f"{NAME}_on").click().run()
-        assert not page.exception
-    assert len(set(said)) == 5  # no two looks are alike
-    assert "Look 6 of 6" in texts(page)
-    assert any(text.startswith("**The end**") for text in texts(page))
-    page.button(key=f"{NAME}_back").click().run()
-    assert "Look 5 of 6" in texts(page)
-
-
-def test_slider_scrubs_and_digits_jump(page):
-    page.slider(key=f"{NAME}_scrub").set_value(4).run()
-    assert "Look 4 of 6" in texts(page)
-    page.session_state[f"{NAME}_at"] = 1
-    page.run()
+def test_film_steps_scrubs_ends_and_is_shorter_after_a_shorter_number(page):
+    page.button(key=f"{NAME}_on").click().run()
     assert "Look 2 of 6" in texts(page)
     assert page.slider(key=f"{NAME}_scrub").value == 2
-
-
-def test_film_is_shorter_after_a_shorter_number(page):
-    page.slider(key=f"{NAME}_scrub").set_value(6).run()
+    second = next(text for text in texts(page) if text.startswith("The map says where **1** was read"))
+    page.slider(key=f"{NAME}_scrub").set_value(4).run()
+    assert "Look 4 of 6" in texts(page)
+    assert second not in texts(page)  # a 1 as well, at another place
+    page.session_state[f"{NAME}_at"] = 5
+    page.run()
+    assert page.button(key=f"{NAME}_on").disabled
+    assert any(text.startswith("**The end**") for text in texts(page))
     page.button(key=f"{NAME}_preset_7").click().run()
     assert read(page) == "7"
     assert "Look 2 of 2" in texts(page)
 
 
 def test_every_step_shows_formula_and_code(page):
-    for step in ("picture", "key", "query", "scores", "context", "state", "output"):
+    for step in ("picture", "key", "scores", "context", "output"):
         page.session_state[f"{NAME}_trace_step"] = step
         page.run()
         assert not page.exception, step
@@ -209,35 +173,28 @@ def test_every_step_shows_formula_and_code(page):
 
 def now(page) -> str:
     assert not page.exception
-    return next(text for text in texts(page) if text.startswith("Read now")).split("**")[1]
+    found = [text for text in texts(page) if text.startswith("Read now")]
+    return found[0].split("**")[1] if found else ""
 
 
-def test_state_after_two_looks_reads_from_the_third_digit(page):
-    assert now(page) == "31415"
+def test_another_first_query_reads_from_the_middle_or_says_end_or_begins_anew(page):
+    assert now(page) == ""
     page.session_state[f"{NAME}_start"] = "later"
     page.session_state[f"{NAME}_after"] = 2
     page.run()
     assert now(page) == "415"
     assert any("begins at digit 3" in text for text in texts(page))
     assert read(page) == "31415"
-
-
-def test_state_at_the_end_says_end_and_a_shorter_number_has_fewer_states(page):
-    page.session_state[f"{NAME}_start"] = "later"
-    page.session_state[f"{NAME}_after"] = 5
-    page.run()
-    assert now(page) == "nothing"
-    page.button(key=f"{NAME}_preset_42").click().run()
-    assert not page.exception
-    assert page.session_state[f"{NAME}_after"] <= 3
-
-
-def test_any_first_query_gives_a_reading(page):
-    for start in ("zeros", "random", "other"):
+    for start in ("random", "other"):
         page.session_state[f"{NAME}_start"] = start
         page.run()
-        assert not page.exception, start
+        assert now(page)
         assert any(text.startswith("The first query") for text in texts(page)), start
+    page.session_state[f"{NAME}_start"] = "later"
+    page.session_state[f"{NAME}_after"] = 6
+    page.button(key=f"{NAME}_preset_42").click().run()
+    assert now(page)
+    assert page.session_state[f"{NAME}_after"] == 3
 
 
 def test_withheld_glimpse_is_told_and_changes_what_is_read(page):
@@ -245,32 +202,23 @@ def test_withheld_glimpse_is_told_and_changes_what_is_read(page):
     page.run()
     assert now(page) != "31415"
     assert any("At look 2 it saw nothing" in text for text in texts(page))
+    page.session_state[f"{NAME}_skipped"] = [1, 5]  # the sixth look will not be there
     page.button(key=f"{NAME}_preset_7").click().run()
-    page.session_state[f"{NAME}_skipped"] = [1, 5]  # the sixth look is not there
-    page.run()
     assert not page.exception
     assert page.session_state[f"{NAME}_skipped"] == [1]
 
 
-def test_drawing_look_and_experiment_survive_another_page(page):
+def test_drawing_look_region_and_experiment_survive_another_page(page):
     draw(page, "605")
-    page.slider(key=f"{NAME}_scrub").set_value(3).run()
+    page.session_state[f"{NAME}_region"] = 100
     page.session_state[f"{NAME}_start"] = "zeros"
-    page.run()
+    page.slider(key=f"{NAME}_scrub").set_value(3).run()
     page.switch_page(OTHER).run()
     page.switch_page(PAGE).run()
     assert read(page) == "605"
     assert "Look 3 of 4" in texts(page)
-    assert page.session_state[f"{NAME}_start"] == "zeros"
-
-
-def test_chosen_region_is_followed_and_one_that_is_not_there_is_forgotten(page):
-    page.session_state[f"{NAME}_region"] = 100
-    page.run()
     assert any("row 2, column 4" in text for text in texts(page))
-    page.session_state[f"{NAME}_region"] = 10**6
-    page.run()
-    assert not page.exception
+    assert page.session_state[f"{NAME}_start"] == "zeros"
 
 
 @pytest.fixture
