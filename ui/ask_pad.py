@@ -10,13 +10,13 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.asking import Seen, owners, see, without
-from attention_core.data.canvases import CanvasRemark
+from attention_core.data.canvases import MOST_INK, CanvasRemark
 from attention_core.data.colours import COLOURS, PEN, name_of, nearest_names, rgb_of
 from attention_core.data.drawn_digits import DrawnDigit, drawn_digits, overlapping
 from attention_core.data.questions import Question
 from attention_core.data.scene_presets import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.sketches import Stroke
-from ui.canvas import PAPER, Pad, PadState, drawing_pad, put_strokes
+from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
@@ -74,7 +74,12 @@ class AskedDrawing:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing on the canvas."""
-        return self.seen.remark is CanvasRemark.EMPTY
+        return self.remark is CanvasRemark.EMPTY
+
+    @property
+    def remark(self) -> CanvasRemark | None:
+        """What is unusual about the canvas; one painted over looks like other paper to the model."""
+        return CanvasRemark.FULL if covered(self.canvas, self._pad.paper) > MOST_INK else self.seen.remark
 
     def without(self, gone: list[int]) -> Seen:
         """Return what the model sees without some of the digits."""
@@ -93,8 +98,8 @@ def pad_part() -> AskedDrawing:
         help="Three to six digits in up to three colours; the address brings the same scene back",
     )
     drawing = AskedDrawing(pad)
-    if drawing.seen.remark:
-        st.info(REMARKS[drawing.seen.remark])
+    if drawing.remark:
+        st.info(REMARKS[drawing.remark])
     return drawing
 
 

@@ -352,6 +352,11 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     return canvas
 
 
+def covered(canvas: np.ndarray, paper: str) -> float:
+    """Return the share of a canvas, uint8 (height, width, 4), that is not in the colour of its paper."""
+    return float((np.abs(canvas[..., :3].astype(int) - _rgb(PAPER[paper])).max(-1) > 40).mean())
+
+
 def _dense(path: np.ndarray) -> np.ndarray:
     """Return a path (n, 2) with a point on every pixel of its way: a line without beads where its points were."""
     way = np.concatenate(([0.0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()))

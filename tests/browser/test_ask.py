@@ -1,0 +1,80 @@
+"""Ask about a drawing in a real browser: a question is answered, a stroke changes what is seen, pens wipe nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from ui.navigation import PAGES
+
+ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "ask.py")
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+ANSWER = "() => document.querySelector('.answer')?.innerText"
+INK = "() => document.querySelector('canvas.lower-canvas, .st-key-ask_canvas_frame canvas')?.toDataURL()"
+MAP = "() => document.querySelector('.st-key-ask_look_1 image, .st-key-ask_look_1 canvas')?.outerHTML.length"
+
+
+@pytest.fixture
+def visitor(page, app_url):
+    """The page, opened and painted."""
+    page.goto(f"{app_url}/{ADDRESS}?scene=Threes&q=how many black digits%3F")
+    page.locator("canvas.upper-canvas").wait_for()
+    page.locator(".answer").first.wait_for()
+    settle(page)
+    return page
+
+
+def settle(page) -> None:
+    """Wait until the script has run."""
+    page.wait_for_timeout(400)
+    page.wait_for_function(IDLE)
+
+
+def ask(page, text) -> None:
+    """Type a question and press Enter."""
+    box = page.locator(".st-key-ask_text input")
+    box.fill(text)
+    box.press("Enter")
+    settle(page)
+
+
+def draw(page, points) -> None:
+    """Draw one stroke through points given as shares of the pad."""
+    box = page.locator("canvas.upper-canvas").bounding_box()
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place, steps=8)
+    page.mouse.up()
+
+
+def test_typed_question_is_answered_and_kept_in_the_address(visitor):
+    assert visitor.evaluate(ANSWER).startswith("1")
+    ask(visitor, "is there a 0?")
+    visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('yes')")
+    assert "q=is" in visitor.url
+    assert visitor.evaluate(MAP)
+    ask(visitor, "where is the 7?")
+    visitor.get_by_test_id("stAlert").first.wait_for()
+    visitor.get_by_role("button", name="how many red digits are there?").click()
+    visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('0')")
+
+
+def test_pen_of_another_colour_wipes_nothing_and_its_stroke_is_counted(visitor):
+    ink = visitor.evaluate(INK)
+    visitor.locator(".st-key-ask_pen").get_by_role("button", name="black").or_(
+        visitor.locator(".st-key-ask_pen").get_by_text("black")
+    ).first.click()
+    settle(visitor)
+    visitor.wait_for_timeout(500)
+    assert visitor.evaluate(INK) == ink
+    draw(visitor, [(0.2, 0.6), (0.2, 0.9)])  # a one
+    visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('2')")
+    settle(visitor)
+
+
+def test_phone_shows_the_pad_without_scrolling_sideways(visitor):
+    visitor.set_viewport_size({"width": 390, "height": 844})
+    visitor.wait_for_timeout(500)
+    settle(visitor)
+    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
