@@ -7,6 +7,7 @@ from attention_core.models.scene_question import Answered
 from attention_core.trace import Role
 from ui.ask_answer import answer_part
 from ui.ask_count import counting_part
+from ui.ask_doubts import doubts_part
 from ui.ask_pad import NAME, pad_part
 from ui.ask_question import MODEL, question_part
 from ui.ask_steps import steps_part
@@ -53,3 +54,6 @@ if reading is not None and answered is not None:
     st.divider()
     section("Forbid it to look")
     st.fragment(experiment)(reading, answered)
+    st.divider()
+    section("How far to believe it")
+    doubts_part()

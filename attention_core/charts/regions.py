@@ -78,7 +78,7 @@ def _words(parts: pd.DataFrame, field: str, side: str, offset: int, baseline: st
     middle = parts.assign(middle=(parts["left"] + parts["right"]) / 2)
     return (
         alt.Chart(middle)
-        .mark_text(dy=offset, baseline=baseline, fontSize=11, aria=False)
+        .mark_text(dy=offset, baseline=baseline, fontSize=11, color="#858d98", aria=False)
         .encode(x=alt.X("middle:Q"), y=alt.Y(f"{side}:Q"), text=alt.Text(f"{field}:N"))
     )
 
