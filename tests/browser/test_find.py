@@ -24,7 +24,7 @@ def visitor(page, app_url):
     """The page, opened and painted."""
     page.goto(f"{app_url}/{ADDRESS}?step=key")
     page.locator("canvas.upper-canvas").wait_for()
-    page.locator(BARS).first.wait_for()
+    page.locator(BARS).first.wait_for(state="attached")  # a bar of nearly 0 has no height
     page.locator(".st-key-find_hero svg.marks image").first.wait_for()
     settle(page)
     return page
@@ -58,7 +58,7 @@ def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(vis
     settle(visitor)
     visitor.wait_for_timeout(800)  # a new canvas is mounted
     draw(visitor, [(0.55, 0.55), (0.8, 0.55), (0.66, 0.88)])  # a seven, off the middle
-    visitor.locator(BARS).first.wait_for()
+    visitor.locator(BARS).first.wait_for(state="attached")
     settle(visitor)
     assert visitor.evaluate(VERDICT) == "7"
     alone = visitor.evaluate(MASK)
