@@ -82,9 +82,9 @@ def answers(seen: Seen) -> None:
     if seen.plain is not None:
         words += f" Without attention: <b>{int(seen.plain.argmax())}</b> ({seen.plain.max():.0%})."
     st.html(f'<p class="verdict">{words}</p>')
-    st.altair_chart(
+    st.container(key=f"{NAME}_answer").altair_chart(
         probability_bars(series, DIGITS, height=165),
-        key=f"{NAME}_answer",
+        key=f"{NAME}_bars",
         alt="Probabilities of the ten digits, with and without attention",
     )
     if seen.plain is None:

@@ -51,7 +51,7 @@ def channel_card(trace: AttentionTrace, region: int, name: str) -> None:
         f"By how much it moves the map it is number {order.index(channel) + 1} of {len(order)}."
     )
     labels = [f"its picture F[:, {channel}]", f"{weight:+.2f} × its picture"]
-    st.altair_chart(
+    st.container(key=f"{name}_channel_card").altair_chart(
         contact_sheet(pair, labels, signed_ramp(pair), title="feature, product", columns=2, size=132, marked=region),
         width="content",
         key=f"{name}_card",

@@ -25,4 +25,6 @@ else:
     canvas = drawing_pad(FIND_PAD).canvas
 amounts = [float((canvas[..., :3].min(-1) < 128).mean()), len(asked) / 100]
 bars = alt.Chart(pd.DataFrame({"amount": amounts, "what": ["ink", "letters"]})).mark_bar()
-st.altair_chart(bars.encode(x=alt.X("amount:Q"), y=alt.Y("what:N"), tooltip=[alt.Tooltip("amount:Q")]), key="floor")
+st.container(key="floor").altair_chart(
+    bars.encode(x=alt.X("amount:Q"), y=alt.Y("what:N"), tooltip=[alt.Tooltip("amount:Q")])
+)

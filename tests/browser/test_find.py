@@ -104,7 +104,7 @@ def test_click_on_a_channel_shows_its_picture_weight_and_product(visitor):
     visitor.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 0.35 * box["height"])
     visitor.wait_for_function(OTHER_CHANNEL, arg=before)
     settle(visitor)
-    assert visitor.locator(".st-key-find_card svg.marks image").count() == 2
+    assert visitor.locator(".st-key-find_channel_card svg.marks image").count() == 2
 
 
 def test_phone_shows_pad_mask_and_answer_without_scrolling_sideways(visitor):
