@@ -10,9 +10,13 @@ the softmax; context is the weighted sum of the values, per head.
 """
 
 from attention_core.attend import Attended, attend, merge_heads, split_heads
+from attention_core.capture import capture
 from attention_core.device import choose_device
+from attention_core.hugging_face import trace_model
 from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
 from attention_core.models import load
+from attention_core.recording import Recording
+from attention_core.recording_file import load_recording
 from attention_core.trace import AttentionTrace, Axis, Prediction, Role, Step
 
 __all__ = [
@@ -23,11 +27,15 @@ __all__ = [
     "Axis",
     "Intervention",
     "Prediction",
+    "Recording",
     "Role",
     "Step",
     "attend",
+    "capture",
     "choose_device",
     "load",
+    "load_recording",
     "merge_heads",
     "split_heads",
+    "trace_model",
 ]

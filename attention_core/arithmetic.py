@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from attention_core.attend import at_least_single
 from attention_core.scores import Dot, ScaledDot
 
 if TYPE_CHECKING:
@@ -45,14 +46,14 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
     own = getattr(trace.score, "numbers", None)  # a scoring function that is no dot product may explain itself
     if own is not None and step.name in ("scores", "scaled"):
         letter = "S" if step.name == "scores" else "S'"
-        way = own(step.name, trace.query[head, query], trace.key[head, key])
+        way = own(step.name, trace.query[head, query], trace.key_of(head)[key])
         return rf"{letter}_{{{query},{key}}} = {way}"
     if step.name == "scores" and dot_like:
-        q, k = trace.query[head, query], trace.key[head, key]
+        q, k = at_least_single(trace.query[head, query]), at_least_single(trace.key_of(head)[key])
         return rf"S_{{{query},{key}}} = q_{{{query}}} \cdot k_{{{key}}} = " + _products(q, k)
     if step.name == "scaled" and isinstance(trace.score, ScaledDot):
-        raw = float(trace.query[head, query] @ trace.key[head, key])
-        scaled = float(trace.scores(head, [query], [key]))
+        raw = float(at_least_single(trace.query[head, query]) @ at_least_single(trace.key_of(head)[key]))
+        scaled = float(step.value(head, [query], [key]))
         d_k = trace.query.shape[-1]
         way = (
             rf"\frac{{{number(raw)}}}{{\sqrt{{{d_k}}}}}"
@@ -95,7 +96,8 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     scores = trace.scores(head, [query])[0]
     weights = trace.weights(head, [query])[0]
     exponentials = scores.exp()
-    lengths = weights * trace.value[head].norm(dim=-1)
+    value = at_least_single(trace.value_of(head))
+    lengths = weights * value.norm(dim=-1)
     allowed = trace.allowed(head, [query])
     rest = torch.ones_like(weights, dtype=torch.bool) if allowed is None else allowed[0].clone()
     top = weights.masked_fill(~rest, -1).topk(min(n, int(rest.sum()))).indices
@@ -116,6 +118,6 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
         "score": float("nan"),
         "exponential": float(exponentials[rest].sum()),
         "weight": float(weights[rest].sum()),
-        "contribution": float((weights[rest] @ trace.value[head][rest]).norm()),
+        "contribution": float((weights[rest] @ value[rest]).norm()),
     }
     return pd.concat([shown, pd.DataFrame([others])], ignore_index=True)

@@ -128,6 +128,11 @@ def _kernel_with_normaliser(query: Tensor, value: Tensor, mask: Tensor | None) -
     return lambda q, k, v, scale: operator(q, k, v, 0.0, False, scale=scale)
 
 
+def at_least_single(tensor: Tensor) -> Tensor:
+    """Return half and bfloat16 numbers as float32, in which scores are computed; others as they are."""
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+
+
 def score_tile(
     query: Tensor,
     key: Tensor,
@@ -136,13 +141,30 @@ def score_tile(
     head: int,
     rows: Rows,
     cols: Rows,
+    bias: Tensor | None = None,
 ) -> Tensor:
-    """Return the edited scores of a tile, (n_rows, n_cols), from (n_heads, n, d) query and key."""
+    """Return the edited scores of a tile, (n_rows, n_cols), from (n_heads, n, d) query and key.
+
+    Args:
+        query: (n_heads, n_queries, d_q).
+        key: (n_heads or a divisor of it, n_keys, d_k); neighbouring heads share a key head.
+        score: scoring function.
+        intervention: edits.
+        head: which head, from 0.
+        rows: which queries.
+        cols: which keys.
+        bias: broadcastable to (n_heads, n_queries, n_keys), added to the scores before they are edited.
+    """
+    key_head = head // (query.shape[0] // key.shape[0])
+    some_queries, some_keys = at_least_single(query[head, rows]), at_least_single(key[key_head, cols])
     if not getattr(score, "looks_at_keys", True):
         positions = torch.arange(key.shape[1], device=key.device)[cols]
-        tile = cast(Location, score)(query[head, rows], key[head, cols], positions)
+        tile = cast(Location, score)(some_queries, some_keys, positions)
     else:
-        tile = score(query[head, rows], key[head, cols])
+        tile = score(some_queries, some_keys)
+    if bias is not None:
+        full = bias.expand(query.shape[0], query.shape[1], key.shape[1])
+        tile = tile + full[head][rows][:, cols].to(tile.dtype)
     if intervention.scale != 1:
         tile = tile * intervention.scale
     if intervention.score_edits:
@@ -161,16 +183,6 @@ def _with_edits(
         if edited_head == head and query in row_of and key in col_of:
             tile[row_of[query], col_of[key]] = value
     return tile
-
-
-def log_normaliser_in_blocks(
-    query: Tensor, key: Tensor, score: Score, mask: Tensor | None, intervention: Intervention = NO_INTERVENTION
-) -> Tensor:
-    """Return the log-sum-exp of each row, (n_heads, n_queries), from (n_heads, n, d) query and key, in O(n) memory."""
-    normaliser = query.new_empty(query.shape[:2])
-    for head, rows, masked in _scores_in_blocks(query, key, score, mask, intervention):
-        normaliser[head, rows] = masked.logsumexp(-1)
-    return normaliser
 
 
 def context_in_blocks(

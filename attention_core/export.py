@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from attention_core.attend import at_least_single
 from attention_core.scores import ScaledDot
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ mask = torch.from_numpy(trace["mask"]) if "mask" in trace else None  # True = ma
 {compute}
 if mask is not None:
     scores = scores.masked_fill(~mask, float("-inf"))
-weights = scores.softmax(dim=-1).nan_to_num()  # a query that sees no key gets zeros
+{softmax}
 context = weights @ value
 {ablate}
 print("weights", tuple(weights.shape), "each row sums to", weights.sum(-1).flatten()[0].item())
@@ -35,6 +36,10 @@ print("context", context[0, 0])
 print("same as in the app:", torch.allclose(context, torch.from_numpy(trace["context"]), atol=1e-4))
 '''
 COMPUTE_SCALED_DOT = "scores = query @ key.transpose(-2, -1) * {factor!r}  # 1 / sqrt(d_k), unless it was changed"
+SOFTMAX = "weights = scores.softmax(dim=-1).nan_to_num()  # a query that sees no key gets zeros"
+SOFTMAX_WITH_SINK = (
+    'weights = (scores - torch.from_numpy(trace["log_normaliser"])[..., None]).exp()  # with a sink in it'
+)
 ABLATE = "context[{heads}] = 0  # switched off\n"
 TAKE_SCORES = "# the {name} scores come from the file: their parameters are not part of it"
 
@@ -48,17 +53,20 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
     heads = [] if recomputable else [trace.scores(head) for head in range(trace.n_heads)]
     arrays = {
         "query": trace.query,
-        "key": trace.key,
-        "value": trace.value,
+        "key": torch.stack([trace.key_of(head) for head in range(trace.n_heads)]),
+        "value": torch.stack([trace.value_of(head) for head in range(trace.n_heads)]),
         "scores": torch.stack(heads) if heads else torch.zeros(0),
         "log_normaliser": trace.log_normaliser,
         "context": torch.stack([trace.context(head) for head in range(trace.n_heads)]),
     }
-    mask = trace.intervention.full_mask(trace.mask, trace.n_heads, trace.n_queries, trace.n_keys)
-    if mask is not None:
-        arrays["mask"] = mask
+    per_head = trace.mask is not None and trace.mask.ndim == 3 and trace.mask.shape[0] > 1
+    masks = [
+        allowed for head in range(trace.n_heads if per_head else 1) if (allowed := trace.allowed(head)) is not None
+    ]
+    if masks:
+        arrays["mask"] = torch.stack(masks)
     buffer = io.BytesIO()
-    plain: dict[str, Any] = {name: tensor.detach().cpu().numpy() for name, tensor in arrays.items()}
+    plain: dict[str, Any] = {name: at_least_single(tensor.detach()).cpu().numpy() for name, tensor in arrays.items()}
     np.savez_compressed(buffer, **plain)
     return buffer.getvalue()
 
@@ -72,7 +80,8 @@ def trace_to_code(trace: AttentionTrace) -> str:
         compute = TAKE_SCORES.format(name=trace.score.name)
     heads = list(trace.intervention.ablated_heads)
     ablate = ABLATE.format(heads=heads) if heads else ""
-    return SCRIPT.format(mechanism=trace.mechanism, compute=compute, ablate=ablate)
+    softmax = SOFTMAX if trace.sinks is None else SOFTMAX_WITH_SINK
+    return SCRIPT.format(mechanism=trace.mechanism, compute=compute, softmax=softmax, ablate=ablate)
 
 
 def trace_to_frame(trace: AttentionTrace, head: int, rows: Rows, cols: Rows) -> pd.DataFrame:
@@ -95,4 +104,4 @@ def trace_to_frame(trace: AttentionTrace, head: int, rows: Rows, cols: Rows) -> 
 
 
 def _recomputable(trace: AttentionTrace) -> bool:
-    return isinstance(trace.score, ScaledDot) and not trace.intervention.score_edits
+    return isinstance(trace.score, ScaledDot) and trace.bias is None and not trace.intervention.score_edits

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from attention_core.attend import at_least_single
 from attention_core.scores import Stage
 from attention_core.trace import Axis, Role, Step
 
@@ -52,8 +53,10 @@ def matrix_step(
 def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     """Return the steps from the first score to the context, as this trace's scoring function and mask have them."""
     stages = trace.score.stages(trace.key.shape[-1])
-    steps = [_score_step(trace, stage, is_last=stage is stages[-1]) for stage in stages]
-    if trace.mask is not None or trace.intervention.blocked_keys:
+    steps = [_score_step(trace, stage, is_last=stage is stages[-1] and trace.bias is None) for stage in stages]
+    if trace.bias is not None:
+        steps.append(_bias_step(trace))
+    if trace.mask is not None or trace.is_causal or trace.intervention.blocked_keys:
         steps.append(_mask_step(trace))
     masked = (_masked_values_step(trace),) if trace.shows_masked else ()
     return (*steps, _weights_step(trace), *masked, _context_step(trace))
@@ -61,10 +64,10 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
 
 def _score_step(trace: AttentionTrace, stage: Stage, is_last: bool) -> Step:
     def raw(head: int, rows: Rows, cols: Rows) -> Tensor:
-        query, key = trace.query[head, rows], trace.key[head, cols]
+        query, key = at_least_single(trace.query[head, rows]), at_least_single(trace.key_of(head))
         if getattr(trace.score, "looks_at_keys", True):
-            return stage.compute(query, key)
-        return stage.compute(query, trace.key[head])[:, cols]
+            return stage.compute(query, key[cols])
+        return stage.compute(query, key)[:, cols]
 
     return _pair_step(
         trace,
@@ -76,6 +79,20 @@ def _score_step(trace: AttentionTrace, stage: Stage, is_last: bool) -> Step:
         stage.explanation,
         Role.SCORES,
         trace.scores if is_last else raw,
+    )
+
+
+def _bias_step(trace: AttentionTrace) -> Step:
+    return _pair_step(
+        trace,
+        "bias",
+        "Biased scores",
+        "+B",
+        r"S'' = S' + B",
+        "scores = scores + bias",
+        "A number that depends on the two positions alone is added to each score, whatever stands there.",
+        Role.SCORES,
+        trace.scores,
     )
 
 
@@ -98,6 +115,18 @@ def _mask_step(trace: AttentionTrace) -> Step:
 
 
 def _weights_step(trace: AttentionTrace) -> Step:
+    if trace.sinks is not None:
+        return _pair_step(
+            trace,
+            "weights",
+            "Weights",
+            "softmax",
+            r"A_{ij} = \frac{e^{S'_{ij}}}{e^{s} + \sum_{l} e^{S'_{il}}}",
+            "weights = torch.cat([scores, sink], dim=-1).softmax(dim=-1)[..., :-1]",
+            "Each row becomes shares. A learned sink s takes one too, without a value: a query can give little.",
+            Role.WEIGHTS,
+            trace.weights,
+        )
     return _pair_step(
         trace,
         "weights",
@@ -113,7 +142,7 @@ def _weights_step(trace: AttentionTrace) -> Step:
 
 def _masked_values_step(trace: AttentionTrace) -> Step:
     def masked(head: int, rows: Rows, cols: Rows) -> Tensor:
-        return trace.weights(head, [0])[0, rows, None] * trace.value[head][rows][:, cols]
+        return trace.weights(head, [0])[0, rows, None] * trace.value_of(head)[rows][:, cols]
 
     return Step(
         "masked",

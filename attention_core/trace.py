@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attend import ROWS_AT_ONCE, context_in_blocks, log_normaliser_in_blocks, score_tile
+from attention_core.attend import ROWS_AT_ONCE, at_least_single, score_tile
 from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.scores import ScaledDot, Score
 
@@ -136,12 +136,16 @@ class AttentionTrace:
     Attributes:
         mechanism: its name for people, such as "self-attention over pixels".
         query: (n_heads, n_queries, d_q).
-        key: (n_heads, n_keys, d_k).
-        value: (n_heads, n_keys, d_v).
+        key: (n_heads, n_keys, d_k), or fewer heads where groups of query heads share one (see key_of).
+        value: (n_heads, n_keys, d_v), or as few heads as the key (see value_of).
         query_axis: what the queries stand for.
         key_axis: what the keys stand for.
         score: the scoring function, query and key -> scores.
         mask: bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend.
+        is_causal: query i may attend to keys 0 to i only, besides the mask; costs no memory.
+        bias: float, broadcastable to (n_heads, n_queries, n_keys), added to the scores; part of them from then on.
+        sinks: broadcastable to (n_heads, n_queries), a score in each row's normaliser that belongs to no key, so that
+            the weights of the row sum to less than 1.
         intervention: edits that were applied inside the attention.
         value_axis: what the columns of values and context stand for; numbered from 0 if None.
         steps_before: steps that lead to query, key and value.
@@ -150,6 +154,9 @@ class AttentionTrace:
             traces of one query.
         normaliser: (n_heads, n_queries) log-sum-exp of the masked scores if the kernel gave it.
         fused_context: (n_heads, n_queries, d_v) as the model used it, if it was kept.
+        name: which attention of its model this is, such as "decoder.3.cross"; empty where there is only one.
+        dropout: probability with which the model dropped weights in this call; the weights here are those before.
+        note: what a reader has to know about where the numbers come from; empty if nothing is unusual.
     """
 
     mechanism: str
@@ -160,6 +167,9 @@ class AttentionTrace:
     key_axis: Axis
     score: Score = field(default_factory=ScaledDot)
     mask: Tensor | None = None
+    is_causal: bool = False
+    bias: Tensor | None = field(default=None, repr=False)
+    sinks: Tensor | None = field(default=None, repr=False)
     intervention: Intervention = NO_INTERVENTION
     value_axis: Axis | None = None
     steps_before: tuple[Step, ...] = ()
@@ -167,15 +177,19 @@ class AttentionTrace:
     shows_masked: bool = False
     normaliser: Tensor | None = field(default=None, repr=False)
     fused_context: Tensor | None = field(default=None, repr=False)
+    name: str = ""
+    dropout: float = 0.0
+    note: str = ""
 
     def __post_init__(self) -> None:
         for name in ("query", "key", "value"):
             if getattr(self, name).ndim != 3:
                 raise ValueError(f"{name} must be (n_heads, n, d), got {tuple(getattr(self, name).shape)}")
-        if self.query.shape[0] != self.key.shape[0] or self.key.shape[:2] != self.value.shape[:2]:
+        shared = self.key.shape[0] and self.query.shape[0] % self.key.shape[0] == 0
+        if not shared or self.key.shape[:2] != self.value.shape[:2]:
             raise ValueError(
                 f"query {tuple(self.query.shape)}, key {tuple(self.key.shape)} and value {tuple(self.value.shape)} "
-                "need the same n_heads, key and value the same n_keys"
+                "need the same n_heads (or a number of query heads per key head), key and value the same n_keys"
             )
         if len(self.query_axis) != self.n_queries or len(self.key_axis) != self.n_keys:
             raise ValueError(
@@ -198,24 +212,49 @@ class AttentionTrace:
         """Number of columns of the weights."""
         return self.key.shape[1]
 
+    def key_of(self, head: int) -> Tensor:
+        """Return the keys that a head compares its queries with, (n_keys, d_k); several heads may share them."""
+        return self.key[head // (self.n_heads // self.key.shape[0])]
+
+    def value_of(self, head: int) -> Tensor:
+        """Return the values that a head collects, (n_keys, d_v); several heads may share them."""
+        return self.value[head // (self.n_heads // self.value.shape[0])]
+
     @cached_property
     def log_normaliser(self) -> Tensor:
         """(n_heads, n_queries) log-sum-exp of each row's masked scores; -inf for a query that sees no key."""
         if self.normaliser is not None:
             return self.normaliser
-        return log_normaliser_in_blocks(self.query, self.key, self.score, self.mask, self.intervention)
+        normaliser = at_least_single(self.query).new_empty(self.query.shape[:2])
+        for head in range(self.n_heads):
+            for start in range(0, self.n_queries, ROWS_AT_ONCE):
+                rows = slice(start, min(start + ROWS_AT_ONCE, self.n_queries))
+                scores, allowed = self.scores(head, rows), self.allowed(head, rows)
+                if allowed is not None:
+                    scores = scores.masked_fill(~allowed, -math.inf)
+                normaliser[head, rows] = scores.logsumexp(-1)
+        return normaliser if self.sinks is None else torch.logaddexp(normaliser, self.sinks.to(normaliser))
 
     def scores(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         """Return the scores before the mask, scaled, with every edit applied; (n_queries, n_keys) or a tile."""
-        return score_tile(self.query, self.key, self.score, self.intervention, head, rows, cols)
+        return score_tile(self.query, self.key, self.score, self.intervention, head, rows, cols, self.bias)
 
     def allowed(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor | None:
         """Return the mask's tile, True = may attend, or None when every query may attend to every key."""
         full = self.intervention.full_mask(self.mask, self.n_heads, self.n_queries, self.n_keys)
-        return None if full is None else full[min(head, full.shape[0] - 1)][rows][:, cols]
+        tile = None if full is None else full[min(head, full.shape[0] - 1)][rows][:, cols].to(self.query.device)
+        if not self.is_causal:
+            return tile
+        queries = torch.arange(self.n_queries, device=self.query.device)[rows]
+        keys = torch.arange(self.n_keys, device=self.query.device)[cols]
+        past = keys <= queries[:, None]
+        return past if tile is None else tile & past
 
     def weights(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
-        """Return the weights: each whole row sums to 1, masked cells are exactly 0, blind queries are all 0."""
+        """Return the weights: masked cells are exactly 0, blind queries are all 0.
+
+        Each whole row sums to 1, or to less where a sink takes its share.
+        """
         return self._weights_of(self.scores(head, rows, cols), head, rows, cols)
 
     def _weights_of(self, scores: Tensor, head: int, rows: Rows, cols: Rows) -> Tensor:
@@ -232,7 +271,14 @@ class AttentionTrace:
     def _context(self) -> Tensor:
         if self.fused_context is not None:
             return self.fused_context
-        return context_in_blocks(self.query, self.key, self.value, self.score, self.mask, self.intervention)
+        merged = at_least_single(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
+        for head in range(self.n_heads):
+            value = at_least_single(self.value_of(head))
+            for rows, _, weights in self.blocks(head):
+                merged[head, rows] = weights @ value
+        if self.intervention.ablated_heads:
+            merged[list(self.intervention.ablated_heads)] = 0
+        return merged
 
     @cached_property
     def blind_queries(self) -> list[int]:
@@ -254,9 +300,9 @@ class AttentionTrace:
             queries: bool (n_queries,), the queries over which `received` averages; None = all.
         """
         chosen = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
-        received = self.query.new_zeros(self.n_keys)
+        received = at_least_single(self.query).new_zeros(self.n_keys)
         # Filled in place: a small result kept from every block would keep the memory of the block from being reused.
-        means, entropies, largest = self.query.new_empty(3, self.n_queries)
+        means, entropies, largest = received.new_empty(3, self.n_queries)
         for rows, scores, weights in self.blocks(head):
             allowed = self.allowed(head, rows)
             received += weights[chosen[rows].to(weights.device)].sum(0)

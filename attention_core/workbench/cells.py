@@ -131,7 +131,7 @@ def _array(tensor: torch.Tensor) -> np.ndarray:
 
 def _score(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
     base = trace.score.base if isinstance(trace.score, Scaled) else trace.score
-    query, key = _array(trace.query[head, row]), _array(trace.key[head, column])
+    query, key = _array(trace.query[head, row]), _array(trace.key_of(head)[column])
     asks, asked = trace.query_axis.labels[row], trace.key_axis.labels[column]
     symbol = rf"S_{{{row + 1},{column + 1}}}"
     query_line, key_line = Line(f"query {asks}", Role.QUERY, query), Line(f"key {asked}", Role.KEY, key)
@@ -235,7 +235,7 @@ def _context(trace: AttentionTrace, head: int, row: int, column: int, value: flo
     return _products(
         f"The weights of {asks} times column {column + 1} of V",
         Line(f"weights of {asks}", Role.WEIGHTS, _array(trace.weights(head, [row])[0])),
-        Line(f"column {column + 1} of V", Role.VALUE, _array(trace.value[head, :, column])),
+        Line(f"column {column + 1} of V", Role.VALUE, _array(trace.value_of(head)[:, column])),
         rf"C_{{{row + 1},{column + 1}}}",
         value,
         trace_labels(trace),

@@ -1,0 +1,111 @@
+"""What other people's models add to a trace: grouped keys, biases, sinks, caps, causality, short floats."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core import UNIFORM, AttentionTrace, Axis
+from attention_core.arithmetic import cell_formula, row_table
+from attention_core.attend import ROWS_AT_ONCE
+from attention_core.capped import Capped
+from attention_core.scores import ScaledDot
+
+N_HEADS, N_KEY_HEADS, N_QUERIES, N_KEYS, D_K, D_V = 4, 2, ROWS_AT_ONCE + 3, 11, 3, 5
+
+
+def make_trace(n_key_heads=N_KEY_HEADS, dtype=torch.float32, **more) -> AttentionTrace:
+    generator = torch.Generator().manual_seed(0)
+    return AttentionTrace(
+        mechanism="a test",
+        query=torch.randn(N_HEADS, N_QUERIES, D_K, generator=generator).to(dtype),
+        key=torch.randn(n_key_heads, N_KEYS, D_K, generator=generator).to(dtype),
+        value=torch.randn(n_key_heads, N_KEYS, D_V, generator=generator).to(dtype),
+        query_axis=Axis.numbered("queries", N_QUERIES),
+        key_axis=Axis.numbered("keys", N_KEYS),
+        **more,
+    )
+
+
+def dots(trace: AttentionTrace) -> torch.Tensor:
+    key = trace.key.float().repeat_interleave(N_HEADS // trace.key.shape[0], 0)
+    return trace.query.float() @ key.transpose(1, 2) / D_K**0.5
+
+
+def check(trace: AttentionTrace, weights: torch.Tensor) -> None:
+    value = trace.value.float().repeat_interleave(N_HEADS // trace.value.shape[0], 0)
+    for head in range(N_HEADS):
+        assert_close(trace.weights(head), weights[head])
+        assert_close(trace.weights(head, [258, 3], [10, 0]), weights[head][[258, 3]][:, [10, 0]])
+        assert_close(trace.context(head), weights[head] @ value[head], atol=1e-5, rtol=1e-4)
+        assert_close(trace.step("weights").value(head), weights[head])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_grouped_keys_serve_neighbouring_heads_and_short_floats_are_scored_in_single_precision(dtype):
+    trace = make_trace(dtype=dtype)
+    check(trace, dots(trace).softmax(-1))
+    assert trace.key.shape[0] == N_KEY_HEADS
+    assert trace.key_of(1).data_ptr() == trace.key_of(0).data_ptr()
+    assert trace.summary(3).entropy.isfinite().all()
+
+
+def test_a_bias_is_part_of_the_scores_and_a_step_of_its_own():
+    bias = torch.randn(N_HEADS, N_QUERIES, N_KEYS, generator=torch.Generator().manual_seed(1))
+    trace = make_trace(bias=bias)
+    check(trace, (dots(trace) + bias).softmax(-1))
+    assert_close(trace.scores(2), (dots(trace) + bias)[2])
+    assert [step.name for step in trace.steps] == ["scores", "scaled", "bias", "weights", "context"]
+    assert_close(trace.step("scaled").value(2), dots(trace)[2])
+    assert_close(trace.replace(UNIFORM).weights(0), torch.full((N_QUERIES, N_KEYS), 1 / N_KEYS))
+
+
+def test_a_sink_takes_its_share_of_every_row():
+    sinks = torch.randn(N_HEADS, 1, generator=torch.Generator().manual_seed(2))
+    trace = make_trace(sinks=sinks)
+    scores = torch.cat([dots(trace), sinks[:, :, None].expand(-1, N_QUERIES, 1)], -1)
+    check(trace, scores.softmax(-1)[..., :-1])
+    assert (trace.weights(0).sum(1) < 1).all()
+    assert "sink" in trace.step("weights").code
+
+
+def test_capped_scores_stay_within_the_cap():
+    trace = make_trace(score=Capped(ScaledDot(), 0.5))
+    check(trace, ((dots(trace) / 0.5).tanh() * 0.5).softmax(-1))
+    assert trace.scores(0).abs().max() <= 0.5
+    assert trace.step("capped").shape == (N_QUERIES, N_KEYS)
+    with pytest.raises(ValueError, match="cap must be positive"):
+        Capped(ScaledDot(), 0.0)
+
+
+def test_a_causal_trace_needs_no_mask_and_combines_with_one():
+    past = torch.ones(N_QUERIES, N_KEYS, dtype=torch.bool).tril()
+    mask = torch.rand(N_QUERIES, N_KEYS, generator=torch.Generator().manual_seed(3)) < 0.8
+    mask[:, 0] = True
+    alone, both = make_trace(is_causal=True), make_trace(is_causal=True, mask=mask)
+    check(alone, dots(alone).masked_fill(~past, -torch.inf).softmax(-1))
+    check(both, dots(both).masked_fill(~(past & mask), -torch.inf).softmax(-1))
+    assert_close(both.allowed(0, [2, 258], [4, 1]), (past & mask)[[2, 258]][:, [4, 1]])
+    assert "mask" in [step.name for step in alone.steps]
+
+
+def test_numbers_and_files_know_the_extensions():
+    trace = make_trace(
+        dtype=torch.bfloat16, bias=torch.ones(1, 1, N_KEYS), sinks=torch.zeros(N_HEADS, 1), is_causal=True
+    )
+    assert cell_formula(trace, trace.step("scaled"), 3, 2, 1)
+    assert row_table(trace, 3, 5)["weight"].sum() < 1
+    file = np.load(io.BytesIO(trace.to_npz()))
+    assert file["key"].shape == (N_HEADS, N_KEYS, D_K)
+    assert "log_normaliser" in trace.to_code()
+    weights = np.exp(file["scores"] - file["log_normaliser"][..., None]) * file["mask"]
+    assert_close(torch.from_numpy(weights[3]), trace.weights(3))
+
+
+def test_a_number_of_heads_that_cannot_be_shared_out_is_refused():
+    with pytest.raises(ValueError, match="same n_heads"):
+        make_trace(n_key_heads=3)
