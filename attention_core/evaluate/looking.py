@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from attention_core.data.canvases import colour_picture, coloured_input, ink_picture
 from attention_core.data.drawing import INK_THRESHOLD, ink_of
 from attention_core.data.mnist import DataError
-from attention_core.data.questions import Kind, Question, QuestionError, answer_word, parse, words_of
+from attention_core.data.questions import Kind, Question, QuestionError, answer_word, read_question, words_of
 from attention_core.data.scene_questions import Asked
 from attention_core.data.scenes import ASK_SIDE, FIND_SIDE, READ_SIZE
 from attention_core.evaluate.digits import read_npz
@@ -99,12 +99,12 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     asked, of_picture, n_refused = [], [], 0
     for number, (text, said) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
         try:
-            words_of(str(text))
+            question, words = _understood(str(text))
         except QuestionError:
             n_refused += 1
             continue
         there = () if boxes is None else tuple((boxes[number, :, 2] > boxes[number, :, 0]).nonzero().flatten().tolist())
-        asked.append(Asked(_meaning(str(text)), str(text), answer_word(str(said)), there))
+        asked.append(Asked(question, " ".join(words), answer_word(str(said)), there))
         of_picture.append(number)
     places = None if boxes is None else boxes.to(pictures)
     share = len(asked) / max(len(seen), 1)  # a question that cannot be read is answered wrong
@@ -117,12 +117,17 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     return {"accuracy": best["accuracy"]} | {k: best[k] for k in ("peak_inside",) if k in best} | figures
 
 
-def _meaning(text: str) -> Question:
-    """Return the meaning for the figures by kind; a question that only the model understands counts as "how many"."""
+def _understood(text: str) -> tuple[Question, list[str]]:
+    """Return meaning and words as the page has them; what the grammar refuses is left to the model, as "how many".
+
+    Raises:
+        QuestionError: nothing to read, or too much.
+    """
     try:
-        return parse(text)
+        reading = read_question(text)
+        return reading.question, reading.words
     except QuestionError:
-        return Question(Kind.COUNT)
+        return Question(Kind.COUNT), words_of(text)
 
 
 def _read(path: Path, *names: str) -> dict[str, np.ndarray]:
