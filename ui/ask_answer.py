@@ -47,10 +47,10 @@ def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
         big_answer(both[scoring])
         _choose_scoring(scoring)
         st.caption(_comparison(both))
-    with bars:
+    with bars, st.container(key=f"{NAME}_bars"):
         chart = answer_bars({SCORE_NAMES[one]: answered for one, answered in both.items()}, SCORE_NAMES[scoring])
         st.altair_chart(
-            chart, width="stretch", key=f"{NAME}_bars", alt="Probabilities of the best answers by both scores"
+            chart, width="stretch", key=f"{NAME}_answers", alt="Probabilities of the best answers by both scores"
         )
     for remark in drawing_remarks(drawing, reading.question):
         st.caption(remark)
@@ -130,12 +130,13 @@ def looks_part(canvas: np.ndarray, answered: Answered, size: int, key: str) -> N
         with column:
             said = f"<b>Look {number + 1}</b> {shaded_words(words)}"
             st.html(f"<p style='margin:0;font-size:0.94rem;line-height:1.7'>{said}</p>")
-            with st.container(horizontal=True, gap="small", vertical_alignment="top"):
+            look = f"{key}_look_{number}"
+            with st.container(horizontal=True, gap="small", vertical_alignment="top", key=look):
                 chart = overlay(canvas, one[:-1].reshape(grid), size=size, high=high)
                 st.altair_chart(
                     chart,
                     width="content",
-                    key=f"{key}_look_{number}",
+                    key=f"{look}_map",
                     alt=f"Where look {number + 1} goes: a map of weights over the drawing",
                 )
                 st.html(empty_bar(float(one[-1]), size), width="content")
