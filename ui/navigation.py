@@ -105,4 +105,4 @@ def navigation():
     for entry in PAGES:
         page = st.Page(path_of(entry), title=entry.title, url_path=entry.url_path, default=entry.file == "start.py")
         groups.setdefault(entry.group, []).append(page)
-    return st.navigation(groups)
+    return st.navigation(groups, expanded=True)
