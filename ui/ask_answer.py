@@ -124,7 +124,6 @@ def looks_part(canvas: np.ndarray, answered: Answered, size: int, key: str) -> N
     """Draw every look: the question's words shaded by weight, the map over the drawing, the weight of "nothing"."""
     grid = grid_of(answered)
     weights = [look.weights()[0].cpu().numpy() for look in answered.looks]
-    high = max(float(one[:-1].max()) for one in weights)
     columns = st.columns(len(weights), gap="small")
     for number, (column, one, words) in enumerate(zip(columns, weights, answered.words, strict=True)):
         with column:
@@ -132,7 +131,7 @@ def looks_part(canvas: np.ndarray, answered: Answered, size: int, key: str) -> N
             st.html(f"<p style='margin:0;font-size:0.94rem;line-height:1.7'>{said}</p>")
             look = f"{key}_look_{number}"
             with st.container(horizontal=True, gap="small", vertical_alignment="top", key=look):
-                chart = overlay(canvas, one[:-1].reshape(grid), size=size, high=high)
+                chart = overlay(canvas, one[:-1].reshape(grid), size=size)
                 st.altair_chart(
                     chart,
                     width="content",

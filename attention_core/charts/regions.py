@@ -191,13 +191,11 @@ def nothing_weights(
     )
     up = alt.Y("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
     legend = alt.Legend(orient="top", title=None, labelLimit=220)
+    dashes = alt.Legend(orient="top", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor="#8a93a0")
     base = alt.Chart(frame).encode(
         x=across,
         y=up,
         color=alt.Color("look:N", sort=looks, scale=alt.Scale(domain=looks, range=COLOURS_OF_LOOKS), legend=legend),
-        strokeDash=alt.StrokeDash(
-            "part:N", sort=list(PARTS), scale=alt.Scale(domain=list(PARTS), range=[[1, 0], [3, 3]]), legend=legend
-        ),
         tooltip=[
             alt.Tooltip("matching:Q", title="digits that match"),
             alt.Tooltip("look:N"),
@@ -212,5 +210,10 @@ def nothing_weights(
         .mark_text(dy=2, fontSize=11, color="#858d98", aria=False)
         .encode(x=across, y=up, text=alt.Text("said:N"))
     )
+    lines = base.mark_line(strokeWidth=2).encode(
+        strokeDash=alt.StrokeDash(
+            "part:N", sort=list(PARTS), scale=alt.Scale(domain=list(PARTS), range=[[1, 0], [3, 3]]), legend=dashes
+        )
+    )
     points = base.mark_point(size=50, filled=True, opacity=1)
-    return alt.layer(base.mark_line(strokeWidth=2), points, words).properties(height=height)
+    return alt.layer(lines, points, words).properties(height=height)
