@@ -2,7 +2,7 @@
 
     from attention_core import load
     model = load("pixel-classifier")
-    trace = model.trace(image)[0]
+    trace = model.trace(image)
 
 Axes, everywhere in this order: batch, head, query (row), key (column), d. d_k is the width of queries and keys, d_v of
 values, d_model of tokens. Masks are bool, True = may attend. Scores are scaled and not yet masked; weights are after
