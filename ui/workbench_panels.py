@@ -142,7 +142,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
 def hull_panel(trace: AttentionTrace, step: Step, head: int) -> None:
     """Draw contexts inside the hull of two-dimensional values; say so when values have another width."""
     section("A weighted average", Role.CONTEXT)
-    values = _array(trace.value[head])
+    values = _array(trace.value_of(head))
     if values.shape[1] != 2:
         st.caption(
             f"Values of two columns are drawn as points here, with every context inside their hull; these have "

@@ -178,12 +178,12 @@ def _factors(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> 
     if step.name == "scores" and isinstance(base, (Dot, ScaledDot)):
         return (
             factor("Q", _array(trace.query[head]), Role.QUERY),
-            factor("Kᵀ", _array(trace.key[head]).T, Role.KEY),
+            factor("Kᵀ", _array(trace.key_of(head)).T, Role.KEY),
         )
     if step.name == "context":
         return (
             factor("A", _array(trace.weights(head)), Role.WEIGHTS),
-            factor("V", _array(trace.value[head]), Role.VALUE),
+            factor("V", _array(trace.value_of(head)), Role.VALUE),
         )
     if step.name == "output":
         heads = np.hstack([_array(trace.context(one)) for one in range(trace.n_heads)])
