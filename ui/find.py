@@ -34,6 +34,7 @@ STYLE = """<style>
 .st-key-find_undo button, .st-key-find_clear button { padding-left: 0.4rem; padding-right: 0.4rem; }
 [data-testid="stColumn"]:has(.st-key-find_undo) [data-testid="stPopover"] button { padding: 0 0.4rem; }
 .region { margin: 0; }
+.st-key-find_small [data-testid="stElementToolbar"] { display: none; }
 .verdict b { font-size: 1.5rem; line-height: 1.2; }
 </style>"""
 
@@ -83,7 +84,7 @@ def answers(seen: Seen) -> None:
         words += f" Without attention: <b>{int(seen.plain.argmax())}</b> ({seen.plain.max():.0%})."
     st.html(f'<p class="verdict">{words}</p>')
     st.container(key=f"{NAME}_answer").altair_chart(
-        probability_bars(series, DIGITS, height=165),
+        probability_bars(series, DIGITS, height=205),
         key=f"{NAME}_bars",
         alt="Probabilities of the ten digits, with and without attention",
     )
@@ -169,9 +170,10 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
         alt="The largest products of the region's score",
     )
     weight = float(trace.weights(0, [0], [region]))
+    share = f"{weight:.2%}" if weight >= 5e-5 else "below 0.01%"
     st.html(
         f'<p class="region">Sum: {role_word(Role.SCORES, f"score {products.score:.2f}")}; softmax over all regions: '
-        f"{role_word(Role.WEIGHTS, f'weight {weight:.2%}')}.</p>"
+        f"{role_word(Role.WEIGHTS, f'weight {share}')}.</p>"
     )
 
 

@@ -67,7 +67,7 @@ def clutter_buttons() -> None:
             help=f"{PIECES_AT_ONCE} more bits of digits, anywhere, also across the digit",
         )
         st.button("Erase clutter", key=f"{NAME}_erase", on_click=_erase, disabled=there == 0)
-        st.button("Hide one", key=f"{NAME}_hide", on_click=_hide, help="Any digit, anywhere, in any size")
+        st.button("Hide a random digit", key=f"{NAME}_hide", on_click=_hide, help="Any digit, anywhere, in any size")
 
 
 def _scatter() -> None:

@@ -18,6 +18,8 @@ from ui.models import COMPUTE
 N_DRAWS = 20
 MOST_BLOCKED = 60
 SIZE = 236
+FAINT = 8
+"""A map is coloured up to at least this many times the uniform weight, so that a uniform one stays faint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ def block_section(seen: Seen, picture: np.ndarray) -> None:
     mean = np.mean([one.probabilities[before.digit] for one in draws])
     held = float(before.weights.ravel()[list(heaviest)].sum())
     cases = (
-        ("The mask as it is", before, f"reads **{before.digit}** ({before.probabilities.max():.0%})"),
+        ("The mask as it is", before, f"Reads **{before.digit}** ({before.probabilities.max():.0%})."),
         (
             f"Its {n} heaviest regions blocked" if n > 1 else "Its heaviest region blocked",
             after,
@@ -73,12 +75,13 @@ def block_section(seen: Seen, picture: np.ndarray) -> None:
         (
             f"{n} random regions blocked" if n > 1 else "A random region blocked",
             draws[0],
-            f"reads **{before.digit}** in {same} of {N_DRAWS} draws ({mean:.0%} on average)",
+            f"Reads **{before.digit}** in {same} of {N_DRAWS} draws ({mean:.0%} on average).",
         ),
         ("Uniform mask, same network", uniform, f"Every region counts 1/{seen.trace.n_keys}. {_now(before, uniform)}"),
     )
-    high = max(float(case.weights.max()) for _, case, _ in cases)
     for number, (column, (title, case, words)) in enumerate(zip(st.columns(4, gap="medium"), cases, strict=True)):
+        peak = float(case.weights.max())
+        high = max(peak, FAINT / seen.trace.n_keys)
         with column:
             st.markdown(f"**{title}**")
             st.altair_chart(
@@ -88,9 +91,10 @@ def block_section(seen: Seen, picture: np.ndarray) -> None:
                 alt=f"{title}: the mask over the drawing",
             )
             st.markdown(words)
+            st.caption(f"Its largest weight is {peak:.1%}.")
     st.caption(
-        "A blocked region gets the score minus infinity, so that the others share its weight. All four masks "
-        "have one colour scale."
+        "A blocked region gets the score minus infinity, so that the others share its weight. Each mask is "
+        "coloured up to its own largest weight, so that a spread-out one can be seen too."
     )
 
 

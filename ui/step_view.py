@@ -20,7 +20,7 @@ def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: in
     """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded)."""
     section(step.title, step.role)
     rows, cols = step.shape
-    st.caption(f"{rows:,} {step.row_axis.name} × {cols:,} {step.col_axis.name}")
+    st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
     st.latex(step.formula)
     st.markdown(step.explanation)
     numbers = numbers or cell_formula(trace, step, head, query, key)
@@ -28,6 +28,12 @@ def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: in
         st.latex(numbers)
     with st.expander("The PyTorch line"):
         st.code(step.code)
+
+
+def counted(n: int, name: str) -> str:
+    """Return a number with what it counts, "1 query" or "225 regions"."""
+    one = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
+    return f"{n:,} {one if n == 1 else name}"
 
 
 def show_matrix(step: Step, head: int, query: int, name: str, size: int = MATRIX_SIZE) -> None:

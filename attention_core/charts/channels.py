@@ -112,7 +112,7 @@ def product_bars(products: Products, n_channels: int, *, height: int = 180) -> a
             "channel:N",
             sort=[*names, rest],
             title=None,
-            axis=alt.Axis(ticks=False, domain=False, labelLimit=110, labelOverlap=False),
+            axis=alt.Axis(ticks=False, domain=False, labelLimit=110, labelOverlap=False, labelFlush=False),
         ),
         x=alt.X(
             "product:Q",

@@ -62,7 +62,7 @@ def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(vis
     settle(visitor)
     assert visitor.evaluate(VERDICT) == "7"
     alone = visitor.evaluate(MASK)
-    visitor.locator(".st-key-find_scatter button").click()
+    visitor.locator(".st-key-find_scatter button").first.click()  # the other one is for narrow screens
     wait_for_change(visitor, MASK, alone)
     cluttered = visitor.evaluate(MASK)
     visitor.locator(".st-key-find_erase button").click()
@@ -90,7 +90,7 @@ def test_click_on_a_region_shows_its_score_and_frames_it(visitor):
     small = visitor.locator(".st-key-find_small svg.marks")
     small.scroll_into_view_if_needed()
     box = small.bounding_box()
-    visitor.mouse.click(box["x"] + 0.23 * box["width"], box["y"] + 0.9 * box["height"])  # row 13, column 3
+    visitor.mouse.click(box["x"] + 0.23 * box["width"], box["y"] + 0.9 * box["width"])  # row 13, column 3
     visitor.get_by_text(re.compile("Score of row 1[234], column [234]")).wait_for()
     settle(visitor)
 
