@@ -102,7 +102,8 @@ def measure(app: str, floor: str, page, looking: Looking, rounds: int) -> dict[s
     """Return for each kind of edit the milliseconds on the floor and on the page, in turns."""
     name = looking.file.removesuffix(".py")
     address = next(entry.url_path for entry in PAGES if entry.file == looking.file)
-    other = page.context.new_page()
+    apart = page.context.browser.new_context(viewport=page.viewport_size)
+    other = apart.new_page()
     other.set_default_timeout(180_000)
     for one, where, charts in ((page, f"{app}/{address}", looking.charts), (other, f"{floor}/?pad={name}", FLOOR)):
         one.bring_to_front()
@@ -123,7 +124,7 @@ def measure(app: str, floor: str, page, looking: Looking, rounds: int) -> dict[s
                 taken["floor"].append(ground)
                 taken["page"].append(mine)
         times[edit] = taken
-    other.close()
+    apart.close()
     return times
 
 
