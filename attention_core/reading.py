@@ -20,6 +20,10 @@ from attention_core.trace import AttentionTrace
 
 INK_FROM = 0.3
 """A pixel of the reader's picture with at least this much ink belongs to a piece."""
+SMALLEST_HOLE = 3
+"""Pixels of paper below which a hole in the ink is a slip of the pen."""
+MOST_HOLES = 2
+"""Holes that one digit has at most: an 8 has them, and a 4 or 9 that closes on itself."""
 SMALLEST_PIECE = 1 / 6
 """Share of the picture's height below which a piece is a speck and no digit."""
 WIDEST_DIGIT = 1.1
@@ -106,6 +110,23 @@ def pieces_of(picture: np.ndarray) -> list[Piece]:
     return sorted(found, key=lambda piece: piece.left)
 
 
+def count_holes(picture: np.ndarray) -> int:
+    """Return how many patches of paper the ink of a picture (height, width) in [0, 1] encloses, without slips.
+
+    Ink may touch at corners, paper not: paper floods from side to side until nothing changes.
+    """
+    paper = F.pad(torch.from_numpy(np.ascontiguousarray(picture, np.float32)) < INK_FROM, (1, 1, 1, 1), value=True)
+    labels = torch.arange(paper.numel(), 0, -1, dtype=torch.float32).view(1, 1, *paper.shape) * paper
+    while True:
+        across, down = F.max_pool2d(labels, (1, 3), 1, (0, 1)), F.max_pool2d(labels, (3, 1), 1, (1, 0))
+        spread = torch.maximum(across, down) * paper
+        if torch.equal(spread, labels):
+            break
+        labels = spread
+    inside = (labels > 0) & (labels < paper.numel())  # the edge that was put around has the largest label
+    return int((labels[inside].unique(return_counts=True)[1] >= SMALLEST_HOLE).sum())
+
+
 def is_line(path: np.ndarray) -> bool:
     """Say whether a stroke (n, 2) is a straight line of some length."""
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
@@ -135,8 +156,14 @@ def remarks_before(seen: InkPicture, strokes: Sequence[np.ndarray], covered: flo
     return [NumberRemark.LINE] if len(strokes) == 1 and is_line(strokes[0]) else []
 
 
-def remarks_after(pieces: Sequence[Piece], reading: Reading) -> list[NumberRemark]:
-    """Say what is unusual about a reading, given the pieces of ink that the drawing falls into."""
+def remarks_after(pieces: Sequence[Piece], reading: Reading, holes: int = 0) -> list[NumberRemark]:
+    """Say what is unusual about a reading.
+
+    Args:
+        pieces: of ink that the drawing falls into.
+        reading: what was read.
+        holes: patches of paper that the ink encloses; digits that cross enclose more than any digit alone.
+    """
     if not reading.digits:
         return [NumberRemark.NOTHING]
     if not reading.finished:
@@ -144,7 +171,8 @@ def remarks_after(pieces: Sequence[Piece], reading: Reading) -> list[NumberRemar
     if max(len(reading.digits), len(pieces)) > MOST_DIGITS:
         return [NumberRemark.LONG]
     wide = any(piece.width > WIDEST_DIGIT * piece.height and piece.height > 8 for piece in pieces)
-    return [NumberRemark.TOUCHING] if wide or 0 < len(pieces) < len(reading.digits) else []
+    crossed = holes > MOST_HOLES * len(reading.digits)
+    return [NumberRemark.TOUCHING] if wide or crossed or 0 < len(pieces) < len(reading.digits) else []
 
 
 def column_weights(trace: AttentionTrace) -> Tensor:

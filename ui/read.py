@@ -17,7 +17,7 @@ from attention_core.data.sketches import Stroke, number_strokes
 from attention_core.data.strokes import smooth_path
 from attention_core.models.digit_reader import END, Reading
 from attention_core.models.digit_reader_steps import CLASSES
-from attention_core.reading import NumberRemark, covered_share, pieces_of, remarks_after, remarks_before
+from attention_core.reading import NumberRemark, count_holes, covered_share, pieces_of, remarks_after, remarks_before
 from attention_core.weights import WeightsError, read_card
 from ui.canvas import PAPER, Pad, PadState, drawing_pad, put_strokes
 from ui.models import COMPUTE, model_or_stop
@@ -39,6 +39,8 @@ STYLE = (
         f"{{ .st-key-read_canvas_frame {{ zoom: {zoom:g}; }} }}"
         for zoom in NARROW
     )
+    + f"""
+.st-key-read_typed, .st-key-read_scrub, .st-key-read_canvas_frame {{ max-width: {SIZE[1] + 2}px; }}"""
     + """
 .reading { display: flex; flex-wrap: wrap; gap: 6px; margin: 2px 0 6px; }
 .reading div { position: relative; min-width: 40px; padding: 2px 8px 9px; text-align: center; border-radius: 4px;
@@ -161,7 +163,8 @@ def read_drawing(pad: PadState) -> Shown | NumberRemark:
     if before and before[0] in (NumberRemark.EMPTY, NumberRemark.ONE_COLOUR):
         return before[0]
     reading = read_again(seen.picture)
-    return Shown(pad.canvas, seen.picture, reading, (*before, *remarks_after(pieces_of(seen.picture), reading)))
+    after = remarks_after(pieces_of(seen.picture), reading, count_holes(seen.picture))
+    return Shown(pad.canvas, seen.picture, reading, (*before, *after))
 
 
 def cards(reading: Reading, blind: Collection[int] = ()) -> str:

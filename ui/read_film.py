@@ -13,8 +13,8 @@ from ui.layout import section
 from ui.read import COLUMNS, NAME, Shown
 from ui.walk import walk, walk_to
 
-WIDTH = 566
-"""Screen pixels of a drawing with a map over it: as wide as the pad, without the chart's margin."""
+WIDTH = 576
+"""Screen pixels of a drawing with a map over it: as wide as the pad."""
 
 
 def film_part(shown: Shown) -> int:
@@ -53,7 +53,7 @@ def film_part(shown: Shown) -> int:
         section(f"Look {look + 1} says", Role.OUTPUT)
         row = shown.reading.probabilities[look].cpu().numpy()
         st.altair_chart(
-            probability_bars({f"look {look + 1}": row}, list(CLASSES), height=170),
+            probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False),
             key=f"{NAME}_said",
             alt=f"Probabilities of the ten digits and the end after look {look + 1}",
         )
@@ -95,7 +95,7 @@ def strip_part(shown: Shown, look: int) -> None:
             shown.canvas,
             trace.weights().cpu().numpy().reshape(-1, *trace.key_axis.grid),
             labels,
-            size=238,
+            size=235,
             columns=4,
             chosen=look,
             select="look",

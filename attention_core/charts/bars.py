@@ -10,13 +10,16 @@ import pandas as pd
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
 
-def probability_bars(series: Mapping[str, Sequence[float]], labels: Sequence[str], *, height: int = 200) -> alt.Chart:
+def probability_bars(
+    series: Mapping[str, Sequence[float]], labels: Sequence[str], *, height: int = 200, legend: bool = True
+) -> alt.Chart:
     """Draw probabilities of the same classes by several models side by side.
 
     Args:
         series: name of a model -> its probabilities, one per label.
         labels: the classes.
         height: screen pixels.
+        legend: whether the models are named above; a single one may go without.
     """
     frame = pd.DataFrame(
         [
@@ -42,7 +45,7 @@ def probability_bars(series: Mapping[str, Sequence[float]], labels: Sequence[str
                 "model:N",
                 sort=names,
                 scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])),
-                legend=alt.Legend(orient="top", title=None, labelLimit=260, offset=2),
+                legend=alt.Legend(orient="top", title=None, labelLimit=260, offset=2) if legend else None,
             ),
             tooltip=[
                 alt.Tooltip("model:N"),

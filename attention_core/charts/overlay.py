@@ -17,6 +17,8 @@ from attention_core.trace import Role
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
+LABELS = "#747b86"
+"""Grey that can be read on a light and on a dark page."""
 SMOOTH_SIDE = 256
 """Pixels along the longer side of the smooth map."""
 
@@ -144,7 +146,7 @@ def overlay_strip(
     glow = base.mark_image(**image, smooth=smooth, opacity=opacity).encode(url=alt.Url("map:N"))
     names = (
         alt.Chart(frame)
-        .mark_text(align="left", baseline="bottom", dy=-4, fontSize=12, aria=False)
+        .mark_text(align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS, aria=False)
         .encode(x=x, y=y, text=alt.Text("label:N"))
     )
     edge = base.mark_rect(fillOpacity=0, cursor="pointer" if select else "default", aria=False).encode(

@@ -153,7 +153,7 @@ def contact_sheet(
         url=alt.Url("url:N"),
         tooltip=[alt.Tooltip("label:N"), alt.Tooltip("lowest:Q"), alt.Tooltip("highest:Q")],
     )
-    names = base.mark_text(align="left", baseline="bottom", dy=-3, fontSize=10, aria=False).encode(
+    names = base.mark_text(align="left", baseline="bottom", dy=-3, fontSize=10, color="#747b86", aria=False).encode(
         text=alt.Text("label:N")
     )
     layers = [images, names, colour_bar_layer(ramp, title, min(total_width - 20, 260))]

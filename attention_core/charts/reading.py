@@ -17,7 +17,7 @@ from attention_core.trace import Role
 
 LABELS = 64
 """Screen pixels for the names of rows, left of the chart."""
-GREY = "#8a93a0"
+GREY = "#747b86"
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,10 +144,11 @@ def region_chart(
             "weight": np.asarray(weights, float),
             "label": list(labels),
             "present": [place == marked for place in range(len(scores))],
+            "valley": _valleys(np.asarray(scores, float)),
         }
     )
     room = 0.18 * max(float(np.ptp(frame["score"])), 1.0)
-    span = [float(frame["score"].min()) - room / 2, float(frame["score"].max()) + room]
+    span = [float(frame["score"].min()) - room, float(frame["score"].max()) + room]
     names = alt.Axis(
         title=None,
         values=list(range(len(labels))),
@@ -169,10 +170,19 @@ def region_chart(
         ],
     )
     line = base.mark_line(color=ROLE_COLOURS[Role.SCORES], strokeWidth=2, aria=False)
-    shares = base.mark_text(dy=-13, fontSize=11, color=ROLE_COLOURS[Role.WEIGHTS], aria=False).encode(
-        text=alt.Text("weight:Q", format=".1%")
-    )
-    return fixed(alt.layer(line, points, shares), width, height)
+    shares = [
+        base.transform_filter(where)
+        .mark_text(dy=dy, fontSize=11, color=ROLE_COLOURS[Role.WEIGHTS], aria=False)
+        .encode(text=alt.Text("weight:Q", format=".1%"))
+        for where, dy in (("!datum.valley", -13), ("datum.valley", 14))
+    ]
+    return fixed(alt.layer(line, points, *shares), width, height)
+
+
+def _valleys(scores: np.ndarray) -> np.ndarray:
+    """Say where a line through the scores bends upwards: what is written above such a point lies on the line."""
+    around = np.pad(scores, 1, mode="edge")
+    return (around[:-2] + around[2:]) / 2 > scores
 
 
 def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int = 20) -> alt.LayerChart:

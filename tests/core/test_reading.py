@@ -15,6 +15,7 @@ from attention_core.reading import (
     Piece,
     begins_at,
     column_weights,
+    count_holes,
     covered_share,
     is_line,
     looks_of,
@@ -124,6 +125,19 @@ def test_remark_follows_from_pieces_and_digits(reading, n_pieces, digits, finish
 def test_piece_too_wide_for_a_digit_is_taken_for_digits_that_overlap(reading):
     assert remarks_after([Piece(10, 20, 40, 64)], read_as(reading, "8")) == [NumberRemark.TOUCHING]
     assert remarks_after([Piece(22, 20, 26, 64)], read_as(reading, "1")) == []  # a dash
+
+
+def test_holes_are_counted_and_more_than_a_digit_has_mean_that_digits_cross(reading):
+    picture = np.zeros((20, 40), np.float32)
+    for left in (2, 14, 26):
+        picture[4:14, left : left + 10] = 1
+        picture[6:12, left + 2 : left + 8] = 0
+    assert count_holes(picture) == 3
+    picture[4, 8] = picture[5, 8] = 0  # the first ring is open now
+    assert count_holes(picture) == 2
+    one = [Piece(4, 2, 40, 36)]
+    assert remarks_after(one, read_as(reading, "8"), 2) == []
+    assert remarks_after(one, read_as(reading, "8"), 3) == [NumberRemark.TOUCHING]
 
 
 def test_columns_of_every_look_sum_to_one(reading):
