@@ -88,6 +88,11 @@ def peak_of(weights: Tensor) -> tuple[Tensor, Tensor]:
     return row + 0.5 + (share.sum(2) * step).sum(1), column + 0.5 + (share.sum(1) * step).sum(1)
 
 
+def _size(pictures: Tensor) -> tuple[int, int]:
+    """Return height and width of pictures (..., height, width)."""
+    return pictures.shape[-2], pictures.shape[-1]
+
+
 def batches(n: int) -> Iterator[slice]:
     """Yield slices that cover n items."""
     for start in range(0, n, BATCH):
@@ -109,8 +114,8 @@ def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
         right.append(looked.logits.argmax(1) == labels[some])
         if boxes is not None:
             maps = looked.weights[:, 0].unflatten(-1, model.grid)  # type: ignore[arg-type]
-            mass.append(mass_inside(maps, boxes[some], tuple(pictures.shape[1:])))
-            peak.append(peak_inside(maps, boxes[some], tuple(pictures.shape[1:])))
+            mass.append(mass_inside(maps, boxes[some], _size(pictures)))
+            peak.append(peak_inside(maps, boxes[some], _size(pictures)))
     figures = {"n": len(pictures), "accuracy": _mean(right)}
     if boxes is not None:
         figures |= {"mask_inside": _mean(mass), "peak_inside": _mean(peak)}
@@ -154,7 +159,7 @@ def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
             for look in range(labels.shape[1]):
                 there = labels[some][:, look] >= 0
                 if there.any():
-                    peak.append(peak_inside(maps[there, look], boxes[some][there, look], tuple(pictures.shape[1:])))
+                    peak.append(peak_inside(maps[there, look], boxes[some][there, look], _size(pictures)))
     every = torch.cat(right)
     figures: dict[str, Any] = {"n": len(pictures), "accuracy": _mean(right)}
     figures["accuracy_by_length"] = {
@@ -213,8 +218,11 @@ def judge_answering(
     """
     encoded = [
         torch.cat(parts)
-        for parts in zip(*(model.encode_pictures(pictures[some]) for some in batches(len(pictures))), strict=True)
-    ]  # type: ignore[operator]
+        for parts in zip(
+            *(model.encode_pictures(pictures[some]) for some in batches(len(pictures))),  # type: ignore[operator]
+            strict=True,
+        )
+    ]
     right: dict[str, list[bool]] = {}
     points: dict[str, list[bool]] = {}
     for some in batches(len(asked)):
@@ -229,7 +237,7 @@ def judge_answering(
             right.setdefault(kind, []).append(ANSWERS[said] == one.answer)
             if boxes is not None and one.relevant:
                 there = boxes[about[place]][list(one.relevant)]
-                hit = peak_inside(maps[place].expand(len(there), -1, -1), there, tuple(pictures.shape[2:])).any()
+                hit = peak_inside(maps[place].expand(len(there), -1, -1), there, _size(pictures)).any()
                 points.setdefault(kind, []).append(bool(hit))
     figures: dict[str, Any] = {
         "n": len(asked),

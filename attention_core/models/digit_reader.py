@@ -139,7 +139,8 @@ class DigitReader(nn.Module):
         """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
         seen = self.encode(pictures)
         state = self.start.expand(len(seen), -1)
-        logits, weights = [], []
+        logits: list[Tensor] = []
+        weights: list[Tensor] = []
         for _ in range(n_looks or self.config.most_looks):
             said, state, _, looked_at = self.look(seen, state, intervention)
             logits.append(said)
@@ -173,7 +174,8 @@ class DigitReader(nn.Module):
         state = (self.start if start is None else torch.as_tensor(start, dtype=torch.float32, device=device))[None]
         if state.shape[1:] != self.start.shape:
             raise ValueError(f"start must be ({len(self.start)},), got {tuple(state.shape[1:])}")
-        states, glimpses, logits = [state], [], []
+        states, glimpses = [state], list[Tensor]()
+        logits = list[Tensor]()
         while len(logits) < self.config.most_looks:
             said, after, glimpse, _ = self.look(seen, state, intervention)
             if len(logits) in skipped:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -85,7 +86,7 @@ class FeatureMask(nn.Module):
         if not self.config.attends:
             intervention = UNIFORM
         attended = attend(query, features, features, score=Dot(), intervention=intervention, with_weights=True)
-        logits, weights = self.classify(attended.context[:, 0, 0]), attended.weights[:, 0]
+        logits, weights = self.classify(attended.context[:, 0, 0]), cast(Tensor, attended.weights)[:, 0]
         if not trace:
             return Looked(logits, weights)
         made = feature_mask_trace(

@@ -56,7 +56,8 @@ class FeatureMap(nn.Sequential):
             channels = layer.channels
         super().__init__(*parts)
         self.n_channels = channels
-        self.to(memory_format=torch.channels_last)  # a quarter faster on a CPU, and regions come without a copy
+        # a quarter faster on a CPU, and regions come without a copy
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return the map (batch, n_channels, rows, columns) of pictures (batch, channels, height, width)."""

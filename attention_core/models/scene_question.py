@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -221,7 +221,7 @@ class SceneQuestion(nn.Module):
         together = len(keys), 1, len(states) // len(keys), -1
         score = self.score(scoring)
         found = values.new_zeros(len(states), 1, 1, self.config.d_k)
-        for word_query, make_query in zip(self.word_query, self.query[scoring], strict=True):
+        for word_query, make_query in zip(self.word_query, cast(nn.ModuleList, self.query[scoring]), strict=True):
             asks = word_query(found)
             spoken = attend(asks, states, states, mask=mask, with_weights=True)
             query = make_query(torch.cat((spoken.context, found), -1)).view(together)

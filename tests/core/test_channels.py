@@ -24,7 +24,8 @@ from attention_core.models.features import Layer
 @pytest.fixture(scope="module")
 def model():
     torch.manual_seed(3)
-    made = FeatureMask(FeatureMaskConfig(side=20, layers=(Layer(7, 2), Layer(11, 2)), d_hidden=13)).eval().requires_grad_(False)
+    config = FeatureMaskConfig(side=20, layers=(Layer(7, 2), Layer(11, 2)), d_hidden=13)
+    made = FeatureMask(config).eval().requires_grad_(False)
     torch.nn.init.normal_(made.query, std=3)
     return made
 
