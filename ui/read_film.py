@@ -39,7 +39,6 @@ def film_part(shown: Shown) -> int:
                 shown.canvas,
                 weights[look].reshape(grid),
                 size=WIDTH,
-                high=float(weights.max()),
                 select="region",
                 marked=st.session_state.get(f"{NAME}_region"),
             ),
