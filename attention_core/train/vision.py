@@ -205,6 +205,6 @@ def _recipe(task: Any, epochs: float, learning_rate: float, **more: Any) -> Reci
 VISION_RECIPES = {
     "feature-mask": _recipe(FindTask, epochs=7, learning_rate=3e-3),
     "feature-mean": _recipe(FindTask, epochs=7, learning_rate=3e-3),
-    "digit-reader": _recipe(ReadTask, epochs=8.5, learning_rate=2e-3),
+    "digit-reader": _recipe(ReadTask, epochs=10, learning_rate=2e-3),
     "scene-question": _recipe(AskTask, epochs=10, learning_rate=2e-3),
 }
