@@ -33,7 +33,6 @@ def overlay(
     high: float | None = None,
     boxes: Sequence[tuple[float, float, float, float]] = (),
     bar: bool = True,
-    slider: bool = False,
     select: str | None = None,
     marked: int | None = None,
 ) -> alt.LayerChart:
@@ -43,12 +42,11 @@ def overlay(
         picture: uint8 (height, width, 3 or 4), the drawing in any resolution.
         weights: float (rows, columns), one weight per region; they need not sum to one.
         size: screen pixels of the longer side.
-        opacity: of the map, 0 to 1; with a slider, where it starts.
+        opacity: of the map, 0 to 1.
         smooth: whether the map is interpolated between regions.
         high: the weight of the strongest colour; the largest of these if None. Maps that are compared share one.
         boxes: (top, left, bottom, right) in shares of the picture, framed in dashes.
         bar: whether a colour bar stands below.
-        slider: whether a slider below the chart sets the opacity, in the browser.
         select: name of a point selection over regions (field position), or None.
         marked: region in reading order to frame, or None.
     """
@@ -76,13 +74,7 @@ def overlay(
     base = alt.Chart(frame).encode(**place)
     image = {"aspect": False, "clip": True, "aria": False}
     shown = base.mark_image(**image, smooth=True).encode(url=alt.Url("picture:N"))
-    if slider:
-        strength = alt.param(
-            name="opacity", value=opacity, bind=alt.binding_range(min=0, max=1, step=0.05, name="Opacity of the map ")
-        )
-        glow = base.mark_image(**image, smooth=smooth, opacity=alt.ExprRef("opacity")).add_params(strength)
-    else:
-        glow = base.mark_image(**image, smooth=smooth, opacity=opacity)
+    glow = base.mark_image(**image, smooth=smooth, opacity=opacity)
     layers = [shown, glow.encode(url=alt.Url("map:N"))]
     layers.append(base.mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False))
     for top, left, bottom, right in boxes:
