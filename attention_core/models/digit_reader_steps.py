@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from attention_core.intervene import Intervention
+from attention_core.models.picture_step import picture_step
 from attention_core.scores import Score
 from attention_core.steps import matrix_step
 from attention_core.trace import AttentionTrace, Axis, Role, Step
@@ -59,17 +60,11 @@ def digit_reader_trace(
 
 
 def _picture_step(picture: Tensor) -> Step:
-    return matrix_step(
-        picture.flatten()[:, None],
-        name="picture",
-        title="Picture",
-        symbol="picture",
+    return picture_step(
+        picture,
         formula=r"p \in [0, 1]^{48 \times 192}",
         code="picture  # 48 x 192, 0 = paper, 1 = ink",
         explanation="The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where.",
-        role=Role.INPUT,
-        row_axis=Axis.picture("pixels", *picture.shape),
-        col_axis=Axis("ink", ["ink"]),
     )
 
 

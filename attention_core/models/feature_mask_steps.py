@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from attention_core.intervene import Intervention
+from attention_core.models.picture_step import picture_step
 from attention_core.scores import Dot
 from attention_core.steps import matrix_step
 from attention_core.trace import AttentionTrace, Axis, Role, Step
@@ -56,17 +57,11 @@ def feature_mask_trace(
 
 
 def _picture_step(picture: Tensor) -> Step:
-    return matrix_step(
-        picture.flatten()[:, None],
-        name="picture",
-        title="Picture",
-        symbol="picture",
+    return picture_step(
+        picture,
         formula=r"p \in [0, 1]^{60 \times 60}",
         code="picture  # 60 x 60, 0 = paper, 1 = ink",
         explanation="The canvas, shrunk to 60 x 60 pixels. The digit stays where it was drawn and as large as it was.",
-        role=Role.INPUT,
-        row_axis=Axis.picture("pixels", *picture.shape),
-        col_axis=Axis("ink", ["ink"]),
     )
 
 

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attention_core.data.questions import ANSWERS
 from attention_core.intervene import Intervention
+from attention_core.models.picture_step import picture_step
 from attention_core.scores import Score
 from attention_core.steps import matrix_step
 from attention_core.trace import AttentionTrace, Axis, Role, Step
@@ -96,17 +97,11 @@ def word_trace(
 
 
 def _picture_step(coverage: Tensor) -> Step:
-    return matrix_step(
-        coverage.flatten()[:, None],
-        name="picture",
-        title="Picture",
-        symbol="picture",
+    return picture_step(
+        coverage,
         formula=r"p \in [0, 1]^{4 \times 64 \times 64}",
         code="picture  # 4 x 64 x 64: how much ink, and its red, green and blue",
         explanation="The canvas, shrunk to 64 x 64 pixels: how much ink lies in each, and of which colour.",
-        role=Role.INPUT,
-        row_axis=Axis.picture("pixels", *coverage.shape),
-        col_axis=Axis("ink", ["ink"]),
     )
 
 
