@@ -1,0 +1,46 @@
+"""A loaded model with what it takes to feed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+class Kind(StrEnum):
+    """What a model takes and what it is for."""
+
+    ENCODER = "encoder"
+    DECODER = "decoder"
+    ENCODER_DECODER = "encoder-decoder"
+    VISION = "vision"
+
+
+class ModelError(ValueError):
+    """A model that cannot be had or used; the message is for people."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pretrained:
+    """A model in evaluation mode, ready for an input.
+
+    Attributes:
+        name: what was asked for: a hub id, a folder, a package.
+        kind: see Kind.
+        model: on the device on which it computes, in float32.
+        tokenizer: text to token numbers; None for vision.
+        processor: picture to pixel values; None for text.
+        most_tokens: positions that the model knows; None = no bound of its own.
+        n_bytes: of its weights on disk.
+    """
+
+    name: str
+    kind: Kind
+    model: PreTrainedModel = field(repr=False)
+    tokenizer: Any = field(default=None, repr=False)
+    processor: Any = field(default=None, repr=False)
+    most_tokens: int | None = None
+    n_bytes: int = 0
