@@ -133,6 +133,7 @@ class Keeper:
             is_causal=is_causal,
             bias=added if own_bias is None else own_bias if added is None else added + own_bias,
             sinks=None if sinks is None else _first_sinks(sinks),
+            shows_vectors=True,
             dropout=dropout,
             name=name,
             note=" ".join(one for one in notes if one),

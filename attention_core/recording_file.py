@@ -164,6 +164,7 @@ def _trace(entry: dict[str, Any], file: Any, tensors: dict[tuple[str, str], Tens
         key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
         score=base if softcap is None else Capped(base, float(softcap)),
         is_causal=bool(entry["is_causal"]),
+        shows_vectors=parts["key"].shape[-1] > 0,
         name=str(entry["name"]),
         note=str(entry["note"]),
         dropout=float(entry["dropout"]),

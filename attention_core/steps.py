@@ -50,8 +50,51 @@ def matrix_step(
     return Step(name, title, symbol, formula, code, explanation, role, row_axis, col_axis, compute)
 
 
+def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
+    """Return queries, keys and values as the layer compared and mixed them, for recorded traces."""
+    parts = (
+        ("query", "Queries", "Q", Role.QUERY, trace.query_axis, "is looking for"),
+        ("key", "Keys", "K", Role.KEY, trace.key_axis, "can be found by"),
+        ("value", "Values", "V", Role.VALUE, trace.key_axis, "hands over when it is found"),
+    )
+    return tuple(
+        _vector_step(trace, name, title, letter, role, axis, meaning)
+        for name, title, letter, role, axis, meaning in parts
+    )
+
+
+def _vector_step(
+    trace: AttentionTrace, name: str, title: str, letter: str, role: Role, axis: Axis, meaning: str
+) -> Step:
+    def compute(head: int, rows: Rows, cols: Rows) -> Tensor:
+        vectors = {"query": lambda: trace.query[head], "key": lambda: trace.key_of(head)}
+        return at_least_single(vectors.get(name, lambda: trace.value_of(head))()[rows][:, cols])
+
+    n_kept = (trace.key if name != "query" else trace.query).shape[0]
+    shared = f" {trace.n_heads // n_kept} heads share these." if n_kept < trace.n_heads else ""
+    turned = " Positions that turn it (rotary) are already in it." if name != "value" else ""
+    width = {"query": trace.query, "key": trace.key, "value": trace.value}[name].shape[-1]
+    return Step(
+        name,
+        title,
+        letter,
+        rf"{letter} = X W_{letter}^{{(h)}}",
+        f"{name} = x @ W_{letter}[head]",
+        f"A learned projection of what the layer was given, one row each: what it {meaning}.{turned}{shared}",
+        role,
+        axis,
+        Axis.numbered("dimensions", width),
+        compute,
+    )
+
+
 def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
-    """Return the steps from the first score to the context, as this trace's scoring function and mask have them."""
+    """Return the steps from the first score to the context, as this trace's scoring function and mask have them.
+
+    A trace that knows nothing but its weights (see recording.from_weights) has these alone.
+    """
+    if trace.key.shape[-1] == 0:
+        return (_weights_step(trace),)
     stages = trace.score.stages(trace.key.shape[-1])
     steps = [_score_step(trace, stage, is_last=stage is stages[-1] and trace.bias is None) for stage in stages]
     if trace.bias is not None:

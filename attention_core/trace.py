@@ -152,6 +152,7 @@ class AttentionTrace:
         steps_after: steps that follow the context.
         shows_masked: whether the values times their weights are a step of their own, before they are summed; for
             traces of one query.
+        shows_vectors: whether query, key and value are steps of their own, for traces whose steps_before are not.
         normaliser: (n_heads, n_queries) log-sum-exp of the masked scores if the kernel gave it.
         fused_context: (n_heads, n_queries, d_v) as the model used it, if it was kept.
         name: which attention of its model this is, such as "decoder.3.cross"; empty where there is only one.
@@ -175,6 +176,7 @@ class AttentionTrace:
     steps_before: tuple[Step, ...] = ()
     steps_after: tuple[Step, ...] = ()
     shows_masked: bool = False
+    shows_vectors: bool = False
     normaliser: Tensor | None = field(default=None, repr=False)
     fused_context: Tensor | None = field(default=None, repr=False)
     name: str = ""
@@ -324,9 +326,10 @@ class AttentionTrace:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The steps in order: towards query, key, value; scores; mask if there is one; weights; context; after."""
-        from attention_core.steps import attention_steps
+        from attention_core.steps import attention_steps, vector_steps
 
-        return self.steps_before + attention_steps(self) + self.steps_after
+        vectors = vector_steps(self) if self.shows_vectors else ()
+        return self.steps_before + vectors + attention_steps(self) + self.steps_after
 
     def step(self, name: str) -> Step:
         """Return the step of that name.

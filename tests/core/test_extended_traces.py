@@ -9,10 +9,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, AttentionTrace, Axis
+from attention_core import UNIFORM, AttentionTrace, Axis, capture
 from attention_core.arithmetic import cell_formula, row_table
 from attention_core.attend import ROWS_AT_ONCE
 from attention_core.capped import Capped
+from attention_core.recording import from_weights
 from attention_core.scores import ScaledDot
 
 N_HEADS, N_KEY_HEADS, N_QUERIES, N_KEYS, D_K, D_V = 4, 2, ROWS_AT_ONCE + 3, 11, 3, 5
@@ -109,3 +110,22 @@ def test_numbers_and_files_know_the_extensions():
 def test_a_number_of_heads_that_cannot_be_shared_out_is_refused():
     with pytest.raises(ValueError, match="same n_heads"):
         make_trace(n_key_heads=3)
+
+
+def test_a_recorded_trace_has_its_vectors_as_steps_and_grouped_heads_share_keys():
+    with capture() as recording:
+        query, key = torch.randn(1, 4, 3, 8), torch.randn(1, 2, 5, 8)
+        torch.nn.functional.scaled_dot_product_attention(query, key, key, enable_gqa=True)
+    trace = recording.traces[0]
+    assert [step.name for step in trace.steps] == ["query", "key", "value", "scores", "scaled", "weights", "context"]
+    assert_close(trace.step("query").value(3), query[0, 3])
+    assert_close(trace.step("key").value(3, rows=[1, 2], cols=slice(0, 4)), key[0, 1, 1:3, :4])
+    assert "2 heads share these" in trace.step("key").explanation
+    assert "share" not in trace.step("query").explanation
+
+
+def test_a_trace_of_weights_alone_has_no_other_step():
+    weights = torch.rand(2, 3, 3).softmax(-1)
+    trace = from_weights(weights, name="encoder.0.self", note="", mechanism="attention")
+    assert [step.name for step in trace.steps] == ["weights"]
+    assert_close(trace.step("weights").value(1), weights[1])
