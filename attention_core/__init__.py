@@ -12,7 +12,7 @@ the softmax; context is the weighted sum of the values, per head.
 from attention_core.attend import Attended, attend, merge_heads, split_heads
 from attention_core.capture import capture
 from attention_core.device import choose_device
-from attention_core.hugging_face import trace_model
+from attention_core.hugging_face import run_model, trace_model
 from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
 from attention_core.models import load
 from attention_core.recording import Recording
@@ -36,6 +36,7 @@ __all__ = [
     "load",
     "load_recording",
     "merge_heads",
+    "run_model",
     "split_heads",
     "trace_model",
 ]

@@ -1,0 +1,222 @@
+"""The attention function that the library calls in place of its own, and the traces that it keeps of every call."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.intervene import Intervention
+from attention_core.recording import Keeper, from_weights
+from attention_core.trace import AttentionTrace, Rows
+
+HARMLESS = {
+    *("position_ids", "cache_position", "cu_seq_lens_q", "cu_seq_lens_k", "max_length_q", "max_length_k"),
+    *("encoder_hidden_states", "s_aux", "sinks", "position_bias"),
+}
+"""Tensors that layers hand over besides the essentials and that either change no weight or are read here."""
+WEIGHTS_ONLY = "The model handed out its weights only: scores are their logarithms, query, key and value are unknown."
+Ablated = Mapping[int, Sequence[tuple[int, int]]]
+"""Call of the attention function -> (item of the batch, head) whose context becomes 0; item -1 = every item."""
+
+
+@dataclass
+class Run:
+    """The run in progress in this thread.
+
+    Attributes:
+        places: module -> its dotted name in the model.
+        ablated: see Ablated.
+        keeper: makes the traces.
+        calls: (place of the module, the module, its trace), in the order of execution.
+    """
+
+    places: dict[nn.Module, str]
+    ablated: Ablated = field(default_factory=dict)
+    keeper: Keeper = field(default_factory=Keeper)
+    calls: list[tuple[str, nn.Module, AttentionTrace]] = field(default_factory=list)
+
+
+_THREAD = threading.local()
+
+
+class UnknownAttentionError(RuntimeError):
+    """A layer asks for something that neither the fused kernel nor a written-out attention of its own offers."""
+
+
+@contextmanager
+def running(run: Run) -> Iterator[None]:
+    """Keep every call of the attention function that this thread makes inside the block."""
+    before = getattr(_THREAD, "run", None)
+    _THREAD.run = run
+    try:
+        yield
+    finally:
+        _THREAD.run = before
+
+
+def attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **more: Any,
+) -> tuple[Tensor, Tensor | None]:
+    """Compute the context as the library expects it, (batch, n_queries, n_heads, d_v), and keep what a trace needs."""
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    run: Run | None = getattr(_THREAD, "run", None)
+    essentials = {"scaling": scaling, "dropout": dropout, **more}
+    own = _own_attention(module)
+    sinks = more.get("s_aux", more.get("sinks", getattr(module, "sinks", None)))
+    sinks = sinks if isinstance(sinks, Tensor) else None
+    unusual = more.get("softcap") is not None or sinks is not None or _unknown(more)
+    if unusual and own is None:
+        raise UnknownAttentionError(f"{type(module).__name__} asks for {sorted(more)} and has no attention of its own")
+    causal = _is_causal(module, query, attention_mask, more.get("is_causal"))
+    if not unusual:
+        context = sdpa_attention_forward(module, query, key, value, attention_mask, **essentials)[0]
+        if run is None:
+            return context, None
+    else:
+        own_result = own(module, query, key, value, _written_out(attention_mask, query, key, causal), **essentials)  # type: ignore[misc]
+        context = own_result[0]
+        if run is None:
+            return own_result
+    trace = run.keeper.trace(
+        query,
+        key,
+        value,
+        mask=attention_mask,
+        bias=more.get("position_bias"),
+        scale=scaling,
+        softcap=more.get("softcap"),
+        sinks=sinks,
+        is_causal=causal,
+        mechanism=type(module).__name__,
+    )
+    if unusual:
+        weights = own_result[1][0]
+        heads = range(trace.n_heads)
+        if sinks is not None and not _agree(trace, weights, heads, slice(None)):
+            # Some models hand out weights without the sink and scale the context afterwards.
+            trace = replace(
+                trace, sinks=None, note=f"{trace.note} The sink scales the context, not the weights.".strip()
+            )
+        if not _agree(trace, weights, heads, slice(None)):
+            trace = from_weights(weights, name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
+    elif own is not None and not _spot_check(trace, own, module, query, key, value, attention_mask, causal, essentials):
+        written = _written_out(attention_mask, query, key, causal)
+        context, all_weights = own(module, query, key, value, written, **essentials)
+        trace = from_weights(all_weights[0], name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
+    context, trace = _without_heads(context, trace, run.ablated.get(len(run.calls), ()), len(run.calls))
+    run.calls.append((run.places.get(module, type(module).__name__), module, trace))
+    return context, None
+
+
+def _without_heads(
+    context: Tensor, trace: AttentionTrace, ablated: Sequence[tuple[int, int]], number: int
+) -> tuple[Tensor, AttentionTrace]:
+    """Return the context (batch, n_queries, n_heads, d_v) with 0 for these (item, head), and the trace that says so."""
+    if not ablated:
+        return context, trace
+    for _, head in ablated:
+        if not 0 <= head < trace.n_heads:
+            raise ValueError(f"ablated: trace {number} has heads 0 to {trace.n_heads - 1}, got head {head}")
+    context = context.clone()
+    for item, head in ablated:
+        context[slice(None) if item < 0 else item, :, head] = 0
+    heads = tuple(sorted({head for item, head in ablated if item <= 0}))
+    return context, replace(trace, intervention=Intervention(ablated_heads=heads))
+
+
+def _unknown(more: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, Tensor) and name not in HARMLESS for name, value in more.items())
+
+
+def _own_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]] | None:
+    """Return the written-out attention of the file in which the module's class, or one it extends, is defined."""
+    for one in type(module).__mro__:
+        own = getattr(sys.modules.get(one.__module__), "eager_attention_forward", None)
+        if own is not None:
+            return own
+    return None
+
+
+def _is_causal(module: nn.Module, query: Tensor, mask: Tensor | None, asked: bool | None) -> bool:
+    """Return whether a call without a mask is causal, by the rule of the library's own fused attention."""
+    causal = asked if asked is not None else getattr(module, "is_causal", True)
+    return bool(query.shape[2] > 1 and mask is None and causal)
+
+
+def _written_out(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) -> Tensor | None:
+    """Return the mask as numbers to add, as the models' own attention wants it."""
+    if causal:
+        mask = torch.ones(1, 1, query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
+    if mask is None or mask.dtype != torch.bool:
+        return mask
+    return torch.zeros(mask.shape, dtype=query.dtype, device=query.device).masked_fill(
+        ~mask, torch.finfo(query.dtype).min
+    )
+
+
+def _spot_check(
+    trace: AttentionTrace,
+    own: Callable[..., tuple[Tensor, Tensor]],
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    essentials: dict[str, Any],
+) -> bool:
+    """Return whether the trace has the weights of the model's own attention for the middle and the last query."""
+    n_queries, bias = query.shape[2], essentials.get("position_bias")
+    if any(one is not None and one.ndim != 4 for one in (mask, bias)):
+        return True  # a shape whose rows cannot be told
+    rows = sorted({n_queries // 2, n_queries - 1})
+    if causal:
+        positions = torch.arange(key.shape[2], device=query.device)
+        mask = (positions <= torch.tensor(rows, device=query.device)[:, None])[None, None]
+    elif mask is not None:
+        mask = mask[:1]
+        mask = mask[..., rows, :] if mask.shape[2] == n_queries else mask
+    some = dict(essentials)
+    if bias is not None:
+        some["position_bias"] = bias[:1, :, rows] if bias.shape[2] == n_queries else bias[:1]
+    written = _written_out(mask, query, key, False)
+    weights = own(module, query[:1, :, rows], key[:1], value[:1], written, **some)[1]
+    return _agree(trace, weights[0], {0, trace.n_heads - 1}, rows)
+
+
+def _agree(trace: AttentionTrace, weights: Tensor, heads: Iterable[int], rows: Rows) -> bool:
+    """Return whether a trace has these weights (n_heads, n_rows, n_keys), blind queries aside.
+
+    The rows are computed directly: the trace's own normaliser would need all of them.
+    """
+    exact = weights.dtype in (torch.float32, torch.float64)
+    if weights.shape[0] != trace.n_heads or weights.shape[2] != trace.n_keys:
+        return False
+    for head in heads:
+        scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
+        if allowed is not None:
+            scores = scores.masked_fill(~allowed, -torch.inf)
+        normaliser = scores.logsumexp(-1)
+        seen = normaliser > -torch.inf
+        if trace.sinks is not None:
+            sinks = trace.sinks.expand(trace.n_heads, trace.n_queries)[head, rows]
+            normaliser = torch.logaddexp(normaliser, sinks.to(normaliser))
+        ours, theirs = (scores - normaliser[:, None]).exp()[seen], weights[head][seen].to(scores)
+        if not torch.allclose(ours, theirs, rtol=0, atol=1e-5 if exact else 0.02, equal_nan=True):
+            return False
+    return True
