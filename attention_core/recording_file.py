@@ -59,14 +59,20 @@ def write_recording(recording: Recording, path: Path) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def load_recording(path: str | Path) -> Recording:
+def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Recording:
     """Read what Recording.save wrote.
+
+    Args:
+        path: of the file.
+        most_bytes: refuse a file that takes more than this in memory; None = take any.
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: a file that is damaged or is no recording, with the reason.
+        ValueError: a file that is damaged, too large or no recording, with the reason.
     """
     path = Path(path)
+    if most_bytes is not None and zipfile.is_zipfile(path):
+        _check_size(path, most_bytes)
     try:
         if path.exists() and not zipfile.is_zipfile(path):
             raise ValueError("it is no .npz file, or a part of one")
@@ -95,6 +101,15 @@ def load_recording(path: str | Path) -> Recording:
         zlib.error,
     ) as error:
         raise ValueError(f"{path} is damaged or no recording: {error}") from None
+
+
+def _check_size(path: Path, most_bytes: int) -> None:
+    with zipfile.ZipFile(path) as archive:
+        n_bytes = sum(part.file_size for part in archive.infolist())
+    if n_bytes > most_bytes:
+        raise ValueError(
+            f"{path.name} takes {n_bytes / 1e6:,.0f} MB of memory, more than the {most_bytes / 1e6:,.0f} MB allowed"
+        )
 
 
 def _described(trace: AttentionTrace) -> dict[str, Any]:
