@@ -142,6 +142,7 @@ def score_tile(
     rows: Rows,
     cols: Rows,
     bias: Tensor | None = None,
+    dtype: torch.dtype | None = None,
 ) -> Tensor:
     """Return the edited scores of a tile, (n_rows, n_cols), from (n_heads, n, d) query and key.
 
@@ -154,9 +155,12 @@ def score_tile(
         rows: which queries.
         cols: which keys.
         bias: broadcastable to (n_heads, n_queries, n_keys), added to the scores before they are edited.
+        dtype: in which the scores are computed; None = that of the query, at least float32.
     """
     key_head = head // (query.shape[0] // key.shape[0])
     some_queries, some_keys = at_least_single(query[head, rows]), at_least_single(key[key_head, cols])
+    if dtype is not None:
+        some_queries, some_keys = some_queries.to(dtype), some_keys.to(dtype)
     if not getattr(score, "looks_at_keys", True):
         positions = torch.arange(key.shape[1], device=key.device)[cols]
         tile = cast(Location, score)(some_queries, some_keys, positions)

@@ -1,0 +1,161 @@
+"""The cells of one head's matrix, exact to float64 where that matters, from O(n) numbers of memory.
+
+A weight is exp(score - log_normaliser). The normaliser of a row needs every score of the row: it is computed for a
+band of rows when somebody first looks there, in columns that fit the cache, and kept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from functools import cached_property
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from attention_core.attend import score_tile
+from attention_core.capped import Capped
+from attention_core.scores import Dot, ScaledDot, Score
+from attention_core.trace import ALL, AttentionTrace
+
+BAND = 256
+"""Rows whose normalisers are computed together; a tile has as many rows and columns."""
+COLUMNS = 512
+"""Columns at once in a pass over a band: 512 kB of scores, which stay in the cache."""
+TAME = 60.0
+"""Scores in [-60, 60] are computed in float32: it keeps them to some 1e-5, and exp(60) times any n does not overflow.
+Beyond, float32's error of a score, 6e-8 times its size and more, would show in the fourth digit of its weight."""
+
+
+class Cells:
+    """Scores and weights of one head, a few rows and columns at a time.
+
+    Attributes:
+        trace: of any size.
+        head: which head of it.
+    """
+
+    def __init__(self, trace: AttentionTrace, head: int) -> None:
+        """Look at one head.
+
+        Raises:
+            IndexError: no such head.
+        """
+        if not 0 <= head < trace.n_heads:
+            raise IndexError(f"head must be from 0 to {trace.n_heads - 1}, got {head}")
+        self.trace, self.head = trace, head
+        self._precise = torch.float32 if trace.query.device.type == "mps" else torch.float64
+        n_bands = math.ceil(trace.n_queries / BAND)
+        self._known = [False] * n_bands
+        with torch.inference_mode():
+            self._normaliser = torch.zeros(trace.n_queries, dtype=self._precise, device=trace.query.device)
+
+    def dtype(self, rows: slice) -> torch.dtype | None:
+        """Return the type in which the scores of these rows have to be computed; None = their own is enough."""
+        return None if self._is_tame[rows.start // BAND] else self._precise
+
+    def normaliser(self, rows: slice) -> Tensor:
+        """Return the log-sum-exp of rows, which may cross bands; -inf for a query that sees no key."""
+        for band in range(rows.start // BAND, math.ceil(rows.stop / BAND)):
+            if not self._known[band]:
+                self._fill(band)
+        return self._normaliser[rows]
+
+    def is_known(self, rows: slice) -> bool:
+        """Return whether the normalisers of all these rows are there already."""
+        return all(self._known[rows.start // BAND : math.ceil(rows.stop / BAND)])
+
+    def log_weights(self, rows: slice, cols: slice, dtype: torch.dtype | None) -> Tensor:
+        """Return the logarithms of the weights, (n_rows, n_cols), -inf or nearly so where the weight is 0.
+
+        Args:
+            rows: queries.
+            cols: keys.
+            dtype: in which to compute; None = that of the query, at least float32.
+        """
+        scores = self._masked_scores(rows, cols, dtype)
+        normaliser = self.normaliser(rows)
+        return scores.sub_(normaliser.masked_fill(normaliser == -math.inf, 0).to(scores.dtype)[:, None])
+
+    def weights(self, rows: slice, cols: slice) -> Tensor:
+        """Return the exact weights, (n_rows, n_cols), float32, computed in float64 whatever the type of the trace."""
+        return self.log_weights(rows, cols, self._precise).exp_().float()
+
+    def seen(self, rows: slice) -> slice:
+        """Return the shortest range of keys outside which these queries may attend to nothing; perhaps empty."""
+        stop = min(rows.stop, self.trace.n_keys) if self.trace.is_causal else self.trace.n_keys
+        if not self._has_mask:
+            return slice(0, stop)
+        allowed = cast(Tensor, self.trace.allowed(self.head, rows, slice(0, stop))).any(0).nonzero()
+        return slice(int(allowed[0]), int(allowed[-1]) + 1) if len(allowed) else slice(0, 0)
+
+    @cached_property
+    def _has_mask(self) -> bool:
+        return self.trace.mask is not None or bool(self.trace.intervention.blocked_keys)
+
+    def _masked_scores(self, rows: slice, cols: slice, dtype: torch.dtype | None) -> Tensor:
+        trace = self.trace
+        score = trace.score if dtype is None else self._precise_score
+        scores = score_tile(trace.query, trace.key, score, trace.intervention, self.head, rows, cols, trace.bias, dtype)
+        if not self._has_mask and (not trace.is_causal or cols.stop <= rows.start + 1):
+            return scores
+        allowed = trace.allowed(self.head, rows, cols)
+        return scores if allowed is None else scores.masked_fill_(~allowed, -math.inf)
+
+    def _fill(self, band: int) -> None:
+        rows = slice(band * BAND, min((band + 1) * BAND, self.trace.n_queries))
+        dtype = self.dtype(rows)
+        if self.trace.normaliser is not None and dtype is None:
+            self._normaliser[rows] = self.trace.normaliser[self.head, rows].to(self._normaliser)
+        else:
+            self._normaliser[rows] = self._log_sum_exp(rows, dtype)
+        self._known[band] = True
+
+    def _log_sum_exp(self, rows: slice, dtype: torch.dtype | None) -> Tensor:
+        seen, parts = self.seen(rows), []
+        for start in range(seen.start, seen.stop, COLUMNS):
+            scores = self._masked_scores(rows, slice(start, min(start + COLUMNS, seen.stop)), dtype)
+            parts.append(scores.exp_().sum(1) if dtype is None else scores.logsumexp(1))
+        if not parts:
+            total = torch.full_like(self._normaliser[rows], -math.inf)
+        elif dtype is None:  # tame scores need no maximum taken out, which costs a second look at each
+            total = torch.stack(parts).to(self._precise).sum(0).log()
+        else:
+            total = torch.stack(parts).logsumexp(0)
+        if self.trace.sinks is None:
+            return total
+        sinks = self.trace.sinks.expand(self.trace.n_heads, self.trace.n_queries)[self.head, rows]
+        return torch.logaddexp(total, sinks.to(total))
+
+    @cached_property
+    def _is_tame(self) -> list[bool]:
+        """For each band, whether no score can be larger than TAME in size, by the inequality of Cauchy and Schwarz."""
+        trace, bands = self.trace, len(self._known)
+        base = trace.score.base if isinstance(trace.score, Capped) else trace.score
+        if not isinstance(base, Dot | ScaledDot) or trace.intervention.score_edits:
+            return [False] * bands
+        factor = abs(base.factor(trace.query.shape[-1]) * trace.intervention.scale)
+        more = 0.0 if trace.bias is None else _size(trace.bias[min(self.head, trace.bias.shape[0] - 1)])
+        lengths = torch.linalg.vector_norm(trace.query[self.head], dim=-1, dtype=torch.float32)
+        longest = torch.linalg.vector_norm(trace.key_of(self.head), dim=-1, dtype=torch.float32).amax() * factor
+        per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
+        return (per_band * longest + more * abs(trace.intervention.scale) <= TAME).tolist()
+
+    @cached_property
+    def _precise_score(self) -> Score:
+        """The scoring function with its parameters, if it has any, in the precise type."""
+        score = self.trace.score
+        if not dataclasses.is_dataclass(score):
+            return score
+        parameters = {one.name: getattr(score, one.name) for one in dataclasses.fields(score)}
+        tensors = {name: one.to(self._precise) for name, one in parameters.items() if isinstance(one, Tensor)}
+        return cast(Score, dataclasses.replace(score, **tensors)) if tensors else score  # type: ignore[type-var]
+
+
+def _size(bias: Tensor) -> float:
+    low, high = torch.aminmax(bias)
+    return max(abs(float(low)), abs(float(high)))
+
+
+__all__ = ["ALL", "BAND", "COLUMNS", "Cells"]

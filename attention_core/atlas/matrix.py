@@ -1,0 +1,199 @@
+"""One head's attention matrix as a map with levels, like the zoom levels of a street map.
+
+A cell of level L stands for a block of 2**L x 2**L cells of the matrix, by its mean and its largest weight. Level 0 is
+the matrix itself. Fine levels are computed where somebody looks; coarse ones come from a grid of block sums and
+maxima that one streaming pass over the matrix fills, the survey.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention_core.atlas.blocks import extent, parts, place, pooled
+from attention_core.atlas.cells import BAND, Cells
+from attention_core.atlas.survey import Survey
+from attention_core.trace import AttentionTrace
+
+TILE = BAND
+"""Cells of a level on one side of a tile."""
+MOST_BLOCKS = 4096
+"""The survey keeps at most this many blocks a side, up to a million positions: 128 MiB for their sums and maxima."""
+LOWEST_BASE, HIGHEST_BASE = 5, 8
+"""Levels between which the survey's blocks are chosen: 32 to 256 cells a side; what is finer is made on demand."""
+CACHE_BYTES = 64 * 2**20
+"""What the tiles of one map that are kept may take up."""
+
+
+class Tile(NamedTuple):
+    """A part of a level.
+
+    Attributes:
+        mean: float32, up to (256, 256), the mean weight of each block; cells that a mask hides count as 0, cells
+            beyond the edge of the matrix do not count; NaN where the survey has not been.
+        largest: float32, the largest weight of each block; the same array as the mean at level 0.
+    """
+
+    mean: np.ndarray
+    largest: np.ndarray
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that the tile takes up."""
+        return self.mean.nbytes + (0 if self.largest is self.mean else self.largest.nbytes)
+
+
+class Atlas:
+    """One head of an attention trace of any size, in memory O(n d).
+
+    Several threads may look at tiles and carry the survey on at the same time.
+
+    Attributes:
+        trace: of any size.
+        head: which head of it.
+        n_levels: level 0 is the matrix, the last level shows all of it in one tile.
+        base_level: the level of the survey's blocks; coarser ones, and this, need the survey.
+    """
+
+    def __init__(self, trace: AttentionTrace, head: int = 0) -> None:
+        """Open a map; nothing is computed yet.
+
+        Raises:
+            IndexError: no such head.
+            ValueError: a trace without queries or keys.
+        """
+        if not trace.n_queries or not trace.n_keys:
+            raise ValueError(f"a map needs queries and keys, got {trace.n_queries} and {trace.n_keys}")
+        self.trace, self.head = trace, head
+        self._cells = Cells(trace, head)
+        longest = max(trace.n_queries, trace.n_keys)
+        self.n_levels = 1 + math.ceil(math.log2(max(longest / TILE, 1)))
+        self.base_level = min(max(math.ceil(math.log2(longest / MOST_BLOCKS)), LOWEST_BASE), HIGHEST_BASE)
+        self._survey = Survey(self._cells, 2**self.base_level)
+        self._tiles: OrderedDict[tuple[int, int, int], Tile] = OrderedDict()
+        self._bytes, self._lock = 0, threading.Lock()
+
+    @property
+    def n_queries(self) -> int:
+        """Rows of the matrix."""
+        return self.trace.n_queries
+
+    @property
+    def n_keys(self) -> int:
+        """Columns of the matrix."""
+        return self.trace.n_keys
+
+    def shape(self, level: int) -> tuple[int, int]:
+        """Return the number of cells of a level, (rows, columns)."""
+        return math.ceil(self.n_queries / 2**level), math.ceil(self.n_keys / 2**level)
+
+    def n_tiles(self, level: int) -> tuple[int, int]:
+        """Return the number of tiles of a level, (rows, columns)."""
+        n_rows, n_cols = self.shape(level)
+        return math.ceil(n_rows / TILE), math.ceil(n_cols / TILE)
+
+    @torch.inference_mode()
+    def tile(self, level: int, row: int, col: int) -> Tile:
+        """Return a tile: exact at level 0, where a weight is within 1e-4 of its true value, relatively.
+
+        Args:
+            level: from 0, the matrix, to n_levels - 1, all of it in one tile.
+            row: which tile, from the top.
+            col: which tile, from the left.
+
+        Raises:
+            IndexError: no such level or tile.
+        """
+        if not 0 <= level < self.n_levels:
+            raise IndexError(f"level must be from 0 to {self.n_levels - 1}, got {level}")
+        n_rows, n_cols = self.n_tiles(level)
+        if not (0 <= row < n_rows and 0 <= col < n_cols):
+            raise IndexError(f"level {level} has {n_rows} x {n_cols} tiles, got row {row}, column {col}")
+        key = level, row, col
+        with self._lock:
+            if key in self._tiles:
+                self._tiles.move_to_end(key)
+                return self._tiles[key]
+        made, is_final = self._make(level, row, col)
+        if is_final:
+            self._keep(key, made)
+        return made
+
+    def survey(self) -> Iterator[float]:
+        """Stream over the matrix once, a band of rows at a time, and yield the share that is done, up to 1.
+
+        Whoever stops asking stops the pass; the next call goes on where the last one ended.
+        """
+        while not self._survey.is_done:
+            yield self._survey.step()
+        yield 1.0
+
+    @property
+    def surveyed(self) -> float:
+        """The share of the survey that is done, from 0 to 1."""
+        return self._survey.share
+
+    @property
+    def is_surveyed(self) -> bool:
+        """Whether the survey is complete, so that every tile and every sum is there."""
+        return self._survey.is_done
+
+    @property
+    def column_sums(self) -> np.ndarray | None:
+        """(n_keys,) float64, how much each key is attended to in all; None before the survey is complete."""
+        return self._survey.result("column_sums")
+
+    @property
+    def row_sums(self) -> np.ndarray | None:
+        """(n_queries,) float64, 1 but for blind queries (0) and sinks (less); None before the survey is complete."""
+        return self._survey.result("row_sums")
+
+    @property
+    def row_largest(self) -> np.ndarray | None:
+        """(n_queries,) float64, the largest weight of each row; None before the survey is complete."""
+        return self._survey.result("row_largest")
+
+    @property
+    def row_entropy(self) -> np.ndarray | None:
+        """(n_queries,) float64, of each row, in bits; log2(n_keys) = looks everywhere alike; None before the survey."""
+        return self._survey.result("row_entropy")
+
+    def _make(self, level: int, row: int, col: int) -> tuple[Tile, bool]:
+        """Return a tile, and whether it will stay as it is."""
+        block = 2**level
+        rows = slice(row * TILE * block, min((row + 1) * TILE * block, self.n_queries))
+        cols = slice(col * TILE * block, min((col + 1) * TILE * block, self.n_keys))
+        if level == 0:
+            weights = self._cells.weights(rows, cols).cpu().numpy()
+            return Tile(weights, weights), True
+        if level < self.base_level:
+            sums, largest, is_final = *self._on_demand(rows, cols, block), True
+        else:
+            sums, largest, is_final = self._survey.pooled(rows, cols, block)
+        counts = extent(rows, block)[:, None] * extent(cols, block)
+        return Tile(sums.cpu().numpy() / counts, largest.cpu().numpy()), is_final
+
+    def _on_demand(self, rows: slice, cols: slice, block: int) -> tuple[Tensor, Tensor]:
+        shape = math.ceil((rows.stop - rows.start) / block), math.ceil((cols.stop - cols.start) / block)
+        sums, largest = torch.zeros(2, *shape, device=self.trace.query.device)
+        for some_rows, some_cols in parts(self._cells, rows, cols, block):
+            weights = self._cells.log_weights(some_rows, some_cols, self._cells.dtype(some_rows)).exp_()
+            where = place(some_rows, rows.start, block), place(some_cols, cols.start, block)
+            sums[where], largest[where], _ = pooled(weights, weights, block)
+        return sums, largest
+
+    def _keep(self, key: tuple[int, int, int], tile: Tile) -> None:
+        with self._lock:
+            if key in self._tiles:
+                return
+            self._tiles[key] = tile
+            self._bytes += tile.n_bytes
+            while self._bytes > CACHE_BYTES:
+                self._bytes -= self._tiles.popitem(last=False)[1].n_bytes
