@@ -1,1 +1,36 @@
-"""What the heads of a recording do, in numbers: where they look, how alike they are, what they hand over."""
+"""What the heads of a recording do, in numbers: where they look, how alike they are, what they hand over.
+
+from attention_core.heads import distances, groups, rollout, summaries
+layers = groups(trace_model(model, **inputs))["encoder self"]
+summaries(layers)[3][5].previous
+"""
+
+from attention_core.heads.groups import Patches, groups, is_of_itself, patches_of, special_keys
+from attention_core.heads.look import PLAIN, Look, handed_over, has_values, matrix_for, without_sinks
+from attention_core.heads.similarity import Distances, distances, distances_from
+from attention_core.heads.summary import METRICS, HeadSummary, habit, summaries, summarise
+from attention_core.heads.through_layers import Rollout, rollout
+
+__all__ = [
+    "METRICS",
+    "PLAIN",
+    "Distances",
+    "HeadSummary",
+    "Look",
+    "Patches",
+    "Rollout",
+    "distances",
+    "distances_from",
+    "groups",
+    "habit",
+    "handed_over",
+    "has_values",
+    "is_of_itself",
+    "matrix_for",
+    "patches_of",
+    "rollout",
+    "special_keys",
+    "summaries",
+    "summarise",
+    "without_sinks",
+]

@@ -1,0 +1,306 @@
+"""What heads do, in numbers: against plain sums over written-out weights, other people's distances, and by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from torch.testing import assert_close
+
+from attention_core import trace_model
+from attention_core.heads import (
+    Look,
+    Patches,
+    distances,
+    distances_from,
+    groups,
+    habit,
+    handed_over,
+    matrix_for,
+    patches_of,
+    rollout,
+    similarity,
+    special_keys,
+    summaries,
+    summarise,
+    through_layers,
+    without_sinks,
+)
+from attention_core.pretrained.model import Kind
+from attention_core.pretrained.run import ModelRun
+from attention_core.recording import Recording, from_weights
+from attention_core.trace import AttentionTrace, Axis
+
+IDS = torch.randint(3, 90, (1, 9), generator=torch.Generator().manual_seed(0))
+
+
+def traced(kind, config, **inputs):
+    torch.manual_seed(0)
+    model = kind(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():  # the usual beginnings look everywhere alike
+            parameter.mul_(3)
+    return trace_model(model, **inputs)
+
+
+@pytest.fixture(scope="module")
+def bert():
+    config = hf.BertConfig(
+        vocab_size=99, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=32
+    )
+    return traced(hf.BertModel, config, input_ids=IDS)
+
+
+@pytest.fixture(scope="module")
+def llama():
+    config = hf.LlamaConfig(
+        vocab_size=99,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        intermediate_size=32,
+    )
+    return traced(hf.LlamaModel, config, input_ids=IDS)
+
+
+@pytest.fixture(scope="module")
+def t5():
+    config = hf.T5Config(vocab_size=99, d_model=32, d_kv=8, d_ff=32, num_layers=2, num_heads=4)
+    return traced(hf.T5Model, config, input_ids=IDS, decoder_input_ids=IDS[:, :5])
+
+
+def of_weights(rows, name="encoder.0.self"):
+    """Return a trace with exactly these weights, (n_heads, n_queries, n_keys)."""
+    return from_weights(torch.tensor(rows, dtype=torch.float32), name=name, note="", mechanism="toy")
+
+
+def test_attentions_are_sorted_by_stack_and_kind_in_the_order_of_layers(bert, t5):
+    assert {kind: len(layers) for kind, layers in groups(bert).items()} == {"encoder self": 3}
+    assert list(groups(t5)) == ["encoder self", "decoder self", "decoder cross"]
+    assert [trace.name for trace in groups(t5)["decoder cross"]] == ["decoder.0.cross", "decoder.1.cross"]
+
+
+def test_towers_and_lengths_stay_apart_and_names_that_tell_nothing_are_kept():
+    square = np.full((1, 4, 4), 0.25)
+    names = ["text_model.encoder.0.self", "vision_model.encoder.0.self", "vision_model.encoder.1.self", ""]
+    traces = [of_weights(square if name != names[2] else square[:, :2], name) for name in names]
+    found = groups(Recording(traces))
+    assert list(found) == [
+        "text_model encoder self",
+        "vision_model encoder self, 4 × 4",
+        "vision_model encoder self, 2 × 4",
+        "attention",
+    ]
+
+
+@pytest.mark.parametrize("family", ["bert", "llama"])
+def test_numbers_of_a_head_are_those_of_its_written_out_weights(family, request):
+    trace = request.getfixturevalue(family).traces[1]
+    for head in range(trace.n_heads):
+        weights = trace.weights(head).double().numpy()
+        summary, n = summarise(trace, head, special={0, 8, 40}), len(weights)
+        visible = np.array([n if family == "bert" else row + 1 for row in range(n)])
+        entropy = np.array([-sum(w * math.log2(w) for w in row if w > 0) for row in weights])
+        choosing = visible > 1
+        diagonal = weights[np.arange(n), np.arange(n)]
+        expected = {
+            "entropy": entropy.mean(),
+            "relative_entropy": (entropy[choosing] / np.log2(visible[choosing])).mean(),
+            "distance": (weights * abs(np.arange(n)[:, None] - np.arange(n))).sum(1).mean(),
+            "first": weights[1:, 0].mean(),
+            "itself": diagonal[choosing].mean(),
+            "previous": np.diagonal(weights, -1).mean(),
+            "following": np.diagonal(weights, 1)[choosing[:-1]].mean(),
+            "special": weights[choosing][:, [0, 8]].sum(1).mean(),
+            "unspent": 0,
+            "largest": weights[choosing].max(1).mean(),
+        }
+        for name, value in expected.items():
+            assert getattr(summary, name) == pytest.approx(value, abs=1e-5), name
+
+
+def test_long_inputs_are_summed_up_in_blocks(monkeypatch, llama):
+    trace = llama.traces[0]
+    whole = summarise(trace, 3, {0})
+    monkeypatch.setattr("attention_core.trace.ROWS_AT_ONCE", 4)
+    in_blocks = summarise(replace(trace), 3, {0})
+    for name in whole.__dataclass_fields__:
+        assert getattr(in_blocks, name) == pytest.approx(getattr(whole, name), abs=1e-5)
+
+
+def test_queries_that_see_nothing_and_shares_kept_by_a_sink_are_no_weights():
+    axis = Axis.numbered("positions", 3)
+    mask = torch.tensor([[[False, False, False], [True, True, False], [True, True, True]]])
+    trace = AttentionTrace(
+        mechanism="toy",
+        query=torch.zeros(1, 3, 2),
+        key=torch.zeros(1, 3, 2),
+        value=torch.ones(1, 3, 2),
+        query_axis=axis,
+        key_axis=axis,
+        mask=mask,
+    )
+    summary = summarise(trace)
+    assert summary.entropy == pytest.approx((1 + math.log2(3)) / 2, abs=1e-6)
+    assert summary.relative_entropy == pytest.approx(1, abs=1e-6)
+    assert habit(summary) == "42% on itself"
+    kept = summarise(replace(trace, sinks=torch.full((1, 1), math.log(6.0))))
+    assert kept.unspent == pytest.approx((6 / 8 + 6 / 9) / 2, abs=1e-6)
+    assert kept.distance == pytest.approx(summary.distance, abs=1e-6)
+    assert habit(kept) == "71% kept by its sink"
+
+
+def test_what_a_head_plainly_does_is_said_in_words():
+    eye = np.eye(5)
+    cases = {
+        "100% on itself": eye,
+        "100% on the token before": np.vstack([eye[:1], eye[:-1]]),
+        "100% on the token after": np.vstack([eye[1:], eye[-1:]]),
+        "100% on the first token": np.repeat(eye[:1], 5, 0),
+        "90% on special tokens": np.repeat([[0.1, 0.0, 0.45, 0.45, 0.0]], 5, 0),
+        "nearly everywhere alike": np.full((5, 5), 0.2),
+        "spread over about 2.0 tokens": np.repeat([[0.0, 0.0, 0.0, 0.5, 0.5]], 5, 0),
+    }
+    for words, weights in cases.items():
+        special = {2, 3} if "special" in words else ()
+        seen = weights * (1 - 5e-6) + 1e-6  # a weight of exactly 0 would be a key that may not be seen
+        assert habit(summarise(of_weights(seen[None]), 0, special)) == words
+    assert habit(summarise(of_weights(eye[None]))) == "sees one token at most"
+
+
+def test_cross_attention_has_no_place_of_its_own(t5):
+    summary = summarise(t5["decoder.1.cross"], 2)
+    assert all(math.isnan(one) for one in (summary.distance, summary.itself, summary.previous, summary.following))
+    assert summary.first == pytest.approx(float(t5["decoder.1.cross"].weights(2)[:, 0].mean()), abs=1e-6)
+    assert habit(summary)
+
+
+def test_distances_in_a_picture_are_those_between_patches():
+    weights = np.zeros((1, 7, 7))
+    weights[0, :, 1] = 0.5  # the first patch of 2 x 3, behind one token that stands for the whole
+    weights[0, :, 0] = 0.5
+    found = summarise(of_weights(weights), 0, {0}, Patches((2, 3), 1)).distance
+    assert found == pytest.approx(np.mean([0, 1, 2, 1, math.sqrt(2), math.sqrt(5)]), abs=1e-6)
+
+
+def test_special_keys_and_patches_are_those_of_the_stack(t5):
+    run = ModelRun("toy", Kind.ENCODER_DECODER, t5, tuple("abcdefghi"), tuple("abcde"), frozenset({8}))
+    assert special_keys(run, t5["encoder.0.self"]) == {8}
+    assert special_keys(run, t5["decoder.0.cross"]) == {8}
+    assert special_keys(run, t5["decoder.0.self"]) == {0}
+    assert patches_of(run, t5["encoder.0.self"]) is None
+    seen = replace(run, patch_grid=(2, 4), n_prefix=1, target_tokens=())
+    assert patches_of(seen, t5["encoder.0.self"]) == Patches((2, 4), 1)
+    assert patches_of(seen, t5["decoder.0.self"]) is None
+
+
+def jensen_shannon(p, q) -> float:
+    """Return the square root of the mean of two Kullback-Leibler divergences from the middle, in bits."""
+    middle = (p + q) / 2
+    return math.sqrt(sum(float((one * np.log2(one / middle)).sum()) for one in (p, q)) / 2)
+
+
+def test_distances_are_the_mean_over_queries_of_the_definition(bert):
+    found = distances(bert.traces)
+    assert found.is_exact
+    assert found.matrix.shape == (12, 12)
+    for one, other in ((0, 5), (3, 11), (7, 8)):
+        rows, others = (bert.traces[at // 4].weights(at % 4).double().numpy() for at in (one, other))
+        expected = np.mean([jensen_shannon(p, q) for p, q in zip(rows, others, strict=True)])
+        assert float(found.matrix[one, other]) == pytest.approx(expected, abs=1e-4)
+    assert_close(found.matrix, found.matrix.T)
+    assert found.matrix.diagonal().abs().max() == 0
+    assert_close(distances_from(bert.traces, 1, 1).matrix[0], found.matrix[5], atol=1e-5, rtol=0)
+
+
+def test_heads_that_share_no_key_are_as_far_apart_as_can_be():
+    eye = np.eye(4)
+    trace = of_weights(np.stack([eye, eye[[1, 2, 3, 0]], eye]))
+    assert_close(distances([trace]).matrix, torch.tensor([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]), atol=1e-3, rtol=0)
+
+
+def test_long_inputs_are_compared_on_a_sample_that_is_told(monkeypatch, llama):
+    exact = distances(llama.traces).matrix
+    monkeypatch.setattr(similarity, "MOST_CELLS", 1)
+    sampled = distances(llama.traces)
+    assert (sampled.n_sampled, sampled.n_queries, sampled.is_exact) == (8, 9, False)
+    assert (sampled.matrix - exact).abs().max() < 0.15
+
+
+def test_too_many_heads_or_mixed_shapes_are_refused_in_words(monkeypatch, t5):
+    with pytest.raises(ValueError, match="one shape"):
+        distances(t5.traces)
+    monkeypatch.setattr(similarity, "MOST_HEADS", 7)
+    with pytest.raises(ValueError, match=r"at most 7 heads together .* got 8"):
+        distances(groups(t5)["encoder self"])
+    assert distances_from(groups(t5)["encoder self"], 0, 0).matrix.shape == (1, 8)
+
+
+def test_rollout_multiplies_layers_with_their_residual(bert, llama, monkeypatch):
+    for recording in (bert, llama):
+        expected = torch.eye(9, dtype=torch.float64)
+        for trace in recording.traces:
+            mean = torch.stack([trace.weights(head) for head in range(4)]).double().mean(0)
+            expected = (0.5 * mean + 0.5 * torch.eye(9)) @ expected
+        found = rollout(recording.traces)
+        assert_close(found.rolled, expected.float(), atol=1e-5, rtol=0)
+        assert_close(found.last, mean.float(), atol=1e-5, rtol=0)
+    assert not found.rolled.triu(1).any()
+    monkeypatch.setattr(through_layers, "MOST_POSITIONS", 8)
+    with pytest.raises(ValueError, match="at most 8 positions"):
+        rollout(bert.traces)
+
+
+def test_rollout_passes_a_blind_query_and_a_sink_by():
+    trace = of_weights([[[0.0, 0.0], [0.2, 0.3]]])
+    assert_close(rollout([trace]).rolled, torch.tensor([[1.0, 0.0], [0.1, 0.65]]) / torch.tensor([[1.0], [0.75]]))
+
+
+def test_rollout_wants_self_attention(t5):
+    with pytest.raises(ValueError, match="self-attention"):
+        rollout(groups(t5)["decoder cross"])
+
+
+def test_what_is_handed_over_is_the_length_of_the_weighted_value(llama):
+    trace = llama.traces[1]
+    for head in range(4):
+        expected = (trace.weights(head)[:, :, None] * trace.value[head // 2][None]).norm(dim=-1)
+        assert_close(handed_over(trace, head), expected)
+        tile = handed_over(trace, head, slice(2, 5), [0, 7], normalised=True)
+        assert_close(tile, (expected / expected.sum(1, keepdim=True))[2:5][:, [0, 7]])
+
+
+def test_without_values_what_is_handed_over_is_unknown():
+    with pytest.raises(ValueError, match="weights only"):
+        handed_over(of_weights([[[1.0]]]))
+
+
+def test_hidden_keys_leave_their_share_to_the_others_and_empty_rows_are_named():
+    weights = torch.tensor([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.4, 0.1, 0.0]])
+    found = without_sinks(weights, frozenset({0, 17}))
+    assert_close(found.weights, torch.tensor([[0, 0.6, 0.4], [0, 0, 0], [0, 0, 0], [0, 0.5, 0]]))
+    assert found.empty == [1]
+    assert without_sinks(weights, frozenset()).weights is weights
+
+
+def test_a_look_gives_tiles_of_the_matrix_that_is_shown(bert):
+    trace, look = bert.traces[0], Look(times_value=True, hidden=frozenset({0, 8}))
+    whole = matrix_for(trace, 1, look)
+    assert_close(whole.sum(1), handed_over(trace, 1).sum(1))
+    assert not whole[:, [0, 8]].any()
+    assert_close(matrix_for(trace, 1, look, [7, 2], slice(1, 4)), whole[[7, 2], 1:4])
+    assert matrix_for(trace, 1) is not None
+    assert_close(matrix_for(trace, 1, Look(), slice(0, 2)), trace.weights(1)[:2])
+    assert Look(normalised=True).is_plain
+    assert not look.is_plain
+
+
+def test_a_whole_model_is_summed_up_layer_by_layer(bert):
+    found = summaries(bert.traces)
+    assert (len(found), len(found[0])) == (3, 4)
+    assert found[2][3] == summarise(bert.traces[2], 3)
