@@ -1,0 +1,245 @@
+"""What language models expect, and texts that grow: as if the whole text had run at once."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import tokenizers
+import torch
+import transformers as hf
+from torch.testing import assert_close
+
+from attention_core import run_model
+from attention_core.pretrained.generation import begin, end_tokens, grow
+from attention_core.pretrained.language import (
+    expected,
+    expected_in_place,
+    pick,
+    predicts_words,
+    probabilities,
+    token_text,
+)
+from attention_core.pretrained.model import Kind, ModelError, Pretrained
+
+WORDS = ["[PAD]", "[START]", "[END]", "[MASK]", "[UNK]", *(f"\u2581w{number}" for number in range(55))]
+SIZES = {
+    "vocab_size": 60,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": 32,
+    "pad_token_id": 0,
+}
+ENDS = {"bos_token_id": 1, "eos_token_id": 2}
+GROUPED = {**SIZES, **ENDS, "num_key_value_heads": 2}
+GPT = {"vocab_size": 60, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 32, **ENDS}
+T5 = {"vocab_size": 60, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4, "pad_token_id": 0}
+MARIAN = {
+    "vocab_size": 60,
+    "d_model": 32,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "max_position_embeddings": 32,
+    "pad_token_id": 0,
+    "decoder_start_token_id": 0,
+    "forced_eos_token_id": 2,
+    **ENDS,
+}
+DECODERS = {
+    "GPT-2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(**GPT)),
+    "Llama with grouped keys": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**GROUPED)),
+    "Mistral, whose window forgets": lambda: hf.MistralForCausalLM(hf.MistralConfig(**GROUPED, sliding_window=4)),
+    "Qwen 3": lambda: hf.Qwen3ForCausalLM(hf.Qwen3Config(**GROUPED, head_dim=8)),
+    "Gemma 2, windows in turn and a softcap": lambda: hf.Gemma2ForCausalLM(
+        hf.Gemma2Config(**GROUPED, head_dim=8, sliding_window=4, attn_logit_softcapping=0.5, query_pre_attn_scalar=1)
+    ),
+    "gpt-oss, with sinks": lambda: hf.GptOssForCausalLM(
+        hf.GptOssConfig(
+            **{**GROUPED, "max_position_embeddings": 131072},
+            head_dim=8,
+            num_local_experts=2,
+            num_experts_per_tok=1,
+            sliding_window=4,
+        )
+    ),
+    "OPT": lambda: hf.OPTForCausalLM(hf.OPTConfig(**{**SIZES, **ENDS}, ffn_dim=48, word_embed_proj_dim=32)),
+}
+BOTH = {
+    "T5, with a position bias": lambda: hf.T5ForConditionalGeneration(hf.T5Config(**T5, decoder_start_token_id=0)),
+    "Marian": lambda: hf.MarianMTModel(hf.MarianConfig(**MARIAN)),
+}
+WITHOUT_CACHE = {
+    "BLOOM": lambda: hf.BloomForCausalLM(hf.BloomConfig(vocab_size=60, hidden_size=32, n_layer=2, n_head=4)),
+    "Qwen 3.5, a hybrid": lambda: hf.Qwen3_5ForCausalLM(
+        hf.Qwen3_5TextConfig(
+            **{**GROUPED, "num_hidden_layers": 4},
+            head_dim=8,
+            linear_num_key_heads=2,
+            linear_num_value_heads=2,
+            linear_key_head_dim=8,
+            linear_value_head_dim=8,
+        )
+    ),
+}
+PROMPT, MORE = [5, 17, 40, 8, 23], [31, 9, 9, 50]
+SOURCE = {"input_ids": torch.tensor([[7, 12, 44, 30, 6, 2]]), "attention_mask": torch.ones(1, 6, dtype=torch.long)}
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: n for n, word in enumerate(WORDS)}, "[UNK]"))
+    names = {"pad_token": "[PAD]", "bos_token": "[START]", "eos_token": "[END]", "mask_token": "[MASK]"}
+    return hf.PreTrainedTokenizerFast(tokenizer_object=plain, unk_token="[UNK]", **names)
+
+
+@pytest.fixture(scope="module")
+def pretrained(tokenizer):
+    """A function that makes a model of a family, once."""
+    made = {}
+
+    def make(family: str) -> Pretrained:
+        if family not in made:
+            torch.manual_seed(0)
+            model = {**DECODERS, **BOTH, **WITHOUT_CACHE}[family]().eval()
+            for name, parameter in model.named_parameters():
+                if "q_proj" in name or "k_proj" in name or "c_attn" in name:
+                    parameter.data.mul_(5)  # the usual beginnings attend to everything alike and would hide mistakes
+                if name.endswith("sinks"):
+                    parameter.data.copy_(torch.linspace(-1, 1, len(parameter)))
+            kind = Kind.ENCODER_DECODER if family in BOTH else Kind.DECODER
+            made[family] = Pretrained(family, kind, model, tokenizer, most_tokens=32)
+        return made[family]
+
+    return make
+
+
+def same_traces(ours, theirs):
+    assert ours.names == theirs.names
+    for one, other in zip(ours.traces, theirs.traces, strict=True):
+        assert (one.n_queries, one.n_keys) == (other.n_queries, other.n_keys)
+        for head in range(one.n_heads):
+            assert_close(one.weights(head), other.weights(head), atol=1e-5, rtol=0)
+            assert_close(one.context(head), other.context(head), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_prompt", [1, 5])
+@pytest.mark.parametrize("family", [*DECODERS, *BOTH])
+def test_a_text_that_grew_is_the_text_run_at_once(family, n_prompt, pretrained):
+    model, source = pretrained(family), SOURCE if family in BOTH else {}
+    text = [*PROMPT, *MORE]
+    growing = begin(model, text[:n_prompt], source)
+    for token in text[n_prompt:]:
+        growing = grow(growing, token)
+    at_once = begin(model, text, source)
+    assert growing.uses_cache
+    assert not growing.note
+    assert growing.ids == at_once.ids
+    assert len(growing.seconds) == 1 + len(text) - n_prompt
+    same_traces(growing.recording, at_once.recording)
+    for position in range(len(text)):
+        assert_close(growing.logits_at(position), at_once.logits_at(position), atol=1e-5, rtol=1e-5)
+    assert_close(growing.next_logits, growing.logits_at(len(text) - 1))
+    assert list(growing.recording.traces[-1].query_axis.labels) == list(growing.tokens)
+
+
+def test_each_step_computes_one_query_and_a_window_forgets(pretrained):
+    model = pretrained("Mistral, whose window forgets")
+    growing = grow(begin(model, PROMPT), MORE[0])
+    assert [row.query.shape[1] for row in growing.rows[0]] == [1, 1]
+    assert growing.rows[0][0].n_seen == 4
+    trace = growing.recording.traces[0]
+    assert trace.key.shape[1] == 6
+    assert (trace.weights(0)[5] > 0).tolist() == [False, False, True, True, True, True]
+
+
+def test_a_text_can_grow_in_two_ways_from_one_beginning(pretrained):
+    for family in ("Llama with grouped keys", "Mistral, whose window forgets", "Marian"):
+        model, source = pretrained(family), SOURCE if family in BOTH else {}
+        start = grow(begin(model, PROMPT, source), 31)
+        one, other = grow(start, 9), grow(start, 50)
+        assert_close(one.next_logits, begin(model, [*PROMPT, 31, 9], source).next_logits, atol=1e-5, rtol=1e-5)
+        assert_close(other.next_logits, begin(model, [*PROMPT, 31, 50], source).next_logits, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("family", WITHOUT_CACHE)
+def test_a_model_without_a_cache_of_keys_runs_the_whole_text_and_says_so(family, pretrained):
+    model = pretrained(family)
+    growing = grow(begin(model, PROMPT), 31)
+    assert not growing.uses_cache
+    assert "whole text runs again" in growing.note
+    at_once = run_model(model.model, {"input_ids": torch.tensor([[*PROMPT, 31]])})
+    same_traces(growing.recording, at_once[0])
+    assert_close(growing.next_logits, at_once[1].logits[0, -1], atol=1e-5, rtol=1e-5)
+
+
+def test_a_text_ends_where_the_model_does(pretrained, tokenizer):
+    gpt = pretrained("GPT-2")
+    assert end_tokens(gpt) == {2}
+    full = begin(gpt, [7] * 32)
+    with pytest.raises(ModelError, match="reached the 32 positions"):
+        grow(full, 9)
+    with pytest.raises(ModelError, match="33 tokens, and the model knows 32"):
+        begin(gpt, [7] * 33)
+    with pytest.raises(ModelError, match="no token to begin"):
+        begin(gpt, [])
+    encoder = Pretrained("reader", Kind.ENCODER, hf.BertModel(hf.BertConfig(**SIZES)), tokenizer)
+    with pytest.raises(ModelError, match="reader does not write"):
+        begin(encoder, PROMPT)
+
+
+def test_what_is_expected_adds_up_and_comes_best_first(tokenizer):
+    logits = torch.randn(60, generator=torch.Generator().manual_seed(1))
+    found = expected(logits, tokenizer, n=7)
+    shares = logits.softmax(0)
+    assert [one.id for one in found.likeliest] == shares.argsort(descending=True)[:7].tolist()
+    assert sum(one.probability for one in found.likeliest) + found.rest == pytest.approx(1)
+    assert found.n_rest == 53
+    assert found.entropy == pytest.approx(-(shares * shares.log2()).sum().item(), abs=1e-4)
+    sharper = expected(logits, tokenizer, n=7, temperature=0.5)
+    assert sharper.likeliest[0].probability > found.likeliest[0].probability
+    assert sharper.entropy < found.entropy
+    certain = expected(torch.tensor([0.0, 500.0]), tokenizer, n=10)
+    assert (certain.likeliest[0].probability, certain.entropy, certain.n_rest) == (1, 0, 0)
+    with pytest.raises(ValueError, match="temperature must be above 0"):
+        probabilities(logits, 0)
+
+
+def test_tokens_have_texts(tokenizer):
+    assert token_text(tokenizer, 7) == "␣w2"
+    assert token_text(tokenizer, 2) == "[END]"
+
+
+def test_draws_repeat_for_a_seed_and_follow_the_probabilities():
+    logits = torch.log(torch.tensor([0.1, 0.6, 0.3]))
+    assert pick(logits) == 1
+    drawn = [pick(logits, temperature=1, seed=3, place=place) for place in range(600)]
+    assert drawn == [pick(logits, temperature=1, seed=3, place=place) for place in range(600)]
+    assert drawn != [pick(logits, temperature=1, seed=4, place=place) for place in range(600)]
+    for token, share in enumerate([0.1, 0.6, 0.3]):
+        assert drawn.count(token) / 600 == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 600))
+
+
+def test_an_encoder_says_what_it_expects_behind_a_mask(tokenizer):
+    torch.manual_seed(0)
+    model = hf.BertForMaskedLM(hf.BertConfig(**SIZES)).eval()
+    reader = Pretrained("reader", Kind.ENCODER, model, tokenizer)
+    inputs = {"input_ids": torch.tensor([[1, 9, 20, 2]])}
+    assert predicts_words(reader)
+    with torch.no_grad():
+        hidden = model(torch.tensor([[1, 9, 3, 2]])).logits[0, 2]
+    assert_close(expected_in_place(reader, inputs, 2), hidden, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(expected_in_place(reader, inputs, 2, ablated=[(0, 1)]), hidden, atol=1e-6)
+    assert inputs["input_ids"][0, 2] == 20
+    with pytest.raises(ValueError, match="position must be from 0 to 3"):
+        expected_in_place(reader, inputs, 4)
+    without = Pretrained(
+        "no mask", Kind.ENCODER, model, hf.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
+    )
+    with pytest.raises(ModelError, match="no \\[MASK\\]"):
+        expected_in_place(without, inputs, 1)
