@@ -35,12 +35,17 @@ class Run:
         ablated: see Ablated.
         keeper: makes the traces.
         calls: (place of the module, the module, its trace), in the order of execution.
+        is_eager: whether the model was built with its written-out attention, which lets a query that sees no key
+            look at all of them alike; fused attention lets it look at none.
+        float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
     """
 
     places: dict[nn.Module, str]
     ablated: Ablated = field(default_factory=dict)
     keeper: Keeper = field(default_factory=Keeper)
     calls: list[tuple[str, nn.Module, AttentionTrace]] = field(default_factory=list)
+    is_eager: bool = False
+    float_masks: frozenset[int] = frozenset()
 
 
 _THREAD = threading.local()
@@ -61,6 +66,15 @@ def running(run: Run) -> Iterator[None]:
         _THREAD.run = before
 
 
+def mask(*args: Any, config: Any = None, **kwargs: Any) -> Tensor | None:
+    """Return the mask of one kind of layer as the library's fused attention, or where need be its eager one, has it."""
+    from transformers.masking_utils import eager_mask, sdpa_mask
+
+    run: Run | None = getattr(_THREAD, "run", None)
+    wants_numbers = run is not None and id(config) in run.float_masks
+    return (eager_mask if wants_numbers else sdpa_mask)(*args, config=config, **kwargs)
+
+
 def attention(
     module: nn.Module,
     query: Tensor,
@@ -76,6 +90,8 @@ def attention(
 
     run: Run | None = getattr(_THREAD, "run", None)
     essentials = {"scaling": scaling, "dropout": dropout, **more}
+    if run is None:
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **essentials)
     own = _own_attention(module)
     sinks = more.get("s_aux", more.get("sinks", getattr(module, "sinks", None)))
     sinks = sinks if isinstance(sinks, Tensor) else None
@@ -85,13 +101,11 @@ def attention(
     causal = _is_causal(module, query, attention_mask, more.get("is_causal"))
     if not unusual:
         context = sdpa_attention_forward(module, query, key, value, attention_mask, **essentials)[0]
-        if run is None:
-            return context, None
+        if run.is_eager:
+            context = _blind_look_everywhere(context, value, attention_mask)
     else:
         own_result = own(module, query, key, value, _written_out(attention_mask, query, key, causal), **essentials)  # type: ignore[misc]
         context = own_result[0]
-        if run is None:
-            return own_result
     trace = run.keeper.trace(
         query,
         key,
@@ -121,6 +135,17 @@ def attention(
     context, trace = _without_heads(context, trace, run.ablated.get(len(run.calls), ()), len(run.calls))
     run.calls.append((run.places.get(module, type(module).__name__), module, trace))
     return context, None
+
+
+def _blind_look_everywhere(context: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the context (batch, n_queries, n_heads, d_v) with the mean value for queries that may see no key."""
+    if mask is None or mask.dtype != torch.bool or mask.ndim != 4:
+        return context
+    blind = ~mask.any(-1).transpose(1, 2)[..., None]
+    if not blind.any():
+        return context
+    mean = value.mean(2).repeat_interleave(context.shape[2] // value.shape[1], 1)
+    return torch.where(blind, mean[:, None], context)
 
 
 def _without_heads(

@@ -18,12 +18,14 @@ from attention_core.hugging_face.attention import (
     Run,
     UnknownAttentionError,
     attention,
+    mask,
     running,
 )
 from attention_core.recording import Recording, from_weights
 
-OURS = "attention_trace"
-"""The name under which our function is registered with the library."""
+FUSED = "sdpa"
+"""The library's name for torch's fused attention, behind which ours stands while a model runs: many models ask for the
+name, and treat one that they do not know as if it needed no mask."""
 _ONE_AT_A_TIME = threading.RLock()
 """A model's attention function is part of the model, which others may share: one run at a time."""
 
@@ -103,10 +105,13 @@ def _run(model: Any, inputs: Mapping[str, Any], ablated: Ablated) -> tuple[Recor
     _needs_transformers(model)
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
     with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
-        run = Run({module: name for name, module in model.named_modules()}, ablated)
         configs, bypassing = _configs(model)
+        run = Run({module: name for name, module in model.named_modules()}, ablated)
+        run.is_eager = all(config._attn_implementation_internal == "eager" for config, _ in configs)
+        run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
         if configs:
-            with _implementation(configs, OURS), running(run), contextlib.suppress(UnknownAttentionError):
+            switched = [config for config, _ in configs]
+            with _ours(), _implementation(switched, FUSED), running(run), contextlib.suppress(UnknownAttentionError):
                 output = model(**inputs)
                 if run.calls:
                     return _recording(run, bypassing, model), output
@@ -136,17 +141,21 @@ def _needs_transformers(model: Any) -> None:
             f"model must be a transformers model, got {type(model).__name__}; attention_core.capture() records any "
             "PyTorch code"
         )
-    _register()
-    _register()
 
 
-def _register() -> None:
-    """Make our function and its masks known to the library; without the masks it would deliver none."""
+@contextmanager
+def _ours() -> Iterator[None]:
+    """Put our function and our masks behind the library's name; they leave the models of other threads alone."""
     from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import sdpa_mask
 
-    AttentionInterface.register(OURS, attention)
-    AttentionMaskInterface.register(OURS, sdpa_mask)
+    before = AttentionInterface()[FUSED], AttentionMaskInterface()[FUSED]
+    AttentionInterface.register(FUSED, attention)
+    AttentionMaskInterface.register(FUSED, mask)
+    try:
+        yield
+    finally:
+        AttentionInterface.register(FUSED, before[0])
+        AttentionMaskInterface.register(FUSED, before[1])
 
 
 @contextmanager
@@ -172,37 +181,39 @@ def _implementation(configs: list[Any], name: str) -> Iterator[None]:
             config._attn_implementation_internal = old
 
 
-def _configs(model: nn.Module, only_with_interface: bool = True) -> tuple[list[Any], list[str]]:
-    """Return the settings objects to switch, and the classes that bypass the interface."""
+def _configs(model: nn.Module, only_with_interface: bool = True) -> tuple[list[tuple[Any, bool]], list[str]]:
+    """Return the settings objects to switch, each with whether its model knows fused attention, and who bypasses."""
     from transformers import PreTrainedConfig, PreTrainedModel
 
-    found: dict[int, Any] = {}
+    found: dict[int, tuple[Any, bool]] = {}
     bypassing: dict[str, None] = {}
 
-    def add(config: Any) -> None:
-        if isinstance(config, PreTrainedConfig) and id(config) not in found:
-            found[id(config)] = config
-            for name in config.sub_configs:
-                add(getattr(config, name, None))
+    def add(config: Any, is_fused: bool) -> None:
+        if isinstance(config, PreTrainedConfig):
+            is_known = id(config) in found
+            found[id(config)] = (config, is_fused and (not is_known or found[id(config)][1]))
+            for name in () if is_known else config.sub_configs:
+                add(getattr(config, name, None), True)
 
-    def visit(module: nn.Module, can: bool) -> None:
+    def visit(module: nn.Module, can: bool, is_fused: bool) -> None:
         if isinstance(module, PreTrainedModel):
             can = not only_with_interface or type(module)._can_set_attn_implementation()
+            is_fused = type(module)._supports_sdpa
             if not can:
                 bypassing[type(module).__name__] = None
         if can:
-            add(getattr(module, "config", None))
+            add(getattr(module, "config", None), is_fused)
         for child in module.children():
-            visit(child, can)
+            visit(child, can, is_fused)
 
-    visit(model, True)
+    visit(model, True, True)
     return list(found.values()), list(bypassing)
 
 
 def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, Any]:
     """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
     configs, _ = _configs(model, only_with_interface=False)
-    with _implementation(configs, "eager"):
+    with _implementation([config for config, _ in configs], "eager"):
         output = model(**{**inputs, "output_attentions": True, "return_dict": True})
     calls = list(_handed_out(output))
     if not calls:
