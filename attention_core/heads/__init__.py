@@ -7,7 +7,7 @@ summaries(layers)[3][5].previous
 
 from attention_core.heads.groups import Patches, groups, is_of_itself, patches_of, special_keys
 from attention_core.heads.look import PLAIN, Look, handed_over, has_values, matrix_for, without_sinks
-from attention_core.heads.similarity import Distances, distances, distances_from
+from attention_core.heads.similarity import Distances, distances, distances_from, distances_head_for_head
 from attention_core.heads.summary import METRICS, HeadSummary, habit, summaries, summarise
 from attention_core.heads.through_layers import Rollout, rollout
 
@@ -21,6 +21,7 @@ __all__ = [
     "Rollout",
     "distances",
     "distances_from",
+    "distances_head_for_head",
     "groups",
     "habit",
     "handed_over",

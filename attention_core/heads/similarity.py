@@ -99,6 +99,34 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
     return Distances(row[None], len(rows), n_seen)
 
 
+def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[AttentionTrace]) -> Tensor:
+    """Return how far each head of one run is from the same head of another run, (n_layers, n_heads).
+
+    The distance is that of distances(), for two inputs with as many tokens, or two models of one shape.
+
+    Args:
+        first: the layers of a group in one run.
+        second: the same layers in the other.
+
+    Raises:
+        ValueError: other numbers of layers or heads, or matrices of several shapes.
+    """
+    heads, others = ([trace.n_heads for trace in layers] for layers in (first, second))
+    if heads != others or len(set(heads)) != 1:
+        raise ValueError(
+            f"first and second must have the same layers with as many heads each, got {heads} and {others}"
+        )
+    n_keys = _one_shape([*first, *second])[1] + 1
+    rows, _ = _sample([*first, *second], max(FEWEST_ROWS, MOST_NUMBERS // 4 // n_keys))
+    found = torch.zeros(len(first), heads[0])
+    for layer, (one, other) in enumerate(zip(first, second, strict=True)):
+        for head in range(one.n_heads):
+            left, right = _rows(one, head, rows), _rows(other, head, rows)
+            entropies = [-(part * part.log2()).sum(-1) for part in (left, right)]
+            found[layer, head] = _apart(left, right[None], entropies[0], entropies[1][None])[0]
+    return found
+
+
 def _apart(own: Tensor, others: Tensor, own_entropy: Tensor, entropies: Tensor) -> Tensor:
     """Return the distances (n,) of rows (n_rows, n_keys) to others (n, n_rows, n_keys)."""
     found = own_entropy.new_empty(len(others), own.shape[0])
