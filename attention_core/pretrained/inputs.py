@@ -119,7 +119,8 @@ def _sound(text: str) -> str:
 
 def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most: int, notes: list[str]) -> list[int]:
     """Return what the decoder is given: its start token and the target without the end."""
-    model, tokenizer = pretrained.model, pretrained.tokenizer
+    model: Any = pretrained.model
+    tokenizer = pretrained.tokenizer
     end = tokenizer.eos_token_id
     if not target.strip():
         written = _written(pretrained, inputs)
@@ -130,7 +131,7 @@ def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most
     if len(ids) >= most:
         notes.append(f"The target text was cut to its first {most:,} tokens.")
     labels = torch.tensor([ids])
-    shifted: Any = getattr(model, "prepare_decoder_input_ids_from_labels", None)
+    shifted = getattr(model, "prepare_decoder_input_ids_from_labels", None)
     if shifted is not None:
         return shifted(labels.to(model.device))[0].tolist()
     return [_start(pretrained), *(ids[:-1] if ids and ids[-1] == end else ids)]
@@ -147,7 +148,7 @@ def _start(pretrained: Pretrained) -> int:
 @torch.no_grad()
 def _written(pretrained: Pretrained, inputs: dict[str, Tensor]) -> list[int]:
     """Return what the model generates greedily, from its start token on."""
-    model = pretrained.model
+    model: Any = pretrained.model
     if not model.can_generate():
         raise ModelError(f"{pretrained.name} has no head that writes text: give it a target text of your own.")
     on_device = {name: value.to(model.device) for name, value in inputs.items() if name != "token_type_ids"}

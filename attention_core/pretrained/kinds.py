@@ -40,7 +40,7 @@ def config_of(settings: Mapping[str, Any]) -> Any:
         raise ModelError(f"Its architecture, {model_type}, is unknown to the installed version of transformers.")
     if settings.get("quantization_config"):
         raise ModelError(
-            "Its weights are quantised, which needs special kernels. Take the repository of the original weights instead."
+            "Its weights are quantised, which needs special kernels. Take the repository of the original ones instead."
         )
     if model_type in NO_ATTENTION:
         raise ModelError(f"Its architecture, {model_type}, has no attention, so there is nothing to show.")

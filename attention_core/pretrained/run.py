@@ -19,6 +19,8 @@ from attention_core.trace import AttentionTrace, Axis
 
 MOST_LOGITS = 40_000_000
 """Numbers of logits that a run keeps, 160 MB: 512 positions of a vocabulary of 78,000."""
+MOST_BEFORE = 16
+"""Positions that may stand before the patches of a picture: a class token, registers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,8 @@ def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple
     except (ValueError, TypeError, RuntimeError, KeyError, IndexError, NotImplementedError) as error:
         said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
         raise ModelError(f"{pretrained.name} cannot be run with this input: {said}") from error
+    if pretrained.kind is Kind.VISION:
+        prepared = _as_positioned(prepared, recording)
     logits = _first(output.get("logits"))
     if logits is not None and logits.ndim == 1:
         logits = logits[None]
@@ -89,7 +93,7 @@ def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple
     return ModelRun(
         model=pretrained.name,
         kind=pretrained.kind,
-        recording=labelled(recording, prepared.tokens, prepared.target_tokens, pretrained.kind, prepared.n_prefix),
+        recording=labelled(recording, prepared.tokens, prepared.target_tokens, pretrained.kind),
         tokens=prepared.tokens,
         target_tokens=prepared.target_tokens,
         special=prepared.special,
@@ -109,9 +113,7 @@ def recording_run(recording: Recording, name: str) -> ModelRun:
     return ModelRun(name, None, recording, tuple(longest.labels), notes=(*notes, *_not_finite(recording, None, None)))
 
 
-def labelled(
-    recording: Recording, tokens: Sequence[str], target_tokens: Sequence[str], kind: Kind, n_prefix: int = 0
-) -> Recording:
+def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequence[str], kind: Kind) -> Recording:
     """Return the recording with tokens on its axes; an axis of another length keeps its numbers.
 
     Args:
@@ -119,7 +121,6 @@ def labelled(
         tokens: of the only or the encoder's input.
         target_tokens: of the decoder of an encoder-decoder.
         kind: see Kind.
-        n_prefix: see ModelRun.
     """
     noun = "patches" if kind is Kind.VISION else "tokens"
     source = Axis("source tokens" if target_tokens else noun, tuple(tokens))
@@ -137,6 +138,23 @@ def _with_axes(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTr
         query_axis=of_queries if len(of_queries) == trace.n_queries else trace.query_axis,
         key_axis=of_keys if len(of_keys) == trace.n_keys else trace.key_axis,
     )
+
+
+def _as_positioned(prepared: Prepared, recording: Recording) -> Prepared:
+    """Return the input with as many positions as the model really had; what stands before the patches is counted."""
+    n_positions = recording.traces[0].n_queries
+    if n_positions == len(prepared.tokens):
+        return prepared
+    rows, columns = prepared.patch_grid or (0, 0)
+    n_before = n_positions - rows * columns
+    if prepared.patch_grid is not None and 0 <= n_before <= MOST_BEFORE:
+        before = tuple(f"[{number}]" for number in range(n_before))
+        tokens = (*before, *prepared.tokens[prepared.n_prefix :])
+        return replace(prepared, tokens=tokens, special=frozenset(range(n_before)), n_prefix=n_before)
+    note = "This model does not compare every patch with every other: its positions are numbered."
+    tokens = tuple(recording.traces[0].query_axis.labels)
+    notes = (*prepared.notes, note)
+    return replace(prepared, tokens=tokens, special=frozenset(), n_prefix=0, patch_grid=None, notes=notes)
 
 
 def _less_work(pretrained: Pretrained, prepared: Prepared) -> dict[str, Any]:
