@@ -2,5 +2,22 @@
 
 from attention_core.atlas.find import search
 from attention_core.atlas.matrix import TILE, Atlas, Tile
+from attention_core.atlas.tensor_file import Entry, FileError, FileKind, kind_of_file
+from attention_core.atlas.tensors import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
 
-__all__ = ["TILE", "Atlas", "Tile", "search"]
+__all__ = [
+    "TILE",
+    "Atlas",
+    "Contents",
+    "Entry",
+    "FileError",
+    "FileKind",
+    "Names",
+    "Tensors",
+    "Tile",
+    "contents_of",
+    "kind_of_file",
+    "read_tensors",
+    "search",
+    "trace_of_tensors",
+]

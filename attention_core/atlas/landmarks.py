@@ -1,0 +1,104 @@
+"""Places of an attention matrix that are worth going to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_core.atlas.matrix import TILE, Atlas
+
+
+class Landmark(NamedTuple):
+    """A place.
+
+    Attributes:
+        name: what is to be seen, for people.
+        row: the query, or None where a whole column is meant.
+        column: the key, or None where a whole row is meant.
+        value: the number that makes it one.
+        words: that number in words.
+    """
+
+    name: str
+    row: int | None
+    column: int | None
+    value: float
+    words: str
+
+
+def landmarks(atlas: Atlas) -> list[Landmark]:
+    """Return the places of a surveyed matrix: strongest and far cells, the key that is looked at most, odd rows.
+
+    Raises:
+        ValueError: the survey is not complete.
+    """
+    received, entropy = atlas.column_sums, atlas.row_entropy
+    if received is None or entropy is None:
+        raise ValueError("landmarks need a complete survey")
+    row, column, weight = strongest(atlas)
+    found = [Landmark("Largest weight", row, column, weight, f"weight {weight:.3g}")]
+    away = max(min(atlas.n_queries, atlas.n_keys) // 8, 1)
+    row, column, weight = strongest(atlas, away)
+    if weight > 0:
+        words = f"weight {weight:.3g}, at least {away:,} positions away"
+        found.append(Landmark("Largest far from the diagonal", row, column, weight, words))
+    key = int(received.argmax())
+    words = f"{received[key]:.3g} in all, where the average is {received.mean():.3g}"
+    found.append(Landmark("Key looked at most", None, key, float(received[key]), words))
+    row = int(entropy.argmax())
+    words = f"{entropy[row]:.2f} bits, as if alike on {2 ** entropy[row]:,.0f} keys"
+    found.append(Landmark("Query that looks around most", row, None, float(entropy[row]), words))
+    return found
+
+
+def strongest(atlas: Atlas, away: int = 0) -> tuple[int, int, float]:
+    """Return (row, column, weight) of the largest weight at least so many positions from the diagonal.
+
+    Blocks are looked into in the order of their maxima, until no block that is left can hold more. Weight 0 and the
+    first cell are returned where no cell is so far away.
+
+    Args:
+        atlas: surveyed, unless it is so small that its coarsest level needs no survey.
+        away: positions between query and key.
+    """
+    level = min(atlas.base_level, atlas.n_levels - 1)
+    block = 2**level
+    blocks = sorted(_blocks(atlas, level, away), reverse=True)
+    best = (0, 0, 0.0)
+    looked: set[tuple[int, int]] = set()
+    for largest, row, col in blocks:
+        if largest <= best[2]:
+            break
+        place = row * block // TILE, col * block // TILE
+        if place not in looked:
+            looked.add(place)
+            best = max(best, _strongest_of_tile(atlas, *place, away), key=lambda one: one[2])
+    return best
+
+
+def _blocks(atlas: Atlas, level: int, away: int) -> Iterator[tuple[float, int, int]]:
+    """Yield (largest, row, column) of the blocks with a cell so far away; of each tile the thousand largest."""
+    block = 2**level
+    n_rows, n_cols = atlas.n_tiles(level)
+    for tile_row in range(n_rows):
+        for tile_col in range(n_cols):
+            largest = atlas.tile(level, tile_row, tile_col).largest
+            rows = tile_row * TILE + np.arange(largest.shape[0])[:, None]
+            cols = tile_col * TILE + np.arange(largest.shape[1])
+            reach = np.abs(rows - cols) * block + block - 1
+            far = np.where(reach >= away, largest, 0).ravel()
+            for place in np.argsort(far)[-1000:]:
+                if far[place] > 0:
+                    row, col = divmod(int(place), largest.shape[1])
+                    yield float(far[place]), int(rows[row, 0]), int(cols[col])
+
+
+def _strongest_of_tile(atlas: Atlas, tile_row: int, tile_col: int, away: int) -> tuple[int, int, float]:
+    weights = atlas.tile(0, tile_row, tile_col).mean
+    rows = tile_row * TILE + np.arange(weights.shape[0])[:, None]
+    cols = tile_col * TILE + np.arange(weights.shape[1])
+    far = np.where(np.abs(rows - cols) >= away, weights, 0)
+    row, col = divmod(int(far.argmax()), far.shape[1])
+    return int(rows[row, 0]), int(cols[col]), float(far[row, col])

@@ -1,0 +1,119 @@
+"""Tiles as a browser gets them: the logarithm of each value in equal steps, two bytes a cell, deflated.
+
+Weights of one tile can span thirty powers of ten, of which a fixed-point number would keep none but the largest. Equal
+steps of the logarithm keep the same number of digits of each.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+from attention_core.atlas.matrix import TILE, Atlas
+
+MASKED, ZERO, UNKNOWN, FIRST = 0, 1, 2, 3
+"""Codes of a cell that a mask hides, of a weight of exactly 0, of one not surveyed yet, of the smallest value."""
+ERROR = 4.9e-4
+"""Largest relative error: less than half a unit of the third significant digit of any number."""
+MOST_PAIRS = 2**24
+"""Pairs up to which a mask is looked at to tell hidden cells from weights of 0."""
+
+
+class Packed(NamedTuple):
+    """One tile, ready to be sent.
+
+    Attributes:
+        height: rows of cells.
+        width: columns of cells.
+        low: log2 of the smallest value above 0, the code FIRST.
+        step: in log2, from one code to the next.
+        n_bytes: of a code, 2 or, where the values span more than some ninety powers of two, 3.
+        content: deflated; first the lowest bytes of all codes in reading order, then the next ones.
+    """
+
+    height: int
+    width: int
+    low: float
+    step: float
+    n_bytes: int
+    content: bytes
+
+
+def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> Packed:
+    """Return a tile's values as codes.
+
+    Args:
+        values: (height, width), not negative; NaN = not surveyed.
+        hidden: bool of the same shape, True = hidden by a mask.
+    """
+    codes = np.full(values.shape, ZERO, np.uint32)
+    codes[np.isnan(values)] = UNKNOWN
+    positive = values > 0
+    low = step = 0.0
+    n_bytes = 2
+    if positive.any():
+        logs = np.log2(values[positive].astype(np.float64))
+        low, span = float(logs.min()), float(np.ptp(logs))
+        finest = 2 * math.log2(1 + ERROR)
+        n_bytes = 2 if span / (2**16 - 1 - FIRST) <= finest else 3
+        step = span / (2 ** (8 * n_bytes) - 1 - FIRST) or finest
+        codes[positive] = np.rint((logs - low) / step).astype(np.uint32) + FIRST
+    if hidden is not None:
+        codes[hidden] = MASKED
+    planes = codes.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :n_bytes].T
+    content = zlib.compress(np.ascontiguousarray(planes), 1)
+    return Packed(*values.shape, low, step, n_bytes, content)
+
+
+def unpack(packed: Packed) -> tuple[np.ndarray, np.ndarray]:
+    """Return (codes, values), values float64 with 0 where the code is no value: what the browser reads."""
+    planes = np.frombuffer(zlib.decompress(packed.content), np.uint8).reshape(packed.n_bytes, -1).astype(np.uint32)
+    codes = sum(plane << (8 * place) for place, plane in enumerate(planes)).reshape(packed.height, packed.width)
+    values = np.exp2(packed.low + packed.step * (codes.astype(np.float64) - FIRST))
+    return codes, np.where(codes >= FIRST, values, 0.0)
+
+
+def has_mask(atlas: Atlas) -> bool:
+    """Return whether any pair may be hidden."""
+    trace = atlas.trace
+    return trace.is_causal or trace.mask is not None or bool(trace.intervention.blocked_keys)
+
+
+def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarray) -> np.ndarray | None:
+    """Return which cells of a tile are hidden wholly, bool of the tile's shape, or None where none is.
+
+    Of a level so coarse that the mask would have to be looked at for ages, only what causality hides is told.
+
+    Args:
+        atlas: of the tile.
+        level: see Atlas.tile.
+        row: see Atlas.tile.
+        col: see Atlas.tile.
+        values: of the tile; where they are above 0, nothing is hidden.
+    """
+    empty = values == 0
+    if not has_mask(atlas) or not empty.any():
+        return None
+    block = 2**level
+    top, left = row * TILE * block, col * TILE * block
+    rows, cols = (
+        slice(top, min(top + TILE * block, atlas.n_queries)),
+        slice(left, min(left + TILE * block, atlas.n_keys)),
+    )
+    if (rows.stop - rows.start) * (cols.stop - cols.start) <= MOST_PAIRS:
+        allowed = atlas.trace.allowed(atlas.head, rows, cols)
+        return None if allowed is None else empty & ~_any_in_blocks(allowed, block)
+    if not atlas.trace.is_causal:
+        return None
+    last_query = np.minimum(np.arange(rows.start, rows.stop, block) + block, rows.stop) - 1
+    return empty & (np.arange(cols.start, cols.stop, block) > last_query[:, None])
+
+
+def _any_in_blocks(allowed: Tensor, block: int) -> np.ndarray:
+    cells = allowed.cpu().numpy()
+    by_rows = np.logical_or.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)
+    return np.logical_or.reduceat(by_rows, np.arange(0, cells.shape[1], block), axis=1)

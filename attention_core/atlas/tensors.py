@@ -1,0 +1,292 @@
+"""Query, key and value that somebody brings from a run of their own, as a trace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.atlas.tensor_file import Entry, FileError, Opened, Source, opened
+from attention_core.recording import numbered
+from attention_core.scores import ScaledDot
+from attention_core.trace import AttentionTrace, Axis
+
+MOST_BYTES = 512 * 2**20
+"""What query, key and value may take up together: 131,072 positions of 64 float32 numbers, three times, are 96 MiB."""
+MOST_HEADS = 1024
+KINDS = ("float16", "bfloat16", "float32", "float64")
+ROLES = ("query", "key", "value")
+_NAME = re.compile(
+    r"(?P<where>(?:.*[./:_\- ])?)(?P<role>q|k|v|query|queries|key|value)"
+    r"(?:s|_?(?:proj|states?|layer|heads?|vectors?|out|output))?[._]?(?P<number>\d*)",
+    re.IGNORECASE,
+)
+
+
+class Names(NamedTuple):
+    """Which arrays of a file belong together; value is None where there is none."""
+
+    query: str
+    key: str
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is in a file, before its numbers are read.
+
+    Attributes:
+        entries: every array of it.
+        sets: the arrays that by their names are query, key and perhaps value of one attention; several if the file
+            holds several layers.
+    """
+
+    entries: tuple[Entry, ...]
+    sets: tuple[Names, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Tensors:
+    """Checked tensors of one attention.
+
+    Attributes:
+        query: (n_heads, n_queries, d_k).
+        key: (n_heads or a divisor of it, n_keys, d_k).
+        value: (as many heads as the key, n_keys, d_v), or None: weights need none.
+        mask: bool, broadcastable to (n_heads, n_queries, n_keys), True = may attend; None = the file has none.
+        labels: one text per position, or None.
+    """
+
+    query: Tensor = field(repr=False)
+    key: Tensor = field(repr=False)
+    value: Tensor | None = field(default=None, repr=False)
+    mask: Tensor | None = field(default=None, repr=False)
+    labels: tuple[str, ...] | None = field(default=None, repr=False)
+
+
+def contents_of(source: Source, name: str = "The file") -> Contents:
+    """Return what a file of tensors holds, so that somebody can choose; its numbers are not read.
+
+    Args:
+        source: a path or the bytes of a .npz or safetensors file.
+        name: what to call the file in messages.
+
+    Raises:
+        FileNotFoundError: no such file.
+        FileError: a file that is damaged or of another kind, in words for people.
+    """
+    with opened(source, name) as file:
+        return _contents(file)
+
+
+def read_tensors(
+    source: Source, name: str = "The file", *, names: Names | None = None, most_bytes: int = MOST_BYTES
+) -> Tensors:
+    """Read query, key and, if it is there, value; no pickle is opened.
+
+    Args:
+        source: a path or the bytes of a .npz or safetensors file.
+        name: what to call the file in messages.
+        names: which arrays to take; None = tell by the usual names.
+        most_bytes: bound for the tensors together.
+
+    Raises:
+        FileNotFoundError: no such file.
+        FileError: a file that is damaged, too large, of another kind or without such arrays, and tensors that do
+            not fit together, in words for people.
+    """
+    with opened(source, name) as file:
+        chosen = names or _only_set(_contents(file).sets, file.entries, name)
+        wanted = {role: one for role, one in zip(ROLES, chosen, strict=True) if one}
+        for one in wanted.values():
+            if one not in file.entries:
+                raise FileError(f"{name} has no array {one!r}. It holds {_listed(file.entries)}.")
+        mask = next((one for one in file.entries if one.lower() == "mask"), None)
+        read = [*wanted.values(), *([mask] if mask else [])]
+        n_bytes = sum(file.entries[one].n_bytes for one in read)
+        if n_bytes > most_bytes:
+            raise FileError(
+                f"{name}: {', '.join(map(repr, read))} take {n_bytes / 2**20:,.0f} MiB, more than the "
+                f"{most_bytes / 2**20:,.0f} MiB allowed. Save fewer heads or positions, or float16 numbers."
+            )
+        for one in wanted.values():
+            _check_type(file.entries[one], name)
+        labels = file.labels()
+        given = {role: file.tensor(one) for role, one in wanted.items()}
+        allowed = file.tensor(mask) if mask else None
+    try:
+        return _checked(given, allowed, None if labels is None else tuple(labels))
+    except ValueError as error:
+        raise FileError(f"{name}: {error}") from None
+
+
+def trace_of_tensors(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+    mask: Tensor | None = None,
+    labels: Sequence[str] | None = None,
+    name: str = "",
+) -> AttentionTrace:
+    """Return the trace of scaled dot product attention between tensors.
+
+    Args:
+        query: (n_heads, n_queries, d_k), or without the heads, or with a batch of one before them.
+        key: the same with n_keys, and perhaps fewer heads, each shared by a group of query heads.
+        value: as many heads and positions as the key; None = the trace has weights, and a context of no columns.
+        is_causal: query i may attend to keys 0 to i only.
+        scale: factor on the dot products; 1 / sqrt(d_k) if None.
+        mask: bool, True = may attend; broadcastable to (n_heads, n_queries, n_keys).
+        labels: one text per position, for the queries, the keys, or both where they are as many.
+        name: see AttentionTrace.
+
+    Raises:
+        ValueError: tensors that do not fit together or hold NaN or infinity, in words for people.
+    """
+    if scale is not None and not 0 < abs(scale) < float("inf"):
+        raise ValueError(f"scale must be a number other than 0, got {scale}")
+    given = {"query": query, "key": key} | ({} if value is None else {"value": value})
+    for role, tensor in given.items():
+        _check_type(Entry(role, str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), 0), "")
+    checked = _checked(given, mask, None if labels is None else tuple(labels))
+    query, key = checked.query, checked.key
+    n_queries, n_keys, texts = query.shape[1], key.shape[1], checked.labels
+    return AttentionTrace(
+        mechanism="scaled dot product attention",
+        query=query,
+        key=key,
+        value=key[..., :0] if checked.value is None else checked.value,
+        query_axis=Axis("tokens", texts) if texts and len(texts) == n_queries else numbered("queries", n_queries),
+        key_axis=Axis("tokens", texts) if texts and len(texts) == n_keys else numbered("keys", n_keys),
+        score=ScaledDot(scale),
+        mask=checked.mask,
+        is_causal=is_causal,
+        name=name,
+        note="" if checked.value is not None else "Without values: the context is unknown.",
+    )
+
+
+def _contents(file: Opened) -> Contents:
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for name in file.entries:
+        match = _NAME.fullmatch(name)
+        if match:
+            role = next(one for one in ROLES if one[0] == match["role"][0].lower())
+            found.setdefault((match["where"], match["number"]), {}).setdefault(role, name)
+    sets = [Names(one["query"], one["key"], one.get("value")) for one in found.values() if {"query", "key"} <= set(one)]
+    return Contents(tuple(file.entries.values()), tuple(sets))
+
+
+def _only_set(sets: Sequence[Names], entries: dict[str, Entry], name: str) -> Names:
+    if not sets:
+        raise FileError(
+            f"{name} has no arrays that are query and key by their names. It holds {_listed(entries)}. Name them query "
+            "and key (value if there is one), or choose which are which."
+        )
+    if len(sets) > 1:
+        queries = ", ".join(repr(one.query) for one in sets[:8]) + (", ..." if len(sets) > 8 else "")
+        raise FileError(f"{name} holds the queries of {len(sets)} attentions: {queries}. Choose one.")
+    return sets[0]
+
+
+def _listed(entries: dict[str, Entry]) -> str:
+    if not entries:
+        return "nothing"
+    some = [f"{one.name!r} ({one.dtype}, {_shape(one.shape)})" for one in list(entries.values())[:12]]
+    return ", ".join(some) + (f" and {len(entries) - 12} more" if len(entries) > 12 else "")
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return " x ".join(f"{size:,}" for size in shape) or "a single number"
+
+
+def _check_type(entry: Entry, name: str) -> None:
+    if entry.dtype in KINDS:
+        return
+    start = f"{name}: " if name else ""
+    if entry.dtype == "void16":
+        raise FileError(
+            f"{start}{entry.name!r} looks like bfloat16, which .npz files cannot name. Save it as float32, or all "
+            "tensors as safetensors."
+        )
+    raise FileError(
+        f"{start}{entry.name!r} must hold {', '.join(KINDS[:-1])} or {KINDS[-1]} numbers, got {entry.dtype}"
+    )
+
+
+def _checked(given: dict[str, Tensor], mask: Tensor | None, labels: tuple[str, ...] | None) -> Tensors:
+    tensors = {role: _with_heads(role, tensor) for role, tensor in given.items()}
+    query, key, value = tensors["query"], tensors["key"], tensors.get("value")
+    if query.shape[2] != key.shape[2]:
+        raise ValueError(f"query and key need vectors of the same length, got {query.shape[2]:,} and {key.shape[2]:,}")
+    if query.shape[0] % key.shape[0]:
+        raise ValueError(
+            f"query has {query.shape[0]} heads and key {key.shape[0]}: they must be as many, or a whole number of "
+            "query heads for each key head"
+        )
+    if value is not None and value.shape[:2] != key.shape[:2]:
+        raise ValueError(
+            f"key and value need as many heads and positions, got {_shape(key.shape[:2])} and {_shape(value.shape[:2])}"
+        )
+    for role, tensor in tensors.items():
+        _check_finite(role, tensor)
+    if mask is not None:
+        mask = _fitting_mask(mask, (query.shape[0], query.shape[1], key.shape[1]))
+    if labels is not None and len(labels) not in (query.shape[1], key.shape[1]):
+        raise ValueError(f"{len(labels):,} labels for {query.shape[1]:,} queries and {key.shape[1]:,} keys")
+    widest = query.dtype
+    for tensor in tensors.values():
+        widest = torch.promote_types(widest, tensor.dtype)
+    return Tensors(query.to(widest), key.to(widest), None if value is None else value.to(widest), mask, labels)
+
+
+def _with_heads(role: str, tensor: Tensor) -> Tensor:
+    """Return (n_heads, n, d)."""
+    shape = tuple(tensor.shape)
+    if tensor.ndim == 4 and shape[0] == 1:
+        tensor = tensor[0]
+    elif tensor.ndim == 2:
+        tensor = tensor[None]
+    if tensor.ndim != 3:
+        more = f"; of a batch of {shape[0]:,}, save one item" if tensor.ndim == 4 else ""
+        raise ValueError(f"{role} must be (n, d), (heads, n, d) or (1, heads, n, d), got {_shape(shape)}{more}")
+    if not tensor.numel():
+        raise ValueError(f"{role} is empty: {_shape(shape)}")
+    if tensor.shape[0] > MOST_HEADS:
+        raise ValueError(
+            f"{role} has {tensor.shape[0]:,} heads of {tensor.shape[1]:,} positions, at most {MOST_HEADS:,} heads "
+            "are taken; if these are (n, heads, d), exchange the first two dimensions"
+        )
+    return tensor
+
+
+def _check_finite(role: str, tensor: Tensor) -> None:
+    finite = torch.isfinite(tensor)
+    if finite.all():
+        return
+    n_bad, first = int((~finite).sum()), (~finite).flatten().to(torch.uint8).argmax()
+    head, position, dimension = (int(one) for one in torch.unravel_index(first, tensor.shape))
+    what = "NaN" if tensor[head, position, dimension].isnan() else "infinite"
+    raise ValueError(
+        f"{role} holds {n_bad:,} number{'s' * (n_bad > 1)} that {'are' if n_bad > 1 else 'is'} NaN or infinite; the "
+        f"first is {what}, at head {head}, position {position:,}, dimension {dimension} (all counted from 0)"
+    )
+
+
+def _fitting_mask(mask: Tensor, pairs: tuple[int, int, int]) -> Tensor:
+    if mask.dtype != torch.bool:
+        raise ValueError(f"mask must be bool, True = may attend, got {str(mask.dtype).removeprefix('torch.')}")
+    while mask.ndim > 3 and mask.shape[0] == 1:
+        mask = mask[0]
+    try:
+        mask.expand(pairs)
+    except RuntimeError:
+        raise ValueError(f"mask must fit {_shape(pairs)} (heads, queries, keys), got {_shape(mask.shape)}") from None
+    return mask

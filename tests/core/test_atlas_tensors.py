@@ -1,0 +1,296 @@
+import io
+import json
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save
+from torch.nn import functional as F
+
+from attention_core import capture, load_recording
+from attention_core.atlas import (
+    FileError,
+    FileKind,
+    Names,
+    contents_of,
+    kind_of_file,
+    read_tensors,
+    trace_of_tensors,
+)
+
+QUERY, KEY, VALUE = (2, 5, 7), (2, 6, 7), (2, 6, 3)
+
+
+def npz(**arrays):
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def three(dtype=torch.float32, query=QUERY, key=KEY, value=VALUE):
+    generator = torch.Generator().manual_seed(3)
+    shapes = {"query": query, "key": key, "value": value}
+    return {name: torch.randn(shape, generator=generator).to(dtype) for name, shape in shapes.items()}
+
+
+def as_numpy(tensors):
+    return {name: tensor.numpy() for name, tensor in tensors.items()}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_safetensors_of_every_float_type_come_back_as_they_are(dtype):
+    given = three(dtype)
+    read = read_tensors(save(given))
+    for name, tensor in given.items():
+        assert torch.equal(getattr(read, name), tensor)
+        assert getattr(read, name).dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_npz_arrays_come_back_as_they_are_from_bytes_and_from_a_path(dtype, tmp_path):
+    given = three(dtype)
+    path = tmp_path / "run.npz"
+    path.write_bytes(npz(**as_numpy(given)))
+    for source in (path, str(path), path.read_bytes()):
+        assert torch.equal(read_tensors(source).key, given["key"])
+
+
+def test_safetensors_are_read_from_a_path(tmp_path):
+    path = tmp_path / "run.safetensors"
+    path.write_bytes(save(three()))
+    assert torch.equal(read_tensors(path).value, three()["value"])
+
+
+def test_big_endian_and_column_ordered_arrays_are_read():
+    given = as_numpy(three())
+    given["query"] = np.asfortranarray(given["query"]).astype(">f4")
+    assert torch.equal(read_tensors(npz(**given)).query, three()["query"])
+
+
+@pytest.mark.parametrize("leading", [(), (1,)])
+def test_tensors_without_heads_and_with_a_batch_of_one_are_taken(leading):
+    shapes = ((5, 7), (6, 7), (6, 3)) if not leading else ((1, 2, 5, 7), (1, 2, 6, 7), (1, 2, 6, 3))
+    read = read_tensors(save(three(torch.float32, *shapes)))
+    heads = 2 if leading else 1
+    assert [tuple(one.shape) for one in (read.query, read.key, read.value)] == [
+        (heads, 5, 7),
+        (heads, 6, 7),
+        (heads, 6, 3),
+    ]
+
+
+def test_tensors_of_several_types_get_the_widest():
+    given = three()
+    given["key"] = given["key"].half()
+    assert read_tensors(save(given)).key.dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("q", "k", "v"),
+        ("Q", "K", "V"),
+        ("queries", "keys", "values"),
+        ("query_states", "key_states", "value_states"),
+        ("layers.3.self_attn.q_proj", "layers.3.self_attn.k_proj", "layers.3.self_attn.v_proj"),
+        ("block_q", "block_k", "block_v"),
+        ("q0", "k0", "v0"),
+    ],
+)
+def test_usual_names_are_found(names):
+    given = dict(zip(names, three().values(), strict=True))
+    assert torch.equal(read_tensors(save(given)).value, three()["value"])
+
+
+def test_several_attentions_in_a_file_have_to_be_chosen_from():
+    given = {f"layers.{layer}.{name}": tensor + layer for layer in (0, 1) for name, tensor in three().items()}
+    file = save(given)
+    with pytest.raises(FileError, match=r"mine\.st holds the queries of 2 attentions.*layers\.1\.query"):
+        read_tensors(file, "mine.st")
+    sets = contents_of(file).sets
+    assert len(sets) == 2
+    for one in sets:
+        assert torch.equal(read_tensors(file, names=one).query, given[one.query])
+
+
+def test_unusual_names_are_listed_and_can_be_chosen():
+    file = npz(first=np.ones((4, 3), np.float32), second=np.ones((4, 3), np.float32))
+    with pytest.raises(FileError, match=r"'first' \(float32, 4 x 3\), 'second'"):
+        read_tensors(file)
+    assert read_tensors(file, names=Names("first", "second")).value is None
+    with pytest.raises(FileError, match="no array 'third'"):
+        read_tensors(file, names=Names("first", "third"))
+
+
+def test_parameters_of_a_model_are_not_taken_for_queries():
+    weight = torch.ones(4, 4)
+    with pytest.raises(FileError, match="no arrays that are query and key"):
+        read_tensors(save({"layer.q_proj.weight": weight, "layer.k_proj.weight": weight + 1}))
+
+
+def test_a_file_without_values_gives_a_trace_with_weights():
+    given = three()
+    del given["value"]
+    read = read_tensors(save(given))
+    trace = trace_of_tensors(read.query, read.key, read.value)
+    expected = F.softmax(given["query"][1] @ given["key"][1].T / 7**0.5, -1)
+    torch.testing.assert_close(trace.weights(1), expected)
+    assert trace.context(0).shape == (5, 0)
+    assert "Without values" in trace.note
+
+
+def test_a_trace_of_tensors_has_the_scale_the_mask_and_shared_keys():
+    query, key = torch.randn(4, 5, 7), torch.randn(2, 5, 7)
+    mask = torch.rand(5, 5) > 0.3
+    trace = trace_of_tensors(query, key, key, is_causal=True, scale=0.7, mask=mask)
+    scores = (query[3] @ key[1].T * 0.7).masked_fill(~(mask & torch.ones(5, 5).tril().bool()), -torch.inf)
+    torch.testing.assert_close(trace.weights(3), scores.softmax(-1).nan_to_num())
+
+
+def test_labels_come_from_text_arrays_and_from_metadata():
+    words = ["the", "cat", "sat", "on", "it", "."]
+    numbers = as_numpy(three())
+    assert read_tensors(npz(**numbers, tokens=np.array(words))).labels == tuple(words)
+    assert read_tensors(npz(**numbers, what=np.array(words).astype(bytes))).labels == tuple(words)
+    assert read_tensors(save(three(), {"tokens": json.dumps(words)})).labels == tuple(words)
+    assert read_tensors(save(three(), {"words": " ".join(words)})).labels == tuple(words)
+    assert read_tensors(save(three())).labels is None
+
+
+def test_labels_go_to_the_side_that_is_as_long():
+    given = three()
+    trace = trace_of_tensors(**given, labels=list("abcdef"))
+    assert list(trace.key_axis.labels) == list("abcdef")
+    assert list(trace.query_axis.labels) == ["0", "1", "2", "3", "4"]
+    with pytest.raises(ValueError, match="3 labels for 5 queries and 6 keys"):
+        trace_of_tensors(**given, labels=list("abc"))
+
+
+def test_a_mask_in_the_file_is_kept_and_has_to_fit():
+    given = as_numpy(three())
+    mask = np.ones((5, 6), bool)
+    mask[2, 3] = False
+    assert not read_tensors(npz(**given, mask=mask)).mask[2, 3]
+    with pytest.raises(FileError, match="mask must fit 2 x 5 x 6"):
+        read_tensors(npz(**given, mask=mask.T))
+    with pytest.raises(FileError, match="mask must be bool"):
+        read_tensors(npz(**given, mask=mask.astype(np.float32)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"query": torch.ones(5)}, "query must be .n, d., .heads, n, d. or .1, heads, n, d., got 5"),
+        ({"query": torch.ones(3, 2, 5, 7)}, "of a batch of 3, save one item"),
+        ({"query": torch.ones(3, 5, 7)}, "query has 3 heads and key 2"),
+        ({"query": torch.ones(2, 5, 8)}, "vectors of the same length, got 8 and 7"),
+        ({"value": torch.ones(2, 5, 3)}, "key and value need as many heads and positions, got 2 x 6 and 2 x 5"),
+        ({"value": torch.ones(1, 6, 3)}, "key and value need as many heads"),
+        ({"key": torch.ones(2, 0, 7)}, "key is empty: 2 x 0 x 7"),
+        ({"key": torch.ones(2, 6, 7, dtype=torch.int64)}, "'key' must hold float16, .* got int64"),
+        ({"value": torch.ones(2, 6, 3, dtype=torch.bool)}, "'value' must hold float16, .* got bool"),
+        ({"query": torch.ones(2000, 5, 7)}, r"2,000 heads of 5 positions.*exchange the first two dimensions"),
+    ],
+)
+def test_tensors_that_do_not_fit_are_refused_in_words(change, message):
+    file = save(three() | change)
+    with pytest.raises(FileError, match=f"run: .*{message}"):
+        read_tensors(file, "run")
+    with pytest.raises(ValueError, match=message):
+        trace_of_tensors(**(three() | change))
+
+
+def test_complex_numbers_and_bfloat16_in_npz_are_refused_in_words():
+    given = as_numpy(three())
+    with pytest.raises(FileError, match=r"'key' must hold .* got complex64"):
+        read_tensors(npz(**(given | {"key": given["key"].astype(np.complex64)})))
+    with pytest.raises(FileError, match=r"'key' looks like bfloat16.*safetensors"):
+        read_tensors(npz(**(given | {"key": given["key"].astype(np.float16).view("V2")})))
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_numbers_that_are_none_are_counted_and_placed(number):
+    given = three()
+    given["key"][1, 4, 2] = given["key"][1, 5, 0] = number
+    kind = "NaN" if number != number else "infinite"
+    with pytest.raises(
+        FileError, match=f"key holds 2 numbers that are .* first is {kind}, at head 1, position 4, dimension 2"
+    ):
+        read_tensors(save(given))
+    with pytest.raises(ValueError, match="key holds 2 numbers"):
+        trace_of_tensors(**given)
+
+
+def test_a_file_over_the_bound_is_refused_before_it_is_read():
+    with pytest.raises(FileError, match=r"take 2 MiB, more than the 1 MiB allowed"):
+        read_tensors(npz(query=np.ones((2**18, 1), np.float32), key=np.ones((2**18, 1), np.float32)), most_bytes=2**20)
+
+
+def described(shape):
+    """Return a .npz whose array says that it has a shape for which it has no numbers."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("query.npy", header.getvalue() + b"1234")
+    return buffer.getvalue()
+
+
+def damaged(content):
+    return content[:400] + bytes(byte ^ 255 for byte in content[400:440]) + content[440:]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "mine is empty"),
+        (b"hello, this is a text", "neither a .npz nor a safetensors file"),
+        (npz(**as_numpy(three()))[:300], "mine is damaged"),
+        (damaged(npz(**as_numpy(three()))), "mine is damaged"),
+        (save(three())[:200], "mine is damaged"),
+        (struct.pack("<Q", 5) + b"{abc}", "mine is damaged"),
+        (described((2**40,)), "mine is damaged.*shorter than its description"),
+        (b"\x93NUMPY\x01\x00", "mine is a single array"),
+        (b"\x80\x04\x95 a pickle", "mine is a pickle, which is not opened"),
+        (npz(), "It holds nothing"),
+    ],
+)
+def test_damaged_and_foreign_files_are_told(content, message):
+    with pytest.raises(FileError, match=message):
+        read_tensors(content, "mine")
+
+
+def test_no_pickle_is_opened():
+    checkpoint = io.BytesIO()
+    torch.save(three(), checkpoint)
+    with pytest.raises(FileError, match="is a pickle"):
+        read_tensors(checkpoint.getvalue())
+    given = as_numpy(three())
+    with pytest.raises(FileError, match="'tokens' holds Python objects"):
+        read_tensors(npz(**given, tokens=np.array(["a", "b"], dtype=object)))
+    with pytest.raises(FileError, match=r"'key' must hold .* got object"):
+        read_tensors(npz(**(given | {"key": np.array([None, 1], dtype=object)})))
+
+
+def test_a_recording_is_told_from_tensors(tmp_path):
+    with capture() as recording:
+        F.scaled_dot_product_attention(torch.ones(1, 2, 5, 3), torch.ones(1, 2, 5, 3), torch.ones(1, 2, 5, 3))
+    recording.save(tmp_path / "run.npz")
+    assert kind_of_file(tmp_path / "run.npz") == FileKind.RECORDING
+    assert len(load_recording(tmp_path / "run.npz")) == 1
+    with pytest.raises(FileError, match="open it as a recording"):
+        read_tensors((tmp_path / "run.npz").read_bytes())
+    assert kind_of_file(npz(**as_numpy(three()))) == FileKind.TENSORS
+    assert kind_of_file(save(three())) == FileKind.TENSORS
+    with pytest.raises(FileNotFoundError):
+        kind_of_file(tmp_path / "none.npz")
+
+
+def test_what_a_trace_offers_for_download_can_be_opened_again():
+    given = three()
+    trace = trace_of_tensors(**given, mask=torch.rand(5, 6) > 0.2)
+    read = read_tensors(trace.to_npz())
+    again = trace_of_tensors(read.query, read.key, read.value, mask=read.mask)
+    torch.testing.assert_close(again.weights(1), trace.weights(1))
