@@ -238,7 +238,7 @@ def _is_plain(cache: Any) -> bool:
 
     if isinstance(cache, EncoderDecoderCache):
         return _is_plain(cache.self_attention_cache) and _is_plain(cache.cross_attention_cache)
-    layers = getattr(cache, "layers", None)
+    layers = getattr(cache, "layers", None) or []
     return bool(layers) and all(type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in layers)
 
 

