@@ -2,7 +2,7 @@
 
 Every call of torch.nn.functional.scaled_dot_product_attention and of nn.MultiheadAttention in the block becomes a
 trace, also where a module imported the function by its name. Calls of other threads are left alone. Attention that is
-written out in matrix products, compiled or scripted cannot be seen.
+written out in matrix products, compiled or scripted cannot be seen, nor can flex_attention, which compiles itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.overrides import TorchFunctionMode
 
 from attention_core.recording import Keeper, Recording
@@ -23,6 +24,10 @@ from attention_core.recording import Keeper, Recording
 _SDPA = F.scaled_dot_product_attention
 _MULTI_HEAD = F.multi_head_attention_forward
 _MULTI_HEAD_SIGNATURE = inspect.signature(_MULTI_HEAD)
+NOTHING_SEEN = (
+    "No call of scaled_dot_product_attention or of nn.MultiheadAttention was made; attention that is written out in "
+    "matrix products, compiled or scripted cannot be seen."
+)
 _ONE_AT_A_TIME = threading.RLock()
 """For the moments in which a function of torch is exchanged, and for the switch of its fast path."""
 
@@ -36,11 +41,62 @@ def capture() -> Iterator[Recording]:
     off inside the block and as it was afterwards.
 
     Yields:
-        the recording, with names "attention.0", "attention.1" and so on.
+        the recording. Inside the forward of an nn.Module a trace is named after the place of the module that made the
+        call, such as "layers.3.self_attn", seen from the module that was called first; elsewhere "attention.0",
+        "attention.1" and so on by its number.
     """
     recording = Recording()
-    with _fast_path_off(), _Watch(recording):
+    with _fast_path_off(), modules_entered() as inside, _Watch(recording, inside):
         yield recording
+    if not recording.traces:
+        recording.note = NOTHING_SEEN
+
+
+class Inside:
+    """The modules whose forward the thread is in, outermost first, and where the innermost is."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._stack: list[nn.Module] = []
+        self._root: nn.Module | None = None
+        self._places: dict[nn.Module, str] = {}
+
+    @property
+    def modules(self) -> tuple[nn.Module, ...]:
+        """The modules, outermost first."""
+        return tuple(self._stack)
+
+    @property
+    def place(self) -> str:
+        """The dotted name of the innermost module that the outermost has; empty where there is none."""
+        if self._stack and self._stack[0] is not self._root:
+            self._root = self._stack[0]
+            self._places = {module: name for name, module in self._root.named_modules()}
+        return next((self._places[module] for module in reversed(self._stack) if module in self._places), "")
+
+    def enter(self, module: nn.Module, *_: Any) -> None:
+        """Go into a module, if this is the thread."""
+        if threading.get_ident() == self._thread:
+            self._stack.append(module)
+
+    def leave(self, module: nn.Module, *_: Any) -> None:
+        """Come out of a module, also by an exception."""
+        if threading.get_ident() == self._thread and module in self._stack:
+            while self._stack.pop() is not module:
+                pass
+
+
+@contextmanager
+def modules_entered() -> Iterator[Inside]:
+    """Keep track of the modules that this thread goes through inside the block."""
+    inside = Inside()
+    entering = register_module_forward_pre_hook(inside.enter)
+    leaving = register_module_forward_hook(inside.leave, always_call=True)
+    try:
+        yield inside
+    finally:
+        entering.remove()
+        leaving.remove()
 
 
 class _FastPath:
@@ -69,9 +125,11 @@ def _fast_path_off() -> Iterator[None]:
 class _Watch(TorchFunctionMode):
     """Sees every function of torch that this thread calls."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, inside: Inside) -> None:
         super().__init__()
         self._recording = recording
+        self._inside = inside
+        self._n_calls: dict[str, int] = {}
         self._keeper = Keeper()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -105,11 +163,18 @@ class _Watch(TorchFunctionMode):
                 scale=scale,
                 is_causal=is_causal,
                 dropout=dropout_p,
-                name=f"attention.{len(self._recording)}",
+                name=self._name(),
                 mechanism=mechanism,
                 note=note,
             )
         )
+
+    def _name(self) -> str:
+        place = self._inside.place
+        number = self._n_calls[place] = self._n_calls.get(place, 0) + 1
+        if not place:
+            return f"attention.{len(self._recording)}"
+        return place if number == 1 else f"{place} ({number})"
 
     def _multi_head(self, *args: Any, **kwargs: Any) -> Any:
         """Run nn.MultiheadAttention's function and record the fused attention inside it.

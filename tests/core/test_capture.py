@@ -65,10 +65,12 @@ def test_bool_masks_forbid_and_float_biases_are_part_of_the_scores(shape):
     assert trace.scores(0).isfinite().all()
 
 
-def test_causal_calls_carry_no_mask():
+@pytest.mark.parametrize("n_queries", [N_QUERIES, N_KEYS + 2])
+def test_causal_calls_carry_no_mask_and_start_at_the_first_key(n_queries):
     query, key, value = tensors()
+    query = torch.randn(BATCH, N_HEADS, n_queries, D_K, generator=torch.Generator().manual_seed(1))
     trace, output = captured(query, key, value, is_causal=True)
-    past = torch.ones(N_QUERIES, N_KEYS, dtype=torch.bool).tril()
+    past = torch.ones(n_queries, N_KEYS, dtype=torch.bool).tril()
     check(trace, (query[0] @ key[0].mT / D_K**0.5).masked_fill(~past, -torch.inf), output)
     assert trace.mask is None
 
@@ -141,6 +143,48 @@ def test_functions_imported_by_name_and_calls_without_heads_are_seen():
     assert_close(trace.weights(1), (query[1] @ key[1].mT / D_K**0.5).softmax(-1))
 
 
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(12, 36)
+
+    def forward(self, x):
+        query, key, value = self.qkv(x).unflatten(-1, (3, 3, 4)).permute(2, 0, 3, 1, 4)
+        return x + F.scaled_dot_product_attention(query, key, value).transpose(1, 2).flatten(2)
+
+
+def test_traces_are_named_after_the_modules_that_made_the_calls():
+    blocks = nn.Sequential(Block(), nn.Sequential(Block()))
+    x = torch.randn(BATCH, N_QUERIES, 12)
+    with capture() as recording:
+        blocks(x)
+        with pytest.raises(RuntimeError):
+            blocks(x[..., :5])
+        F.scaled_dot_product_attention(*tensors())
+        blocks(x)
+    assert recording.names == ["0", "1.0", "attention.2", "0 (2)", "1.0 (2)"]
+    with capture() as recording:
+        nn.Transformer(12, 4, 1, 1, 16, batch_first=True).eval()(x, x[:, :3])
+        blocks[0](x)
+    layers = ["encoder.layers.0.self_attn", "decoder.layers.0.self_attn", "decoder.layers.0.multihead_attn"]
+    assert recording.names == [*layers, "attention.3"]
+
+
+def test_a_capture_that_saw_nothing_says_what_cannot_be_seen():
+    with capture() as recording:
+        torch.ones(2, 3).softmax(-1)
+    assert "written out" in recording.note
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_the_first_of_texts_of_different_lengths_is_kept():
+    query = tensors()[0]
+    rows = [query[0].transpose(0, 1), query[1].transpose(0, 1)[:2]]
+    nested = torch.nested.nested_tensor(rows, layout=torch.jagged).transpose(1, 2)
+    trace, _ = captured(nested, nested, nested)
+    assert_close(trace.weights(2), (query[0, 2] @ query[0, 2].mT / D_K**0.5).softmax(-1))
+
+
 @pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("training", [True, False])
 def test_multi_head_attention_gives_the_weights_that_the_module_returns(need_weights, training):
@@ -176,7 +220,7 @@ def test_the_fast_path_of_the_encoder_is_off_inside_and_as_before_afterwards():
         plain = encoder(x, src_key_padding_mask=padding)
         with capture() as recording:
             assert_close(encoder(x, src_key_padding_mask=padding)[0, :-1], plain[0, :-1])
-    assert recording.names == ["attention.0", "attention.1"]
+    assert recording.names == ["layers.0.self_attn", "layers.1.self_attn"]
     assert (recording.traces[1].weights(2)[:, -1] == 0).all()
     assert torch.backends.mha.get_fastpath_enabled()
 
