@@ -13,7 +13,7 @@ import streamlit as st
 from PIL import Image
 
 from attention_core.pretrained.catalogue import find_local
-from attention_core.pretrained.inputs import MOST_TOKENS, text_inputs
+from attention_core.pretrained.inputs import MOST_TOKENS, Prepared, text_inputs
 from attention_core.pretrained.load import load_pretrained
 from attention_core.pretrained.model import ModelError, Pretrained
 from attention_core.pretrained.pictures import picture_inputs
@@ -85,15 +85,19 @@ def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = (
     Raises:
         ModelError: the model or the input cannot be used.
     """
+    pretrained, prepared = pretrained_of(key), prepared_of(key, given)
+    with COMPUTE:
+        return run(pretrained, prepared, ablated=tuple(ablated))
+
+
+@st.cache_resource(max_entries=MOST_RUNS, show_spinner=False)
+def prepared_of(key: str, given: ModelInput) -> Prepared:
+    """Return what a model is called with for an input; as run_of."""
     pretrained = pretrained_of(key)
     with COMPUTE:
         if isinstance(given, PictureInput):
-            prepared = picture_inputs(pretrained, np.asarray(Image.open(BytesIO(given.png)).convert("RGBA")))
-        else:
-            prepared = text_inputs(
-                pretrained, given.text, pair=given.pair, target=given.target, most_tokens=given.most_tokens
-            )
-        return run(pretrained, prepared, ablated=tuple(ablated))
+            return picture_inputs(pretrained, np.asarray(Image.open(BytesIO(given.png)).convert("RGBA")))
+        return text_inputs(pretrained, given.text, pair=given.pair, target=given.target, most_tokens=given.most_tokens)
 
 
 def remember(key: str, given: ModelInput) -> None:
