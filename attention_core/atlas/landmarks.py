@@ -29,7 +29,7 @@ class Landmark(NamedTuple):
 
 
 def landmarks(atlas: Atlas) -> list[Landmark]:
-    """Return the places of a surveyed matrix: strongest and far cells, the key that is looked at most, odd rows.
+    """Return the places of a surveyed matrix: the strongest far cell, the key that is looked at most, odd rows.
 
     Raises:
         ValueError: the survey is not complete.
@@ -37,15 +37,14 @@ def landmarks(atlas: Atlas) -> list[Landmark]:
     received, entropy = atlas.column_sums, atlas.row_entropy
     if received is None or entropy is None:
         raise ValueError("landmarks need a complete survey")
-    row, column, weight = strongest(atlas)
-    found = [Landmark("Largest weight", row, column, weight, f"weight {weight:.3g}")]
+    found = []
     away = max(min(atlas.n_queries, atlas.n_keys) // 8, 1)
     row, column, weight = strongest(atlas, away)
     if weight > 0:
-        words = f"weight {weight:.3g}, at least {away:,} positions away"
-        found.append(Landmark("Largest far from the diagonal", row, column, weight, words))
+        words = f"weight {weight:.3g}, at least {away:,} positions from the diagonal, the first key aside"
+        found.append(Landmark("Largest far away", row, column, weight, words))
     key = int(received.argmax())
-    words = f"{received[key]:.3g} in all, where the average is {received.mean():.3g}"
+    words = f"{received[key]:,.1f} in all; the average is {received.mean():.3g}"
     found.append(Landmark("Key looked at most", None, key, float(received[key]), words))
     row = int(entropy.argmax())
     words = f"{entropy[row]:.2f} bits, as if alike on {2 ** entropy[row]:,.0f} keys"
@@ -56,8 +55,9 @@ def landmarks(atlas: Atlas) -> list[Landmark]:
 def strongest(atlas: Atlas, away: int = 0) -> tuple[int, int, float]:
     """Return (row, column, weight) of the largest weight at least so many positions from the diagonal.
 
-    Blocks are looked into in the order of their maxima, until no block that is left can hold more. Weight 0 and the
-    first cell are returned where no cell is so far away.
+    Far from the diagonal the first key is left out: many heads look there for want of anything better. Blocks are
+    looked into in the order of their maxima, until no block that is left can hold more than a thousandth more. Weight 0
+    and the first cell are returned where no cell is so far away.
 
     Args:
         atlas: surveyed, unless it is so small that its coarsest level needs no survey.
@@ -69,7 +69,7 @@ def strongest(atlas: Atlas, away: int = 0) -> tuple[int, int, float]:
     best = (0, 0, 0.0)
     looked: set[tuple[int, int]] = set()
     for largest, row, col in blocks:
-        if largest <= best[2]:
+        if largest <= 1.001 * best[2]:
             break
         place = row * block // TILE, col * block // TILE
         if place not in looked:
@@ -99,6 +99,6 @@ def _strongest_of_tile(atlas: Atlas, tile_row: int, tile_col: int, away: int) ->
     weights = atlas.tile(0, tile_row, tile_col).mean
     rows = tile_row * TILE + np.arange(weights.shape[0])[:, None]
     cols = tile_col * TILE + np.arange(weights.shape[1])
-    far = np.where(np.abs(rows - cols) >= away, weights, 0)
+    far = np.where((np.abs(rows - cols) >= away) & ((cols > 0) | (away == 0)), weights, 0)
     row, col = divmod(int(far.argmax()), far.shape[1])
     return int(rows[row, 0]), int(cols[col]), float(far[row, col])

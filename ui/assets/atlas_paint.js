@@ -1,0 +1,96 @@
+// How values become colours and words, and what is drawn on the atlas' canvas.
+const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 85];
+const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+// Three digits, as every cell and every hint shows them.
+const short = (value) => {
+  if (value === 0) return "0";
+  if (value >= 0.001 && value < 1000) return String(Number(value.toPrecision(3)));
+  return value.toExponential(2).replace("e+", "e").replace("-", "−");
+};
+const long = (value) => {
+  if (value === 0 || (value >= 0.001 && value < 1000)) return short(value);
+  const [digits, power] = value.toExponential(2).split("e");
+  return `${digits} × 10${[...String(Number(power))].map((one) => SUPERSCRIPTS[one]).join("")}`;
+};
+const count = (n) => Math.round(n).toLocaleString("en-GB");
+
+const rampOf = (colours) => {
+  const anchors = colours.map((one) => [1, 3, 5].map((at) => parseInt(one.slice(at, at + 2), 16)));
+  return (share) => {
+    const at = Math.max(0, Math.min(1, share)) * (anchors.length - 1), i = Math.min(Math.floor(at), anchors.length - 2);
+    return anchors[i].map((from, channel) => Math.round(from + (at - i) * (anchors[i + 1][channel] - from)));
+  };
+};
+const packColour = ([r, g, b], a = 255) => ((a << 24) | (b << 16) | (g << 8) | r) >>> 0;
+
+// A colour for every log2 of a value: a table over the domain, linear or logarithmic, told apart by `name`.
+class Scale {
+  constructor(ramp, low, high, isLog) {
+    this.low = low;
+    this.high = high;
+    this.isLog = isLog;
+    this.ramp = ramp;
+    this.top = Math.log2(high);
+    this.bottom = isLog ? Math.log2(low) : this.top - 12;
+    this.name = `${low}/${high}/${isLog}`;
+    this.table = new Uint32Array(SHADES);
+    for (let i = 0; i < SHADES; i++) this.table[i] = packColour(ramp(this.share(this.bottom + ((this.top - this.bottom) * i) / (SHADES - 1))));
+    this.lowest = packColour(ramp(0));
+  }
+
+  share(log) { return this.isLog ? (log - this.bottom) / Math.max(this.top - this.bottom, 1e-9) : 2 ** log / this.high; }
+  shareOf(value) { return value <= 0 ? 0 : this.share(Math.log2(value)); }
+  valueAt(share) { return this.isLog ? 2 ** (this.bottom + share * (this.top - this.bottom)) : share * this.high; }
+}
+
+// A tile as a small picture, one pixel a cell; painted anew only when the scale has changed.
+const pictureOf = (tile, scale) => {
+  if (tile.picture && tile.scale === scale.name) return tile.picture;
+  tile.picture ??= Object.assign(document.createElement("canvas"), { width: tile.width, height: tile.height });
+  tile.scale = scale.name;
+  const context = tile.picture.getContext("2d"), image = context.createImageData(tile.width, tile.height);
+  const pixels = new Uint32Array(image.data.buffer), { codes } = tile, mask = packColour(MASK_COLOUR, MASK_COLOUR[3]);
+  const factor = (SHADES - 1) / Math.max(scale.top - scale.bottom, 1e-9);
+  const start = (tile.low - scale.bottom) * factor, step = tile.step * factor;
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i];
+    if (code >= FIRST) {
+      const at = start + step * (code - FIRST);
+      pixels[i] = scale.table[at <= 0 ? 0 : at >= SHADES - 1 ? SHADES - 1 : (at + 0.5) | 0];
+    } else {
+      pixels[i] = code === MASKED ? mask : code === ZERO ? scale.lowest : 0;
+    }
+  }
+  context.putImageData(image, 0, 0);
+  return tile.picture;
+};
+
+// Positions at which to write a number along an edge: whole, and not closer than `apart` pixels.
+const ticks = (from, to, perUnit, apart) => {
+  const rough = Math.max(apart / perUnit, 1), power = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.max(1, [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999));
+  const found = [];
+  for (let at = Math.ceil(from / step) * step; at < to; at += step) found.push(at);
+  return found;
+};
+
+const fitText = (context, text, width) => {
+  if (context.measureText(text).width <= width) return text;
+  let low = 0, high = text.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle; else high = middle - 1;
+  }
+  return low ? `${text.slice(0, low)}…` : "";
+};
+
+const hatch = (context, colour) => {
+  const tile = Object.assign(document.createElement("canvas"), { width: 12, height: 12 }), pen = tile.getContext("2d");
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  for (const at of [-12, 0, 12]) { pen.moveTo(at, 12); pen.lineTo(at + 12, 0); }
+  pen.stroke();
+  return context.createPattern(tile, "repeat");
+};

@@ -1,0 +1,117 @@
+// The atlas' tiles in the browser: unpacked, kept for as long as there is room, and asked for, one message at a time.
+const MASKED = 0, ZERO = 1, UNKNOWN = 2, FIRST = 3;
+const MOST_TILES = 240, MOST_SHELVES = 3, MOST_ASKED = 12, PATIENCE = 5000, POLL = 1500, LABELS_AT_ONCE = 512;
+
+const keyOf = (kind, level, row, col) => `${kind}/${level}/${row}/${col}`;
+
+// The tiles and labels of one matrix. A Map remembers its order: what was used last stands last.
+class Shelf {
+  constructor() {
+    this.tiles = new Map();
+    this.labels = { rows: new Map(), columns: new Map() };
+  }
+
+  get(key) {
+    const tile = this.tiles.get(key);
+    if (tile) { this.tiles.delete(key); this.tiles.set(key, tile); }
+    return tile;
+  }
+
+  put(key, tile) {
+    this.tiles.delete(key);
+    this.tiles.set(key, tile);
+    for (const oldest of this.tiles.keys()) {
+      if (this.tiles.size <= MOST_TILES) break;
+      this.tiles.delete(oldest);
+    }
+  }
+
+  label(axis, place) {
+    return this.labels[axis].get(Math.floor(place / LABELS_AT_ONCE))?.[place % LABELS_AT_ONCE];
+  }
+}
+
+const shelves = new Map();  // of the module, so that coming back to the page or to a matrix costs nothing
+const shelfOf = (atlas) => {
+  const shelf = shelves.get(atlas) ?? new Shelf();
+  shelves.delete(atlas);
+  shelves.set(atlas, shelf);
+  if (shelves.size > MOST_SHELVES) shelves.delete(shelves.keys().next().value);
+  return shelf;
+};
+
+const inflate = async (bytes) => {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+};
+
+// A tile's codes: 0 masked, 1 exactly zero, 2 not surveyed, else log2 of the value in equal steps from `low`.
+const unpack = async (about, bytes) => {
+  const planes = await inflate(bytes), n = about.height * about.width;
+  const codes = about.bytes === 2 ? new Uint16Array(n) : new Uint32Array(n);
+  for (let plane = 0; plane < about.bytes; plane++) {
+    const from = plane * n, shift = 8 * plane;
+    for (let i = 0; i < n; i++) codes[i] |= planes[from + i] << shift;
+  }
+  let top = 0, bottom = Infinity;
+  for (let i = 0; i < n; i++) {
+    const code = codes[i];
+    if (code >= FIRST) { if (code > top) top = code; if (code < bottom) bottom = code; }
+  }
+  return { ...about, codes, top, bottom };
+};
+const logOf = (tile, code) => tile.low + tile.step * (code - FIRST);
+const valueOf = (tile, code) => (code < FIRST ? 0 : 2 ** logOf(tile, code));
+
+// A message of Python: four bytes with the length of its JSON part, that part, then the tiles.
+const readMessage = (bytes) => {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  let at = 4 + length;
+  for (const about of header.tiles) {
+    about.packed = bytes.slice(at, at + about.length);
+    at += about.length;
+  }
+  return header;
+};
+
+// Asks Python for what the map lacks. One question is open at a time; while it is, newer wishes replace older ones.
+class Desk {
+  constructor(tell) {
+    this.tell = tell;
+    this.who = Math.random().toString(36).slice(2, 10);
+    this.sequence = 0;
+    this.open = null;
+    this.refused = new Map();
+  }
+
+  answered([who, sequence]) {
+    if (!this.open || who !== this.who || sequence < this.open.sequence) return;
+    clearTimeout(this.timer);
+    this.last = this.open;
+    this.open = null;
+  }
+
+  // A tile that an answer left out is not asked for again at once.
+  leaveOut(arrived) {
+    for (const key of this.last?.tiles ?? []) if (!arrived.has(key)) this.refused.set(key, performance.now());
+    this.last = null;
+  }
+
+  mayAsk(key) {
+    const since = this.refused.get(key);
+    if (since === undefined) return true;
+    if (performance.now() - since < PATIENCE) return false;
+    this.refused.delete(key);
+    return true;
+  }
+
+  ask(atlas, tiles, labels, view) {
+    if (this.open) return false;
+    this.sequence += 1;
+    this.open = { sequence: this.sequence, tiles };
+    this.tell({ who: this.who, sequence: this.sequence, atlas, tiles, labels, view });
+    this.timer = setTimeout(() => { this.open = null; this.onPatience?.(); }, PATIENCE);
+    return true;
+  }
+}

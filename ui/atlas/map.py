@@ -1,0 +1,221 @@
+"""A matrix of any size as a map: the browser asks for the tiles that it lacks and gets these, and only these."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from attention_core.atlas import TILE
+from attention_core.atlas.packed import has_mask
+from attention_core.charts.palette import VIRIDIS
+from attention_core.trace import Axis
+from ui.atlas.shelf import Shelf
+
+ASSETS = Path(__file__).parents[1] / "assets"
+SCRIPTS = ("atlas_tiles.js", "atlas_paint.js", "atlas_map.js")
+MOST_TILES, MOST_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
+TILE_NAME = re.compile(r"(mean|largest)/(\d{1,2})/(\d{1,7})/(\d{1,7})")
+OPTIONS = {
+    "scale": ("log", "linear"),
+    "domain": ("view", "all"),
+    "kind": ("mean", "largest"),
+    "diagonal": (False, True),
+}
+AXES = ("rows", "columns")
+
+_component = st.components.v2.component(
+    "atlas_map",
+    html='<div class="root"></div>',
+    css=(ASSETS / "atlas_map.css").read_text(encoding="utf-8"),
+    js="\n".join((ASSETS / script).read_text(encoding="utf-8") for script in SCRIPTS),
+)
+
+
+class View(NamedTuple):
+    """What part of the matrix is looked at.
+
+    Attributes:
+        row: in the middle, in cells.
+        column: in the middle, in cells.
+        across: cells along the shorter side of the map; None = the whole matrix.
+    """
+
+    row: float
+    column: float
+    across: float | None
+
+
+def atlas_map(name: str, shelf: Shelf, *, title: str, is_running: bool = False) -> None:
+    """Draw the map. Call it last in a fragment of its own: whenever tiles are asked for, that is run again.
+
+    The view is kept over reruns and page changes, and in the address as `?map=row,column,across`.
+
+    Args:
+        name: prefix of its state.
+        shelf: the matrix.
+        title: of the matrix, for screen readers.
+        is_running: whether a survey goes on, so that the browser asks again for what is not whole.
+    """
+    state, atlas = st.session_state, shelf.atlas
+    _begin(name, shelf)
+    asked = _asked(name, shelf)
+    tiles, contents = [], []
+    for key, place in asked["tiles"]:
+        surveyed = atlas.surveyed
+        try:
+            packed, is_whole = shelf.packed(*place)
+        except IndexError:
+            continue
+        about = {"key": key, "height": packed.height, "width": packed.width, "low": packed.low, "step": packed.step}
+        about |= {"bytes": packed.n_bytes, "whole": is_whole, "surveyed": surveyed, "length": len(packed.content)}
+        tiles.append(about)
+        contents.append(packed.content)
+    state[f"{name}_run"] = state.get(f"{name}_run", 0) + 1
+    largest = atlas.row_largest
+    header = {
+        "run": state[f"{name}_run"],
+        "atlas": shelf.key,
+        "title": title,
+        "rows": _axis(atlas.trace.query_axis),
+        "columns": _axis(atlas.trace.key_axis),
+        "levels": atlas.n_levels,
+        "tile": TILE,
+        "masks": has_mask(atlas),
+        "surveyed": atlas.surveyed,
+        "running": is_running,
+        "largest": None if largest is None else float(largest.max()),
+        "colours": VIRIDIS,
+        "view": state[f"{name}_view"],
+        "go": state.get(f"{name}_go"),
+        "answered": asked["answered"],
+        "tiles": tiles,
+        "labels": [_labels(shelf, axis, start) for axis, start in asked["labels"]],
+    }
+    head = json.dumps(header).encode()
+    _component(
+        key=f"{name}_map",
+        data=b"".join((struct.pack("<I", len(head)), head, *contents)),
+        default={"asked": None},
+        on_asked_change=lambda: _remember(name, shelf.key),
+    )
+    state[f"{name}_answered"] = asked["answered"]
+
+
+def go_to(name: str, row: float | None, column: float | None, across: float | None, *, mark: bool = True) -> None:
+    """Move the map; of a row or a column alone the other coordinate stays as it is.
+
+    Args:
+        name: prefix of the map's state.
+        row: the query, or None.
+        column: the key, or None.
+        across: cells along the shorter side of the map; None = as they are.
+        mark: frame the cell, the row or the column.
+    """
+    state = st.session_state
+    view = state.get(f"{name}_view") or {"row": 0, "column": 0, "across": None, "options": {}}
+    where = {
+        "row": view["row"] if row is None else row + 0.5,
+        "column": view["column"] if column is None else column + 0.5,
+        "across": across or view["across"],
+    }
+    number = state.get(f"{name}_go_number", 0) + 1
+    state[f"{name}_go_number"] = number
+    state[f"{name}_go"] = where | {"number": number, "mark": [row, column] if mark else None}
+    state[f"{name}_view"] = view | where
+    _write_address(where)
+
+
+def _begin(name: str, shelf: Shelf) -> None:
+    """Start with the view that the address tells, or the whole; begin anew with another shape of matrix."""
+    state, shape = st.session_state, [shelf.atlas.n_queries, shelf.atlas.n_keys]
+    if state.get(f"{name}_shape") == shape:
+        return
+    kept = state.get(f"{name}_view")
+    first = f"{name}_shape" not in state
+    view = _of_address(shape) if first else View(shape[0] / 2, shape[1] / 2, None)
+    if not first:
+        _write_address(view._asdict())
+        state[f"{name}_go"] = None
+    state[f"{name}_shape"] = shape
+    state[f"{name}_view"] = view._asdict() | {"options": kept["options"] if kept else {}}
+
+
+def _of_address(shape: list[int]) -> View:
+    whole = View(shape[0] / 2, shape[1] / 2, None)
+    try:
+        row, column, across = (float(one) for one in st.query_params.get("map", "").split(","))
+    except ValueError:
+        return whole
+    inside = 0 <= row <= shape[0] and 0 <= column <= shape[1] and 0 < across <= max(shape)
+    return View(row, column, across) if inside else whole
+
+
+def _write_address(where: dict[str, Any]) -> None:
+    if where["across"] is None:
+        st.query_params.pop("map", None)
+    else:
+        st.query_params["map"] = f"{where['row']:.1f},{where['column']:.1f},{where['across']:.1f}"
+
+
+def _asked(name: str, shelf: Shelf) -> dict[str, Any]:
+    """Return what the browser asked for since the last answer, checked: anything may come from a browser."""
+    state = st.session_state
+    asked = (state.get(f"{name}_map") or {}).get("asked")
+    nothing: dict[str, Any] = {"tiles": [], "labels": [], "answered": state.get(f"{name}_answered", ["", 0])}
+    if not isinstance(asked, dict) or state.get(f"{name}_pushed") != shelf.key:  # the overview comes unasked
+        state[f"{name}_pushed"] = shelf.key
+        top = shelf.atlas.n_levels - 1
+        return nothing | {"tiles": [(f"mean/{top}/0/0", ("mean", top, 0, 0))]}
+    answered = [str(asked.get("who"))[:20], asked.get("sequence")]
+    if answered == nothing["answered"] or not isinstance(answered[1], int):
+        return nothing
+    if asked.get("atlas") != shelf.key:
+        return nothing | {"answered": answered}
+    found = [(one, TILE_NAME.fullmatch(str(one))) for one in _list(asked, "tiles", MOST_TILES)]
+    tiles = [(key, (match[1], int(match[2]), int(match[3]), int(match[4]))) for key, match in found if match]
+    labels = [tuple(one) for one in _list(asked, "labels", MOST_LABELS) if _is_labels(one)]
+    return {"tiles": tiles, "labels": labels, "answered": answered}
+
+
+def _list(asked: dict[str, Any], name: str, most: int) -> list[Any]:
+    found = asked.get(name)
+    return found[:most] if isinstance(found, list) else []
+
+
+def _is_labels(one: Any) -> bool:
+    return isinstance(one, list) and len(one) == 2 and one[0] in AXES and isinstance(one[1], int) and one[1] >= 0
+
+
+def _remember(name: str, key: str) -> None:
+    """Keep the view that came with the browser's last message, and write it into the address."""
+    asked = (st.session_state.get(f"{name}_map") or {}).get("asked")
+    view = asked.get("view") if isinstance(asked, dict) and asked.get("atlas") == key else None
+    if not isinstance(view, dict):
+        return
+    numbers = [view.get(one) for one in ("row", "column", "across")]
+    if not all(isinstance(one, int | float) for one in numbers[:2]) or not isinstance(numbers[2], int | float | None):
+        return
+    given = view.get("options")
+    options = {
+        one: given.get(one) for one, known in OPTIONS.items() if isinstance(given, dict) and given.get(one) in known
+    }
+    where = dict(zip(("row", "column", "across"), numbers, strict=True))
+    st.session_state[f"{name}_view"] = where | {"options": options}
+    _write_address(where)
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    numbered = (axis.labels[0], axis.labels[-1]) == ("0", str(len(axis) - 1))
+    kind = "grid" if axis.grid else "numbers" if numbered else "text"
+    return {"n": len(axis), "name": axis.name, "kind": kind, "grid": axis.grid}
+
+
+def _labels(shelf: Shelf, axis: str, start: int) -> dict[str, Any]:
+    labels = (shelf.atlas.trace.query_axis if axis == "rows" else shelf.atlas.trace.key_axis).labels
+    texts = [str(one)[:LONGEST_LABEL] for one in labels[start : start + LABELS_AT_ONCE]]
+    return {"axis": axis, "start": start, "texts": texts}
