@@ -10,6 +10,7 @@ import streamlit as st
 
 from attention_core.charts.heads import heads_chart, masked_weights, said_chart, worth_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
+from attention_core.charts.mosaic import mosaic
 from attention_core.charts.palette import weights_ramp
 from attention_core.text.ablation import Head
 from attention_core.text.translation import Translation
@@ -143,7 +144,9 @@ def heads_part(look: Look, head: Head) -> None:
     off = {(one.layer, one.head) for one in look.off if one.kind == head.kind}
     key = f"{NAME}_heads_{head.kind}"
     st.altair_chart(
-        heads_chart(layers, notes(look, head.kind), chosen=(head.layer, head.head), off=off, select="head", size=70),
+        heads_chart(
+            mosaic(layers, size=70), notes(look, head.kind), chosen=(head.layer, head.head), off=off, select="head"
+        ),
         key=key,
         on_select=lambda: take_head(key),
         selection_mode="head",

@@ -8,12 +8,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.palette import ROLE_COLOURS, weights_ramp
-from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar_layer, fixed
+from attention_core.charts.mosaic import Mosaic
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, fixed
 from attention_core.trace import AttentionTrace, Role
 
-GAP, HEAD, LEFT = 9, 18, 18
+HEAD, LEFT = 18, 18
 LABEL = "#7d8794"
 
 
@@ -26,66 +26,71 @@ def masked_weights(trace: AttentionTrace, head: int) -> np.ndarray:
 
 
 def heads_chart(
-    layers: Sequence[AttentionTrace],
+    pictures: Mosaic,
     notes: Sequence[Sequence[str]],
     *,
     chosen: tuple[int, int],
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
-    size: int = 78,
+    title: str = "weight",
 ) -> alt.LayerChart:
-    """Draw every head of every layer on one colour scale from 0 to 1; queries downwards, keys to the right.
+    """Draw every head of every layer; queries downwards, keys to the right.
 
     Args:
-        layers: one trace per layer.
+        pictures: of all heads, see attention_core.charts.mosaic.
         notes: for each layer and head, a phrase for the tooltip.
         chosen: (layer, head) to frame.
         off: (layer, head) of heads that are switched off, crossed out.
         select: name of a point selection over heads (fields layer and head), or None.
-        size: screen pixels of one picture.
+        title: of the colour bar.
     """
-    n_heads = layers[0].n_heads
+    down, right = pictures.height + pictures.gap, pictures.width + pictures.gap
+    n_layers, n_heads = len(pictures.n_heads), max(pictures.n_heads)
     frame = pd.DataFrame(
         [
             {
                 "layer": layer,
                 "head": head,
-                "url": png_url(masked_weights(trace, head), weights_ramp(trace.n_keys)),
-                "left": LEFT + head * (size + GAP),
-                "right": LEFT + head * (size + GAP) + size,
-                "top": HEAD + layer * (size + GAP),
-                "bottom": HEAD + layer * (size + GAP) + size,
+                "left": LEFT + head * right,
+                "right": LEFT + head * right + pictures.width,
+                "top": HEAD + layer * down,
+                "bottom": HEAD + layer * down + pictures.height,
                 "name": f"layer {layer + 1}, head {head + 1}",
                 "note": notes[layer][head],
+                "largest": pictures.largest[layer][head],
                 "is_off": (layer, head) in off,
             }
-            for layer, trace in enumerate(layers)
-            for head in range(n_heads)
+            for layer, its_heads in enumerate(pictures.n_heads)
+            for head in range(its_heads)
         ]
     )
-    width, height = LEFT + n_heads * (size + GAP), HEAD + len(layers) * (size + GAP)
+    width, height = LEFT + n_heads * right, HEAD + n_layers * down
     x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False))
     y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False))
     corners = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
-    images = alt.Chart(frame).mark_image(smooth=False, aspect=False, aria=False).encode(**corners, url="url:N")
+    place = {"left": LEFT, "right": width - pictures.gap, "top": HEAD, "bottom": height - pictures.gap}
+    image = alt.Chart(pd.DataFrame([{**place, "url": pictures.url}]))
     crosses = alt.Chart(frame[frame["is_off"]])
     layer_marks = [
-        colour_bar_layer(weights_ramp(layers[0].n_keys), "weight", 200),
-        images,
-        *_names(len(layers), n_heads, size, x, y),
+        _bar(pictures, title),
+        image.mark_image(smooth=False, aspect=False, aria=False).encode(**corners, url="url:N"),
+        *_names(n_layers, n_heads, right, down, pictures, x, y),
         crosses.mark_rect(color="#10141a", opacity=0.55, aria=False).encode(**corners),
-        crosses.mark_text(text="off", fontSize=13, color="#ffffff", dx=size / 2, dy=size / 2, aria=False).encode(
-            x=x, y=y
-        ),
+        crosses.mark_text(
+            text="off", fontSize=13, color="#ffffff", dx=pictures.width / 2, dy=pictures.height / 2, aria=False
+        ).encode(x=x, y=y),
     ]
     here = frame[(frame["layer"] == chosen[0]) & (frame["head"] == chosen[1])]
     for colour, stroke in (("white", 5), (ROLE_COLOURS[Role.QUERY], 3)):
         marks = alt.Chart(here).mark_rect(fillOpacity=0, stroke=colour, strokeWidth=stroke, aria=False)
         layer_marks.append(marks.encode(**corners))
+    tooltip = [alt.Tooltip("name:N", title="head"), alt.Tooltip("note:N", title="looks")]
+    if pictures.of_its_own:
+        tooltip.append(alt.Tooltip("largest:Q", title=f"largest {title}", format=".3~g"))
     mouse = (
         alt.Chart(frame)
         .mark_rect(opacity=0, cursor="pointer" if select else "default", aria=False)
-        .encode(**corners, tooltip=[alt.Tooltip("name:N", title="head"), alt.Tooltip("note:N", title="looks")])
+        .encode(**corners, tooltip=tooltip)
     )
     if select:
         mouse = mouse.add_params(
@@ -94,19 +99,36 @@ def heads_chart(
     return fixed(alt.layer(*layer_marks, mouse), width, height)
 
 
-def _names(n_layers: int, n_heads: int, size: int, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Write "head 1" and so on above the columns, "layer 1" and so on beside the rows."""
-    step = size + GAP
+def _bar(pictures: Mosaic, title: str) -> alt.Chart:
+    """Return the layer with the colour bar; where each picture has its own colours it ends at its own largest."""
+    if not pictures.of_its_own:
+        return colour_bar_layer(pictures.ramp, title, 200)
+    ramp = pictures.ramp
+    names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{ramp.reference_label}'"
+    bar = colour_bar(ramp, f"{title}, each picture up to its own largest", 200).copy()
+    bar.labelExpr = names
+    ends = alt.Chart(pd.DataFrame({"value": [ramp.low, ramp.high]})).mark_point(opacity=0, size=0, aria=False)
+    return ends.encode(color=alt.Color("value:Q", scale=colour_scale(ramp), legend=bar))
+
+
+def _names(n_layers: int, n_heads: int, right: int, down: int, pictures: Mosaic, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Write "head 1" and so on above the columns, "layer 1" and so on beside the rows; numbers where they are small."""
+    roomy = min(right, down) >= 45
+    every = 1 if roomy else -(-22 // min(right, down))
     above = pd.DataFrame(
         [
-            {"left": LEFT + head * step + size / 2, "top": HEAD - 5, "text": f"head {head + 1}"}
-            for head in range(n_heads)
+            {"left": LEFT + head * right + pictures.width / 2, "top": HEAD - 5, "text": _named("head", head, roomy)}
+            for head in range(0, n_heads, every)
         ]
     )
     beside = pd.DataFrame(
         [
-            {"left": LEFT - 6, "top": HEAD + layer * step + size / 2, "text": f"layer {layer + 1}"}
-            for layer in range(n_layers)
+            {
+                "left": LEFT - 6,
+                "top": HEAD + layer * down + pictures.height / 2,
+                "text": _named("layer", layer, roomy),
+            }
+            for layer in range(0, n_layers, every)
         ]
     )
     style = {"fontSize": 11, "color": LABEL, "aria": False, "tooltip": None}
@@ -114,6 +136,10 @@ def _names(n_layers: int, n_heads: int, size: int, x: alt.X, y: alt.Y) -> list[a
         alt.Chart(above).mark_text(baseline="bottom", **style).encode(x=x, y=y, text="text:N"),
         alt.Chart(beside).mark_text(angle=270, baseline="bottom", **style).encode(x=x, y=y, text="text:N"),
     ]
+
+
+def _named(what: str, place: int, roomy: bool) -> str:
+    return f"{what} {place + 1}" if roomy else str(place + 1)
 
 
 def worth_chart(worth: np.ndarray, *, size: int = 300) -> alt.LayerChart:

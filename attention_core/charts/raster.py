@@ -37,14 +37,43 @@ def png_url(matrix: np.ndarray, ramp: Ramp) -> str:
     return "data:image/png;base64," + base64.b64encode(content).decode()
 
 
+def mosaic_url(shares: np.ndarray, between: np.ndarray, ramp: Ramp, most_bytes: int) -> str:
+    """Return many small pictures in one as a data URL of a palette PNG, one pixel a cell.
+
+    Args:
+        shares: float (height, width), where on the ramp each cell lies, 0 to 1; NaN = masked.
+        between: bool (height, width), what lies between the pictures and stays clear.
+        ramp: gives the colours only.
+        most_bytes: a file larger than this is made again with fewer colours.
+    """
+    content = b""
+    for n_colours in N_COLOURS[1:]:
+        index = _index(shares, n_colours)
+        index[between] = n_colours + 1
+        content = _palette_png(index, ramp, n_colours)
+        if len(content) <= most_bytes:
+            break
+    return "data:image/png;base64," + base64.b64encode(content).decode()
+
+
 def _encode(cells: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
-    index = np.rint(ramp.position(cells) * (n_colours - 1)).astype(np.uint8)
-    index[~np.isfinite(cells)] = n_colours
+    return _palette_png(_index(np.where(np.isfinite(cells), ramp.position(cells), np.nan), n_colours), ramp, n_colours)
+
+
+def _index(shares: np.ndarray, n_colours: int) -> np.ndarray:
+    masked = np.isnan(shares)
+    index = np.rint(np.where(masked, 0, shares) * (n_colours - 1)).astype(np.uint8)
+    index[masked] = n_colours
+    return index
+
+
+def _palette_png(index: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
+    """Return a picture of colours 0 to n - 1 of the ramp, n = masked, n + 1 = clear."""
     image = Image.fromarray(index)
     image.putpalette([*ramp.lookup(n_colours).ravel().tolist(), *MASKED_COLOUR[:3]])
     opaque = bytes([255] * n_colours)
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=3, transparency=opaque + bytes(MASKED_COLOUR[3:]))
+    image.save(buffer, "PNG", compress_level=3, transparency=opaque + bytes([MASKED_COLOUR[3], 0][: 256 - n_colours]))
     return buffer.getvalue()
 
 

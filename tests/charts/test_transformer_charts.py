@@ -9,6 +9,7 @@ import torch
 
 from attention_core.charts.cost import cost_chart
 from attention_core.charts.heads import heads_chart, masked_weights, said_chart, worth_chart
+from attention_core.charts.mosaic import mosaic
 from attention_core.charts.positions import distance_chart, hands_chart
 from attention_core.cost import CostRow
 from attention_core.positions import by_distance, rotary_angles
@@ -48,7 +49,7 @@ def test_what_may_not_be_seen_is_no_number(layers):
 
 def test_all_heads_are_there_and_can_be_clicked(layers):
     notes = [[f"note {layer} {head}" for head in range(3)] for layer in range(2)]
-    spec = valid(heads_chart(layers, notes, chosen=(1, 2), off=[(0, 1)], select="head"))
+    spec = valid(heads_chart(mosaic(layers), notes, chosen=(1, 2), off=[(0, 1)], select="head"))
     rows = [row for data in spec["datasets"].values() for row in data if "note" in row]
     assert {(row["layer"], row["head"]) for row in rows} == {(layer, head) for layer in range(2) for head in range(3)}
     assert spec["params"][0]["select"]["fields"] == ["layer", "head"]
@@ -58,7 +59,7 @@ def test_all_heads_are_there_and_can_be_clicked(layers):
 
 def test_a_switched_off_head_is_marked(layers):
     notes = [["", "", ""]] * 2
-    plain, crossed = (str(valid(heads_chart(layers, notes, chosen=(0, 0), off=off))) for off in ([], [(1, 1)]))
+    plain, crossed = (str(valid(heads_chart(mosaic(layers), notes, chosen=(0, 0), off=off))) for off in ([], [(1, 1)]))
     assert "'is_off': True" not in plain
     assert "'is_off': True" in crossed
 
