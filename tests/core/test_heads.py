@@ -17,7 +17,6 @@ from attention_core.heads import (
     Patches,
     distances,
     distances_from,
-    distances_head_for_head,
     groups,
     habit,
     handed_over,
@@ -217,17 +216,6 @@ def test_distances_are_the_mean_over_queries_of_the_definition(bert):
     assert_close(found.matrix, found.matrix.T)
     assert found.matrix.diagonal().abs().max() == 0
     assert_close(distances_from(bert.traces, 1, 1).matrix[0], found.matrix[5], atol=1e-5, rtol=0)
-
-
-def test_two_runs_are_compared_head_for_head(bert, llama, t5):
-    alike = distances_head_for_head(bert.traces[:2], bert.traces[1:])
-    assert_close(
-        alike, torch.stack([distances(bert.traces).matrix[4 * n :, 4 * n + 4 :].diagonal()[:4] for n in (0, 1)])
-    )
-    with pytest.raises(ValueError, match="as many heads each"):
-        distances_head_for_head(bert.traces, llama.traces)
-    with pytest.raises(ValueError, match="one shape"):
-        distances_head_for_head(llama.traces, groups(t5)["decoder self"])
 
 
 def test_heads_that_share_no_key_are_as_far_apart_as_can_be():

@@ -28,7 +28,7 @@ def kept(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> Result
     with COMPUTE:
         results = _KEPT.setdefault(run, {})
         if what not in results:
-            with torch.inference_mode():
+            with torch.no_grad():
                 results[what] = compute()
             while len(results) > MOST:
                 del results[next(iter(results))]
