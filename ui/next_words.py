@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -20,6 +20,20 @@ _component = st.components.v2.component(
     css=(ASSETS / "next_words.css").read_text(encoding="utf-8"),
     js=(ASSETS / "next_words.js").read_text(encoding="utf-8"),
 )
+
+
+class Bar(NamedTuple):
+    """A word that may come.
+
+    Attributes:
+        piece: its number.
+        text: as it is shown.
+        share: its probability.
+    """
+
+    piece: int
+    text: str
+    share: float
 
 
 def chosen_piece(name: str) -> tuple[int, list[int]] | None:
@@ -43,18 +57,26 @@ def next_words(
         on_choose: called after a click, see chosen_piece.
     """
     after_apostrophe = bool(after) and pieces().text(after[-1]).endswith("'")
+    bars = [Bar(one.piece, piece_label(one.text, after_apostrophe), one.probability) for one in candidates]
+    word_bars(name, bars, after, said, on_choose)
+
+
+def word_bars(
+    name: str, bars: Sequence[Bar], after: Sequence[int], said: int | None, on_choose: Callable[[], None]
+) -> None:
+    """Draw bars that are buttons; see next_words.
+
+    Args:
+        name: prefix of its state.
+        bars: best first.
+        after: the pieces before, or whatever a click is to be understood with.
+        said: the piece to mark, or None.
+        on_choose: called after a click, see chosen_piece.
+    """
     _component(
         key=f"{name}_choice",
         data={
-            "words": [
-                {
-                    "piece": one.piece,
-                    "text": piece_label(one.text, after_apostrophe),
-                    "share": one.probability,
-                    "said": one.piece == said,
-                }
-                for one in candidates
-            ],
+            "words": [{**bar._asdict(), "said": bar.piece == said} for bar in bars],
             "after": list(after),
         },
         default={"chosen": None},

@@ -21,12 +21,14 @@ from torch import Tensor
 
 from attention_core.hugging_face import run_model
 from attention_core.pretrained.growing import CannotGrowError, NewRow, grown, is_cross, new_row
-from attention_core.pretrained.language import predicts_words
+from attention_core.pretrained.language import log_probabilities, predicts_words
 from attention_core.pretrained.model import Kind, ModelError, Pretrained
 from attention_core.pretrained.tokens import readable
 from attention_core.recording import Recording
-from attention_core.trace import Axis
+from attention_core.trace import AttentionTrace, Axis
 
+FAULTS = (ValueError, TypeError, RuntimeError, KeyError, IndexError, AttributeError, NotImplementedError)
+"""What the code of a model may raise."""
 KEEPS_NOTHING = "The model keeps no keys and values that could be used here: the whole text runs again for every token."
 
 
@@ -39,6 +41,7 @@ class Generation:
         ids: tokens of the text; of the decoder's where there is an encoder too.
         n_prompt: how many of them ran together at the beginning.
         source: what the encoder is called with; empty for a decoder alone.
+        bits: how surprising each token but the first was, -log2 of its probability.
         seconds: per run, the first of the n_prompt tokens together.
         note: what a reader has to know, such as that the whole text runs every time.
     """
@@ -47,6 +50,7 @@ class Generation:
     ids: tuple[int, ...]
     n_prompt: int
     source: Mapping[str, Tensor] = field(repr=False)
+    bits: tuple[float, ...]
     seconds: tuple[float, ...]
     note: str
     first: Recording = field(repr=False)
@@ -82,23 +86,21 @@ class Generation:
         """The encoder's tokens for people; none for a decoder alone."""
         return readable(self.pretrained.tokenizer, self.source["input_ids"][0].tolist()) if self.source else ()
 
-    @cached_property
+    @property
     def recording(self) -> Recording:
         """Every attention of the text so far, as if it had run at once."""
+        return Recording([self.trace(number) for number in range(len(self.first))], self.first.note)
+
+    def trace(self, number: int) -> AttentionTrace:
+        """Return one attention of the text so far, by its number in recording.traces."""
+        trace = self.first.traces[number]
         written, read = Axis("tokens", self.tokens), Axis("source tokens", self.source_tokens)
-        start = len(self.first) - len(self.rows[0]) if self.rows else _n_of_encoder(self.first)
-        traces = []
-        for number, trace in enumerate(self.first.traces):
-            if number < start:
-                of_source = trace.n_queries == trace.n_keys == len(read)
-                traces.append(replace(trace, query_axis=read, key_axis=read) if of_source else trace)
-                continue
-            rows = [step[number - start] for step in self.rows]
-            fits = not is_cross(trace) or trace.n_keys == len(read)
-            traces.append(
-                grown(trace, rows, written, None if not is_cross(trace) else read if fits else trace.key_axis)
-            )
-        return Recording(traces, self.first.note)
+        start = _n_of_encoder(self.first)
+        of_source = read if trace.n_keys == len(read) else trace.key_axis
+        if number < start:
+            return replace(trace, query_axis=of_source, key_axis=of_source) if trace.n_queries == len(read) else trace
+        rows = [step[number - start] for step in self.rows]
+        return grown(trace, rows, written, of_source if is_cross(trace) else None)
 
 
 def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tensor] | None = None) -> Generation:
@@ -121,7 +123,7 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
         raise ModelError(f"The text has {len(ids)} tokens, and the model knows {most} positions.")
     source = dict(source or {})
     began = time.perf_counter()
-    recording, output = run_model(pretrained.model, {**_text_inputs(pretrained, ids, source), "use_cache": True})
+    recording, output = _run(pretrained, {**_text_inputs(pretrained, ids, source), "use_cache": True})
     seconds = time.perf_counter() - began
     cache = getattr(output, "past_key_values", None)
     cache = cache if _is_plain(cache) and "bypasses" not in recording.note else None
@@ -130,6 +132,7 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
         ids=tuple(ids),
         n_prompt=len(ids),
         source=source,
+        bits=_bits(output.logits[0], ids),
         seconds=(seconds,),
         note="" if cache is not None else KEEPS_NOTHING,
         first=recording,
@@ -153,13 +156,14 @@ def grow(generation: Generation, token: int) -> Generation:
     if generation.cache is not None:
         try:
             return _grow_by_row(generation, token)
-        except CannotGrowError:
-            pass
+        except FAULTS:
+            pass  # a cache with which the model's code cannot go on
     began = time.perf_counter()
-    recording, output = run_model(pretrained.model, _text_inputs(pretrained, ids, generation.source))
+    recording, output = _run(pretrained, _text_inputs(pretrained, ids, generation.source))
     return replace(
         generation,
         ids=ids,
+        bits=_bits(output.logits[0], ids),
         seconds=(*generation.seconds, time.perf_counter() - began),
         note=KEEPS_NOTHING,
         first=recording,
@@ -167,6 +171,14 @@ def grow(generation: Generation, token: int) -> Generation:
         logits=(output.logits[0],),
         cache=None,
     )
+
+
+def _run(pretrained: Pretrained, inputs: Mapping[str, Any]) -> tuple[Recording, Any]:
+    try:
+        return run_model(pretrained.model, inputs)
+    except FAULTS as error:
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        raise ModelError(f"{pretrained.name} cannot write on: {said}") from error
 
 
 def _grow_by_row(generation: Generation, token: int) -> Generation:
@@ -180,6 +192,7 @@ def _grow_by_row(generation: Generation, token: int) -> Generation:
     return replace(
         generation,
         ids=(*generation.ids, token),
+        bits=(*generation.bits, *_bits(generation.next_logits[None], (generation.ids[-1], token))),
         seconds=(*generation.seconds, seconds),
         rows=(
             *generation.rows,
@@ -191,6 +204,10 @@ def _grow_by_row(generation: Generation, token: int) -> Generation:
         logits=(*generation.logits, output.logits[0]),
         cache=output.past_key_values,
     )
+
+
+def _bits(logits: Tensor, ids: Sequence[int]) -> tuple[float, ...]:
+    return tuple((-log_probabilities(logits, ids)).tolist())
 
 
 def _n_of_encoder(recording: Recording) -> int:

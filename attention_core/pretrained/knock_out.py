@@ -67,21 +67,6 @@ def divergence(before: Tensor, after: Tensor) -> Tensor:
     return (half / math.log(2)).clamp(0, 1)
 
 
-def log_probabilities(logits: Tensor, ids: Sequence[int]) -> Tensor:
-    """Return the log-probability, in bits, of every token but the first, as the model expected it.
-
-    Args:
-        logits: (n_tokens, n_vocabulary), a decoder's.
-        ids: the text's tokens.
-
-    Returns:
-        (n_tokens - 1,), 0 = certain.
-    """
-    following = torch.tensor(list(ids[1:]), device=logits.device)
-    shares = logits[: len(following)].float().log_softmax(-1)
-    return shares.gather(-1, following[:, None])[:, 0] / math.log(2)
-
-
 def cosine_change(before: Tensor, after: Tensor) -> Tensor:
     """Return 1 - cosine of each row, 0 = the same direction to 2 = the opposite one.
 

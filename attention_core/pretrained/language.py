@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -74,6 +75,21 @@ def probabilities(logits: Tensor, temperature: float = 1.0) -> Tensor:
     return (logits.float() / temperature).softmax(-1)
 
 
+def log_probabilities(logits: Tensor, ids: Sequence[int]) -> Tensor:
+    """Return the log-probability, in bits, of every token but the first, as the model expected it.
+
+    Args:
+        logits: (n_tokens, n_vocabulary), a decoder's.
+        ids: the text's tokens.
+
+    Returns:
+        (n_tokens - 1,), 0 = certain.
+    """
+    following = torch.tensor(list(ids[1:]), device=logits.device)
+    shares = logits[: len(following)].float().log_softmax(-1)
+    return shares.gather(-1, following[:, None])[:, 0] / math.log(2)
+
+
 def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float = 1.0) -> Expected:
     """Return the likeliest tokens of one position.
 
@@ -89,7 +105,7 @@ def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float 
         Likely(token, token_text(tokenizer, token), share)
         for share, token in zip(top.values.tolist(), top.indices.tolist(), strict=True)
     )
-    entropy = -float(torch.xlogy(shares, shares).sum()) / torch.log(torch.tensor(2.0)).item()
+    entropy = -float(torch.xlogy(shares, shares).sum()) / math.log(2)
     return Expected(likeliest, max(0.0, 1 - sum(top.values.tolist())), len(shares) - len(likeliest), max(0.0, entropy))
 
 

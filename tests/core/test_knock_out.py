@@ -21,10 +21,10 @@ from attention_core.pretrained.knock_out import (
     effect,
     every_head,
     fill,
-    log_probabilities,
     outcomes,
     sentence_change,
 )
+from attention_core.pretrained.language import log_probabilities
 from attention_core.pretrained.load import load_pretrained
 from attention_core.pretrained.model import Kind, ModelError, Pretrained
 

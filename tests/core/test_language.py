@@ -146,6 +146,10 @@ def test_a_text_that_grew_is_the_text_run_at_once(family, n_prompt, pretrained):
     for position in range(len(text)):
         assert_close(growing.logits_at(position), at_once.logits_at(position), atol=1e-5, rtol=1e-5)
     assert_close(growing.next_logits, growing.logits_at(len(text) - 1))
+    assert growing.bits == pytest.approx(at_once.bits, abs=1e-4)
+    assert growing.bits[2] == pytest.approx(
+        -growing.logits_at(2).log_softmax(0)[text[3]].item() / math.log(2), abs=1e-4
+    )
     assert list(growing.recording.traces[-1].query_axis.labels) == list(growing.tokens)
 
 
