@@ -352,6 +352,15 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     return canvas
 
 
+def drawn_elsewhere(name: str, size: tuple[int, int] = (256, 256)) -> np.ndarray | None:
+    """Return what is on a pad of another page, uint8 (height, width, 4); None where nobody has opened it yet."""
+    state = st.session_state
+    if f"{name}_drawing" not in state:
+        return None
+    paper = state[f"{name}_paper"]
+    return render_strokes(inked_strokes(state[f"{name}_drawing"], INK[paper]), size, paper)
+
+
 def covered(canvas: np.ndarray, paper: str) -> float:
     """Return the share of a canvas, uint8 (height, width, 4), that is not in the colour of its paper."""
     return float((np.abs(canvas[..., :3].astype(int) - _rgb(PAPER[paper])).max(-1) > 40).mean())

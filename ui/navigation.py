@@ -79,6 +79,13 @@ PAGES = (
     PageEntry("Pictures", "read.py", "Read a number", "read", "How does attention move from step to step?"),
     PageEntry("Pictures", "ask.py", "Ask about a drawing", "ask", "How does a question choose where to look?"),
     PageEntry("Further", "groups.py", "Beyond pairs", "groups", "Why only pairs, and what can three do?"),
+    PageEntry(
+        "Further",
+        "atlas.py",
+        "The atlas",
+        "atlas",
+        "What does attention look like when there are a hundred thousand tokens?",
+    ),
 )
 
 

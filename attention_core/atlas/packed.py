@@ -65,14 +65,15 @@ def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> Packed:
     if hidden is not None:
         codes[hidden] = MASKED
     planes = codes.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :n_bytes].T
-    content = zlib.compress(np.ascontiguousarray(planes), 1)
-    return Packed(*values.shape, low, step, n_bytes, content)
+    height, width = values.shape
+    return Packed(height, width, low, step, n_bytes, zlib.compress(planes.tobytes(), 1))
 
 
 def unpack(packed: Packed) -> tuple[np.ndarray, np.ndarray]:
     """Return (codes, values), values float64 with 0 where the code is no value: what the browser reads."""
     planes = np.frombuffer(zlib.decompress(packed.content), np.uint8).reshape(packed.n_bytes, -1).astype(np.uint32)
-    codes = sum(plane << (8 * place) for place, plane in enumerate(planes)).reshape(packed.height, packed.width)
+    shifts = 8 * np.arange(packed.n_bytes, dtype=np.uint32)[:, None]
+    codes = (planes << shifts).sum(0, dtype=np.uint32).reshape(packed.height, packed.width)
     values = np.exp2(packed.low + packed.step * (codes.astype(np.float64) - FIRST))
     return codes, np.where(codes >= FIRST, values, 0.0)
 

@@ -34,8 +34,8 @@ class AtlasMap {
     this.button(zoom, "Whole", "Show the whole matrix (0)", () => this.showWhole());
     this.choices = {};
     this.choice("scale", "Colours", { log: "Logarithmic", linear: "Linear" });
-    this.choice("domain", "Colours for", { view: "What is in view", all: "Whole matrix" });
-    this.choice("kind", "A block shows its", { mean: "Mean", largest: "Largest" });
+    this.choice("domain", "over", { view: "The view", all: "The whole" });
+    this.choice("kind", "Blocks", { mean: "Mean", largest: "Largest" });
     const diagonal = make(this.bar, "label", { class: "tick" });
     this.diagonal = make(diagonal, "input", { type: "checkbox" });
     diagonal.append("Diagonal");
@@ -64,7 +64,9 @@ class AtlasMap {
   }
 
   choice(name, title, texts) {
-    const group = make(this.bar, "div", { class: "group", role: "radiogroup", "aria-label": title, title });
+    const labelled = make(this.bar, "div", { class: "labelled" });
+    make(labelled, "span", {}, title);
+    const group = make(labelled, "div", { class: "group", role: "radiogroup", "aria-label": title });
     this.choices[name] = Object.entries(texts).map(([value, text]) => {
       const node = make(group, "button", { type: "button", role: "radio", "data-value": value }, text);
       node.onclick = () => this.choose(name, value);
@@ -712,7 +714,7 @@ class AtlasMap {
     pen.font = `10.5px ${this.font}`;
     pen.fillStyle = this.text;
     if (!added) return;
-    const room = STRIP - 14, thick = Math.max(span * this.cell, 1), gap = thick > 4 ? 1 : 0;
+    const room = STRIP - 14, gap = span * this.cell > 4 ? 1 : 0;
     const highest = added.columns.reduce((a, b) => Math.max(a, b), 0) / span || 1, widest = added.rows.reduce((a, b) => Math.max(a, b), 0) || 1;
     pen.save();
     pen.beginPath();
@@ -720,9 +722,16 @@ class AtlasMap {
     pen.rect(this.px(part.left), bottom, this.px(part.right) - this.px(part.left), STRIP);
     pen.clip();
     pen.fillStyle = this.isDark ? "#4DA3D9" : "#0072B2";
-    added.rows.forEach((sum, at) => pen.fillRect(right, this.py((added.r0 + at) * span), (room * sum) / widest, thick - gap));
+    const snap = (at) => Math.round(at * this.ratio) / this.ratio;
+    added.rows.forEach((sum, at) => {
+      const y = snap(this.py((added.r0 + at) * span));
+      pen.fillRect(right, y, (room * sum) / widest, snap(this.py((added.r0 + at + 1) * span)) - y - gap);
+    });
     pen.fillStyle = "#E69F00";
-    added.columns.forEach((sum, at) => pen.fillRect(this.px((added.c0 + at) * span), bottom, thick - gap, (room * sum) / span / highest));
+    added.columns.forEach((sum, at) => {
+      const x = snap(this.px((added.c0 + at) * span));
+      pen.fillRect(x, bottom, snap(this.px((added.c0 + at + 1) * span)) - x - gap, (room * sum) / span / highest);
+    });
     pen.restore();
     pen.fillStyle = this.text;
     pen.globalAlpha = 0.85;

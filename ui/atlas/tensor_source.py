@@ -1,0 +1,132 @@
+"""Queries and keys from a file that a visitor brings."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attention_core.atlas.tensor_file import FileKind, kind_of_file
+from attention_core.atlas.tensors import (
+    MOST_BYTES,
+    Contents,
+    Names,
+    Tensors,
+    contents_of,
+    read_tensors,
+    trace_of_tensors,
+)
+from ui.atlas.sources import TENSORS, Source, complain, shown
+from ui.opened import opened_file
+
+TYPES = ("npz", "safetensors")
+KEPT = 2
+"""Files whose tensors the server keeps for all visitors together."""
+HOW = (
+    "In a notebook: `np.savez('mine.npz', query=q, key=k, value=v)`, each (heads, n, d) or (n, d); `value`, `mask` and "
+    "`labels` may be left out. Up to {most} MiB of float16, bfloat16, float32 or float64 numbers. Nothing is unpickled."
+)
+
+
+def tensor_source(name: str) -> Source | None:
+    """Take a file, let the visitor say which arrays are meant and how they are used; say what is wrong with it.
+
+    Args:
+        name: prefix of its state.
+    """
+    state = st.session_state
+    upload = st.file_uploader("A .npz or .safetensors file", TYPES, key=f"{name}_tensors")
+    if upload is not None:
+        content = upload.getvalue()
+        digest = hashlib.sha256(content).hexdigest()[:16]
+        state[f"{name}_tensors_kept"] = {"name": upload.name, "digest": digest, "content": content}
+    kept = state.get(f"{name}_tensors_kept") or _named_on_the_command_line()
+    st.caption(HOW.format(most=f"{MOST_BYTES / 2**20:,.0f}"))
+    if kept is None:
+        return None
+    if upload is None and "content" in kept:  # an upload widget forgets its file when the page is left
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"Shown: {shown(kept['name'])}")
+            st.button("Forget", key=f"{name}_forget", on_click=lambda: state.pop(f"{name}_tensors_kept", None))
+    try:
+        return _source(name, kept)
+    except (ValueError, OSError) as error:
+        complain("The file cannot be used.", error)
+        return None
+
+
+def _named_on_the_command_line() -> dict[str, Any] | None:
+    file = opened_file()
+    try:
+        if file is None or kind_of_file(file, file.name) is not FileKind.TENSORS:
+            return None
+        return {"name": file.name, "digest": f"{file}/{file.stat().st_mtime}", "path": str(file)}
+    except (OSError, ValueError):
+        return None  # the page of models says what is wrong with it
+
+
+def _source(name: str, kept: dict[str, Any]) -> Source:
+    names = _choose_arrays(name, _contents(kept["digest"], kept["name"], kept))
+    tensors = _tensors(kept["digest"], names, kept["name"], kept)
+    causal = st.toggle(
+        "Causal",
+        key=f"{name}_causal",
+        persist_state="session",
+        help="Query i may attend to keys 0 to i only, besides a mask that the file may hold.",
+    )
+    scale = st.number_input(
+        "Scale",
+        value=None,
+        format="%.6g",
+        placeholder=f"1/√{tensors.query.shape[-1]} = {tensors.query.shape[-1] ** -0.5:.4g}",
+        key=f"{name}_scale",
+        persist_state="session",
+        help="The factor on the dot products before the softmax.",
+    )
+    if scale == 0:
+        raise ValueError("The scale is 0: every weight would be alike. Leave the field empty for 1/√d.")
+    title = f"{kept['name']}, {names.query}"
+    n_heads = tensors.query.shape[0]
+
+    def trace():
+        parts = {"scale": scale, "is_causal": causal, "mask": tensors.mask, "labels": tensors.labels, "name": title}
+        return trace_of_tensors(tensors.query, tensors.key, tensors.value, **parts)
+
+    return Source(f"{TENSORS}/{kept['digest']}/{'+'.join(map(str, names))}/{causal}/{scale}", title, n_heads, trace)
+
+
+def _choose_arrays(name: str, contents: Contents) -> Names:
+    """Return which arrays are meant: those that are so by their names, if they are one set; else let people say."""
+    own = "I say which"
+    sets = {one.query: one for one in contents.sets}
+    chosen = own
+    if len(sets) == 1:
+        return next(iter(sets.values()))
+    if sets:
+        chosen = st.selectbox("Queries", [*sets, own], key=f"{name}_set", persist_state="session")
+    if chosen != own:
+        return sets[chosen]
+    arrays = [one.name for one in contents.entries]
+    if len(arrays) < 2:
+        held = ", ".join(arrays) or "nothing"
+        raise ValueError(f"It must hold queries and keys, two arrays at least; it holds {held}.")
+    st.caption("No array is called query or key. Say which are which.")
+    query = st.selectbox("Queries", arrays, index=0, key=f"{name}_query_array")
+    key = st.selectbox("Keys", arrays, index=1, key=f"{name}_key_array")
+    return Names(query, key)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _contents(digest: str, name: str, _kept: dict[str, Any]) -> Contents:
+    return contents_of(_bytes_or_path(_kept), name)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Reading the tensors")
+def _tensors(digest: str, names: Names, name: str, _kept: dict[str, Any]) -> Tensors:
+    return read_tensors(_bytes_or_path(_kept), name, names=names)
+
+
+def _bytes_or_path(kept: dict[str, Any]) -> bytes | Path:
+    return kept["content"] if "content" in kept else Path(kept["path"])
