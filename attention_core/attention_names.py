@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 from torch import nn
 
@@ -15,13 +14,21 @@ CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")
 """What models call the attention of a decoder to its encoder."""
 
 
-def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], model: Any) -> list[AttentionTrace]:
+def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collection[int] = ()) -> list[AttentionTrace]:
     """Return the traces with names, each as short as it can be while all differ.
 
     Args:
         calls: (dotted place of the module in the model, the module, its trace), in the order of execution.
-        model: the model.
+        again: numbers of the calls that belong to the layer of the call before, and get its name with a number.
     """
+    names = iter(_names([call for number, call in enumerate(calls) if number not in again]))
+    result = [next(names)] if calls else []
+    for number in range(1, len(calls)):
+        result.append(result[-1] if number in again else next(names))
+    return [replace(trace, name=name) for (_, _, trace), name in zip(calls, unique(result), strict=True)]
+
+
+def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
     places = [place for place, _, _ in calls]
     kinds = [_kind(place, module) for place, module, _ in calls]
     stacks = [_stack(place, module, trace, kind) for (place, module, trace), kind in zip(calls, kinds, strict=True)]
@@ -33,16 +40,14 @@ def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], model: Any) ->
             numbers.append([str(seen[group])])
     else:
         numbers = [[part for part in place.split(".") if part.isdigit()] or ["0"] for place in places]
-    towers = [_tower(place) for place in places]
+    towers = _towers(places)
     rows = list(zip(towers, stacks, numbers, kinds, strict=True))
     short = [f"{stack}.{number[0]}.{kind}" for _, stack, number, kind in rows]
     longer = [f"{stack}.{'.'.join(number)}.{kind}" for _, stack, number, kind in rows]
     with_tower = [f"{tower}{name}" for (tower, _, _, _), name in zip(rows, short, strict=True)]
     longest = [f"{tower}{name}" for (tower, _, _, _), name in zip(rows, longer, strict=True)]
-    names = next(
-        (all_ for all_ in (short, with_tower, longer, longest) if len(set(all_)) == len(all_)), unique(longest)
-    )
-    return [replace(trace, name=name) for (_, _, trace), name in zip(calls, names, strict=True)]
+    choices = (with_tower, longest) if len(set(towers)) > 1 else (short, longer)
+    return next((all_ for all_ in choices if len(set(all_)) == len(all_)), choices[-1])
 
 
 def _kind(place: str, module: nn.Module) -> str:
@@ -62,15 +67,29 @@ def _stack(place: str, module: nn.Module, trace: AttentionTrace, kind: str) -> s
             return "decoder"
         if "encoder" in part:
             return "encoder"
-    return "decoder" if trace.is_causal or getattr(module, "is_causal", False) is True else "encoder"
+    return "decoder" if getattr(module, "is_causal", False) is True or _looks_back(trace) else "encoder"
 
 
-def _tower(place: str) -> str:
-    """Return what stands before the layers, such as "vision_model.", for models of several towers."""
+def _looks_back(trace: AttentionTrace) -> bool:
+    """Return whether no query may attend to a key behind itself."""
+    if trace.is_causal or trace.mask is None:
+        return trace.is_causal
+    return trace.n_queries == trace.n_keys > 1 and not trace.mask[0].triu(1).any()
+
+
+def _towers(places: Sequence[str]) -> list[str]:
+    """Return what stands before the layers, such as "vision_model.", as far as the places differ in it."""
+    towers = [_tower(place) for place in places]
+    while all(towers) and len({tower[0] for tower in towers}) == 1:
+        towers = [tower[1:] for tower in towers]
+    return ["".join(f"{part}." for part in tower) for tower in towers]
+
+
+def _tower(place: str) -> list[str]:
     before = []
-    for part in place.split("."):
+    for part in place.split(".")[:-1]:
         if part.isdigit() or part in ("encoder", "decoder", "layers", "layer", "blocks", "h"):
             break
         if part != "model":
             before.append(part)
-    return "".join(f"{part}." for part in before)
+    return before

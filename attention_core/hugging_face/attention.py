@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attention_core.hugging_face.bypassing import WEIGHTS_ONLY
 from attention_core.intervene import Intervention
 from attention_core.recording import Keeper, from_weights
 from attention_core.trace import AttentionTrace, Rows
@@ -21,7 +22,6 @@ HARMLESS = {
     *("encoder_hidden_states", "s_aux", "sinks", "position_bias"),
 }
 """Tensors that layers hand over besides the essentials and that either change no weight or are read here."""
-WEIGHTS_ONLY = "The model handed out its weights only: scores are their logarithms, query, key and value are unknown."
 Ablated = Mapping[int, Sequence[tuple[int, int]]]
 """Call of the attention function -> (item of the batch, head) whose context becomes 0; item -1 = every item."""
 
@@ -31,19 +31,17 @@ class Run:
     """The run in progress in this thread.
 
     Attributes:
-        places: module -> its dotted name in the model.
         ablated: see Ablated.
         keeper: makes the traces.
-        calls: (place of the module, the module, its trace), in the order of execution.
+        calls: (the module, its trace), in the order of execution.
         is_eager: whether the model was built with its written-out attention, which lets a query that sees no key
             look at all of them alike; fused attention lets it look at none.
         float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
     """
 
-    places: dict[nn.Module, str]
     ablated: Ablated = field(default_factory=dict)
     keeper: Keeper = field(default_factory=Keeper)
-    calls: list[tuple[str, nn.Module, AttentionTrace]] = field(default_factory=list)
+    calls: list[tuple[nn.Module, AttentionTrace]] = field(default_factory=list)
     is_eager: bool = False
     float_masks: frozenset[int] = frozenset()
 
@@ -133,7 +131,7 @@ def attention(
         context, all_weights = own(module, query, key, value, written, **essentials)
         trace = from_weights(all_weights[0], name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
     context, trace = _without_heads(context, trace, run.ablated.get(len(run.calls), ()), len(run.calls))
-    run.calls.append((run.places.get(module, type(module).__name__), module, trace))
+    run.calls.append((module, trace))
     return context, None
 
 

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from attention_core.attention_names import named
 from attention_core.hugging_face.attention import (
-    WEIGHTS_ONLY,
     Ablated,
     Run,
     UnknownAttentionError,
@@ -21,7 +20,15 @@ from attention_core.hugging_face.attention import (
     mask,
     running,
 )
-from attention_core.recording import Recording, from_weights
+from attention_core.hugging_face.bypassing import (
+    WEIGHTS_ONLY,
+    Entries,
+    handed_out,
+    recorded,
+    trace_of_weights,
+    watching,
+)
+from attention_core.recording import Recording
 
 FUSED = "sdpa"
 """The library's name for torch's fused attention, behind which ours stands while a model runs: many models ask for the
@@ -105,16 +112,17 @@ def _run(model: Any, inputs: Mapping[str, Any], ablated: Ablated) -> tuple[Recor
     _needs_transformers(model)
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
     with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
-        configs, bypassing = _configs(model)
-        run = Run({module: name for name, module in model.named_modules()}, ablated)
+        configs = _configs(model)
+        run = Run(ablated)
         run.is_eager = all(config._attn_implementation_internal == "eager" for config, _ in configs)
         run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
-        if configs:
-            switched = [config for config, _ in configs]
-            with _ours(), _implementation(switched, FUSED), running(run), contextlib.suppress(UnknownAttentionError):
-                output = model(**inputs)
-                if run.calls:
-                    return _recording(run, bypassing, model), output
+        output = None
+        with contextlib.suppress(UnknownAttentionError), watching(model, lambda: len(run.calls)) as entries:
+            if configs:
+                with _ours(), _implementation([config for config, _ in configs], FUSED), running(run):
+                    output = model(**inputs)
+        if run.calls and output is not None:
+            return _recording(run, entries, model, inputs), output
         if ablated:
             raise ValueError(
                 f"no head of {type(model).__name__} can be switched off: its code bypasses the library's attention "
@@ -123,12 +131,34 @@ def _run(model: Any, inputs: Mapping[str, Any], ablated: Ablated) -> tuple[Recor
         return _from_output(model, inputs)
 
 
-def _recording(run: Run, bypassing: Sequence[str], model: Any) -> Recording:
+def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -> Recording:
     wrong = [number for number in run.ablated if not 0 <= number < len(run.calls)]
     if wrong:
         raise ValueError(f"ablated: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
-    note = f"Not seen: {', '.join(bypassing)}, whose code has no attention interface." if bypassing else ""
-    return Recording(named(run.calls, model), note)
+    places = {module: name for name, module in model.named_modules()}
+    calls = [(places.get(module, type(module).__name__), module, trace) for module, trace in run.calls]
+    again = entries.repeats(len(calls))
+    missed = entries.missed
+    if not missed:
+        return Recording(named(calls, again))
+    more, missed = recorded(model, lambda: model(**inputs), entries, missed)
+    if missed:
+        with _implementation(_all_configs(model), "eager"):
+            given, missed, _ = handed_out(
+                model, lambda: _asked_for_weights(model, inputs), _n_items(inputs), entries, missed
+            )
+        more += given
+    if more and run.ablated:
+        raise ValueError(
+            f"no head of {type(model).__name__} can be switched off: parts of its code bypass the library's attention "
+            "interface"
+        )
+    for number, call in reversed(sorted(more, key=lambda one: one[0])):
+        calls.insert(number, call)
+        again = {one + (one >= number) for one in again}
+    names = ", ".join(sorted({type(module).__name__ for module in missed}))
+    note = f"Not seen: {names}, which has no attention interface and hands out no weights." if names else ""
+    return Recording(named(calls, again), note)
 
 
 def _needs_transformers(model: Any) -> None:
@@ -181,12 +211,11 @@ def _implementation(configs: list[Any], name: str) -> Iterator[None]:
             config._attn_implementation_internal = old
 
 
-def _configs(model: nn.Module, only_with_interface: bool = True) -> tuple[list[tuple[Any, bool]], list[str]]:
-    """Return the settings objects to switch, each with whether its model knows fused attention, and who bypasses."""
+def _configs(model: nn.Module) -> list[tuple[Any, bool]]:
+    """Return the settings of the parts with the interface, each with whether its model knows fused attention."""
     from transformers import PreTrainedConfig, PreTrainedModel
 
     found: dict[int, tuple[Any, bool]] = {}
-    bypassing: dict[str, None] = {}
 
     def add(config: Any, is_fused: bool) -> None:
         if isinstance(config, PreTrainedConfig):
@@ -197,47 +226,69 @@ def _configs(model: nn.Module, only_with_interface: bool = True) -> tuple[list[t
 
     def visit(module: nn.Module, can: bool, is_fused: bool) -> None:
         if isinstance(module, PreTrainedModel):
-            can = not only_with_interface or type(module)._can_set_attn_implementation()
-            is_fused = type(module)._supports_sdpa
-            if not can:
-                bypassing[type(module).__name__] = None
+            can, is_fused = type(module)._can_set_attn_implementation(), type(module)._supports_sdpa
         if can:
             add(getattr(module, "config", None), is_fused)
         for child in module.children():
             visit(child, can, is_fused)
 
     visit(model, True, True)
-    return list(found.values()), list(bypassing)
+    return list(found.values())
+
+
+def _all_configs(model: nn.Module) -> list[Any]:
+    from transformers import PreTrainedConfig
+
+    found = {id(config): config for config in (getattr(part, "config", None) for part in model.modules())}
+    return [config for config in found.values() if isinstance(config, PreTrainedConfig)]
+
+
+def _asked_for_weights(model: nn.Module, inputs: dict[str, Any]) -> Any:
+    return model(**{**inputs, "output_attentions": True, "return_dict": True})
+
+
+def _n_items(inputs: Mapping[str, Any]) -> int:
+    return next((len(value) for value in inputs.values() if isinstance(value, Tensor) and value.ndim), 1)
 
 
 def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, Any]:
     """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
-    configs, _ = _configs(model, only_with_interface=False)
-    with _implementation([config for config, _ in configs], "eager"):
-        output = model(**{**inputs, "output_attentions": True, "return_dict": True})
-    calls = list(_handed_out(output))
-    if not calls:
+    n_items = _n_items(inputs)
+    try:
+        with _implementation(_all_configs(model), "eager"):
+            calls, _, output = handed_out(model, lambda: _asked_for_weights(model, inputs), n_items)
+    except TypeError as error:
+        if "output_attentions" not in str(error) and "return_dict" not in str(error):
+            raise
+        calls, output = [], {}
+    traces = [trace_of_weights(one, name=name, n_items=n_items, module=model) for name, one in _in_order(output)]
+    note = f"{type(model).__name__} bypasses the library's attention interface. {WEIGHTS_ONLY}"
+    if not traces:
+        traces = named([call for _, call in calls])
+    if not traces:
+        outputs: list[Any] = []
+        calls, _ = recorded(model, lambda: outputs.append(model(**inputs)))
+        traces = named([call for _, call in calls])
+        note, output = "", (outputs or [output])[0]
+    if not traces:
         raise ValueError(
             f"{type(model).__name__} shows no attention: its code bypasses the library's attention interface, and "
             "output_attentions=True gives no weights. Try attention_core.capture()."
         )
-    mechanism = f"attention of {type(model).__name__}"
-    traces = [from_weights(weights, name=name, note=WEIGHTS_ONLY, mechanism=mechanism) for name, weights in calls]
-    note = f"{type(model).__name__} bypasses the library's attention interface. {WEIGHTS_ONLY}"
-    if any(name.startswith("encoder") and weights.shape[1] != weights.shape[2] for name, weights in calls):
+    if any(trace.name.startswith("encoder") and trace.n_queries != trace.n_keys for trace in traces):
         note += " It does not compare every position with every other: its columns are no positions of the input."
-    return Recording(traces, note), output
+    return Recording(traces, note.strip()), output
 
 
-def _handed_out(output: Any) -> Iterator[tuple[str, Tensor]]:
-    """Yield (name, weights of the first item), encoder first, then self and cross attention of each decoder layer."""
+def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
+    """Yield (name, weights) of what a model handed out: the encoder first, then each decoder layer's self and cross."""
     layers = {
-        name: [layer[0] for layer in output.get(name) or () if isinstance(layer, Tensor) and layer.ndim == 4]
+        name: [layer for layer in output.get(name) or () if isinstance(layer, Tensor) and layer.ndim == 4]
         for name in ("encoder_attentions", "attentions", "decoder_attentions", "cross_attentions")
     }
     for number, weights in enumerate(layers["encoder_attentions"]):
         yield f"encoder.{number}.self", weights
-    causal = all(_looks_causal(weights) for weights in layers["attentions"]) or bool(layers["cross_attentions"])
+    causal = all(_looks_causal(weights[0]) for weights in layers["attentions"]) or bool(layers["cross_attentions"])
     own = layers["decoder_attentions"] or layers["attentions"]
     stack = "decoder" if layers["decoder_attentions"] or causal else "encoder"
     for number in range(max(len(own), len(layers["cross_attentions"]))):
