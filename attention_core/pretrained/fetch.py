@@ -14,7 +14,6 @@ from attention_core.pretrained.hub import Candidate, Progress, RemoteFile, token
 from attention_core.pretrained.model import ModelError
 from attention_core.pretrained.room import in_megabytes
 
-CHUNK = 1 << 18
 ATTEMPTS = 4
 """How often a transfer that breaks off is gone on with at once."""
 SPARE_BYTES = 200_000_000
@@ -71,8 +70,7 @@ def _file(candidate: Candidate, file: RemoteFile, count: _Count) -> Path:
         return Path(there)
     try:
         counted = count.done
-        if file.name.endswith(".safetensors"):
-            _blob(candidate, file, count)
+        _blob(candidate, file, count)
         place = hf_hub_download(
             candidate.name,
             file.name,
@@ -89,13 +87,13 @@ def _file(candidate: Candidate, file: RemoteFile, count: _Count) -> Path:
         kept = (
             f" {in_megabytes(count.done)} of {in_megabytes(count.total)} have arrived and stay." if count.done else ""
         )
-        raise ModelError(why(candidate.name, error) + kept) from error
+        raise ModelError(why(candidate.name, error, "fetched") + kept) from error
     count.add(file.size - (count.done - counted))
     return Path(place)
 
 
 def _blob(candidate: Candidate, file: RemoteFile, count: _Count) -> None:
-    """Put the content of a large file where the library looks for it before it downloads.
+    """Put the content of a file where the library looks for it before it downloads.
 
     The library throws an unfinished file away when it is interrupted; here it is kept and gone on with.
     """
@@ -157,7 +155,7 @@ def _stream(url: str, part: Path, size: int, count: _Count) -> None:
         if start and not goes_on:
             count.add(-start)
         with part.open("ab" if goes_on else "wb") as content:
-            for chunk in response.iter_bytes(CHUNK):
+            for chunk in response.iter_bytes():  # as they come: chunks of a given size are lost when the line breaks
                 content.write(chunk)
                 count.add(len(chunk))
     arrived = part.stat().st_size

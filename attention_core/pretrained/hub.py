@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import httpx2
+
 from attention_core.pretrained.catalogue import (
     INDEX,
     SUGGESTIONS,
@@ -244,9 +246,8 @@ def _silent() -> Any:
     return silent_tqdm
 
 
-def why(name: str, error: Exception) -> str:
-    """Return what an error of the hub's library means, for people."""
-    import httpx2
+def why(name: str, error: Exception, wanted: str = "looked up") -> str:
+    """Return what an error of the hub's library means, for people; wanted = what could not be done."""
     from huggingface_hub import errors
 
     if isinstance(error, errors.GatedRepoError):
@@ -268,7 +269,7 @@ def why(name: str, error: Exception) -> str:
         return f"The hub answers with an error ({status}). Try again later."
     no_network = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, httpx2.TransportError, ConnectionError)
     if isinstance(error, (*no_network, TimeoutError)):
-        return f"The hub cannot be reached, so {name} cannot be looked up. {available()}"
+        return f"The hub cannot be reached, so {name} cannot be {wanted}. {available()}"
     if isinstance(error, OSError) and error.errno == 28:
         return "The disk is full."
     said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

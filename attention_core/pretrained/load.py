@@ -134,8 +134,11 @@ def _tokenizer(folder: Path) -> Any:
         raise ModelError(
             f"The weights are there, but the files of its tokenizer are missing or damaged: {_said(error)}"
         ) from error
-    if not len(tokenizer):
-        raise ModelError("The weights are there, but its tokenizer knows no tokens: its files are missing.")
+    wanted = {"tokenizer.json", *tokenizer.vocab_files_names.values()} if tokenizer.vocab_files_names else set()
+    if wanted and not any((folder / file).is_file() for file in wanted):
+        raise ModelError(
+            f"The weights are there, but the tokenizer lacks its vocabulary ({', '.join(sorted(wanted))})."
+        )
     return tokenizer
 
 

@@ -1,0 +1,320 @@
+"""Models that other people trained: loaded from safetensors, fed, and run with every attention kept."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from safetensors.torch import load_file, save_file
+from torch.testing import assert_close
+
+from attention_core import Recording, trace_model
+from attention_core.pretrained.catalogue import PACKAGE, find_local, local_models
+from attention_core.pretrained.inputs import text_inputs
+from attention_core.pretrained.load import load_pretrained
+from attention_core.pretrained.model import Kind, ModelError
+from attention_core.pretrained.pictures import picture_inputs
+from attention_core.pretrained.run import recording_run, run
+from attention_core.pretrained.tokens import readable
+from tests import tiny_hub
+
+TEXT = "The animal didn't cross the street."
+EXAMPLES = ["emoji \U0001f642\U0001f468‍\U0001f469‍\U0001f467", "שלום עולם", "a\x00b\x07\ud800", "\t\n x", "a" * 9000]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """One folder of each kind."""
+    root = tmp_path_factory.mktemp("models")
+    tiny_hub.write_encoder(root / "encoder")
+    tiny_hub.write_decoder(root / "decoder")
+    tiny_hub.write_encoder_decoder(root / "encoder-decoder")
+    tiny_hub.write_vision(root / "vision")
+    return root
+
+
+@pytest.fixture(scope="module")
+def models(folders):
+    """One loaded model of each kind."""
+    return {kind: load_pretrained(folders / kind.value) for kind in Kind}
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    """The model that comes as a package."""
+    return load_pretrained(find_local(PACKAGE).folder, name=PACKAGE)
+
+
+@pytest.fixture
+def picture():
+    """Noise with opacity, (50, 40, 4)."""
+    return np.random.default_rng(0).integers(0, 256, (50, 40, 4), dtype=np.uint8)
+
+
+def copied(folders, kind, tmp_path, **settings):
+    """Return a copy of a folder with other settings."""
+    for file in (folders / kind).iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+    return tmp_path
+
+
+def test_what_a_folder_holds_is_told_from_its_settings(models, minilm):
+    assert {kind: models[kind].kind for kind in Kind} == {kind: kind for kind in Kind}
+    assert type(models[Kind.ENCODER].model).__name__ == "BertForMaskedLM"
+    assert type(models[Kind.DECODER].model).__name__ == "GPT2LMHeadModel"
+    assert type(models[Kind.VISION].model).__name__ == "ViTForImageClassification"
+    assert (minilm.kind, minilm.most_tokens, type(minilm.model).__name__) == (Kind.ENCODER, 512, "BertModel")
+    assert minilm.n_bytes > 80e6
+    assert [models[kind].most_tokens for kind in Kind] == [40, 64, None, None]
+    assert not any(model.model.training for model in models.values())
+
+
+def test_a_run_has_the_weights_of_the_model_itself_and_tokens_on_its_axes(minilm):
+    prepared = text_inputs(minilm, TEXT, pair="It was tired.")
+    done = run(minilm, prepared)
+    ids = minilm.tokenizer(TEXT, "It was tired.")["input_ids"]
+    assert prepared.inputs["input_ids"].tolist() == [ids]
+    assert " ".join(done.tokens) == "[CLS] the animal didn ' t cross the street . [SEP] it was tired . [SEP]"
+    assert done.special == {0, 10, 15}
+    assert prepared.inputs["token_type_ids"][0].tolist() == [0] * 11 + [1] * 5
+    assert len(done.recording) == 6
+    assert all(tuple(trace.query_axis.labels) == done.tokens for trace in done.recording.traces)
+    with torch.no_grad():
+        expected = minilm.model(**prepared.inputs)[0][0]
+    assert_close(done.hidden, expected, atol=1e-5, rtol=1e-5)
+    assert done.logits is None
+    assert not done.notes
+
+
+def test_each_kind_of_model_runs_with_its_own_axes_and_outputs(models, picture):
+    decoder = run(models[Kind.DECODER], text_inputs(models[Kind.DECODER], TEXT))
+    decoder_vocabulary = len(models[Kind.DECODER].tokenizer)
+    assert decoder.logits.shape == (len(decoder.tokens), decoder_vocabulary)
+    assert decoder.special == {0}
+    assert "".join(decoder.tokens) == TEXT
+    encoder = run(models[Kind.ENCODER], text_inputs(models[Kind.ENCODER], "The [MASK] was tired"))
+    assert encoder.logits.shape[0] == len(encoder.tokens)
+    masked = encoder.tokens.index("[MASK]")
+    assert masked not in encoder.special
+    vision = run(models[Kind.VISION], picture_inputs(models[Kind.VISION], picture))
+    assert vision.logits.shape == (1, 2)
+    assert (vision.patch_grid, vision.n_prefix, vision.special) == ((4, 4), 1, {0})
+    assert vision.tokens[:3] == ("[CLS]", "row 1, column 1", "row 1, column 2")
+    assert tuple(vision.recording.traces[0].key_axis.labels) == vision.tokens
+
+
+def test_an_encoder_decoder_is_given_a_target_or_writes_one(models):
+    t5 = models[Kind.ENCODER_DECODER]
+    given = run(t5, text_inputs(t5, TEXT, target="Das Tier war"))
+    assert given.target_tokens[0] == "<pad>"
+    assert "".join(given.target_tokens[1:]).removeprefix("␣") == "Das Tier war"
+    assert given.logits.shape[0] == given.hidden.shape[0] == len(given.target_tokens)
+    sides = {"encoder.0.self": (given.tokens, given.tokens), "decoder.0.self": (given.target_tokens,) * 2}
+    sides["decoder.1.cross"] = (given.target_tokens, given.tokens)
+    for name, (rows, columns) in sides.items():
+        trace = given.recording[name]
+        assert (tuple(trace.query_axis.labels), tuple(trace.key_axis.labels)) == (rows, columns)
+    written = text_inputs(t5, TEXT)
+    assert 1 < len(written.target_tokens) <= 66
+    assert "writes itself" in written.notes[0]
+    again = run(t5, written)
+    follows = written.inputs["decoder_input_ids"][0, 1:].tolist()
+    assert again.logits.argmax(1).tolist()[: len(follows)] == follows
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_any_characters_become_tokens_that_can_be_shown(models, text):
+    for kind in (Kind.ENCODER, Kind.DECODER, Kind.ENCODER_DECODER):
+        done = run(models[kind], text_inputs(models[kind], text, pair=text, target="x"))
+        assert all(trace.n_queries == len(trace.query_axis) for trace in done.recording.traces)
+        assert all(token and token.isprintable() for token in done.tokens if "‍" not in token)
+
+
+def test_bytes_of_one_character_say_which_part_of_it_they_are(models):
+    done = text_inputs(models[Kind.DECODER], "The \U0001f642é car")
+    assert done.tokens[1:7] == ("␣", "\U0001f642", "\U0001f642·2", "\U0001f642·3", "\U0001f642·4", "é")
+    tokenizer = models[Kind.DECODER].tokenizer
+    half = tokenizer("\U0001f642", verbose=False)["input_ids"][:2]
+    assert len(readable(tokenizer, half)) == 2
+    assert readable(tokenizer, []) == ()
+
+
+def test_what_does_not_fit_is_cut_quickly_and_told(minilm, models):
+    start = time.perf_counter()
+    prepared = text_inputs(minilm, "attention is all you need " * 20_000)
+    assert time.perf_counter() - start < 2
+    assert len(prepared.tokens) == 512
+    assert "cut to its first 512 tokens" in prepared.notes[0]
+    assert "knows no more positions" in prepared.notes[0]
+    few = text_inputs(minilm, TEXT * 5, most_tokens=20)
+    assert len(few.tokens) == 20
+    assert "no more positions" not in few.notes[0]
+    pair = text_inputs(models[Kind.ENCODER], "the " * 60, pair="cross " * 60)
+    assert len(pair.tokens) == 40
+    assert pair.inputs["token_type_ids"].sum() > 10
+    target = text_inputs(models[Kind.ENCODER_DECODER], TEXT, target="Das " * 900, most_tokens=30)
+    assert len(target.target_tokens) <= 30
+    assert "target text was cut" in target.notes[-1]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t "])
+def test_an_empty_text_is_told(minilm, text):
+    with pytest.raises(ModelError, match="text is empty"):
+        text_inputs(minilm, text)
+
+
+def test_texts_and_pictures_go_to_models_that_take_them(models, minilm, picture):
+    with pytest.raises(ModelError, match="takes a picture"):
+        text_inputs(models[Kind.VISION], TEXT)
+    with pytest.raises(ModelError, match="takes a text"):
+        picture_inputs(minilm, picture)
+    with pytest.raises(ModelError, match="height, width, 3 or 4"):
+        picture_inputs(models[Kind.VISION], picture[..., 0])
+
+
+def test_a_picture_is_shown_as_the_model_sees_it(models, folders, tmp_path):
+    halves = np.zeros((32, 32, 3), np.uint8)
+    halves[:, 16:] = (250, 100, 50)
+    seen = picture_inputs(models[Kind.VISION], halves)
+    assert seen.picture.shape == (16, 16, 3)
+    assert np.abs(seen.picture[8, 12].astype(int) - (250, 100, 50)).max() <= 1
+    clear = np.zeros((32, 32, 4), np.uint8)
+    assert (picture_inputs(models[Kind.VISION], clear).picture == 255).all()
+    plain = copied(folders, "vision", tmp_path)
+    (plain / "preprocessor_config.json").unlink()
+    without = picture_inputs(load_pretrained(plain), halves)
+    assert np.abs(without.picture[8, 12].astype(int) - (250, 100, 50)).max() <= 1
+    assert_close(without.inputs["pixel_values"][0, 0, 8, 12], torch.tensor((250 / 255 - 0.5) / 0.5))
+
+
+def test_registers_and_windows_are_told_from_patches(picture, tmp_path):
+    sizes = {**tiny_hub.WIDTHS, "image_size": 16, "patch_size": 4}
+    registers = hf.Dinov2WithRegistersConfig(**sizes, num_register_tokens=3)
+    swin = hf.SwinConfig(image_size=32, patch_size=4, embed_dim=16, depths=[1, 1], num_heads=[2, 2], window_size=4)
+    deit = hf.DeiTConfig(**sizes)
+    found = {}
+    for name, kind, config in (
+        ("registers", hf.Dinov2WithRegistersModel, registers),
+        ("swin", hf.SwinModel, swin),
+        ("deit", hf.DeiTModel, deit),
+    ):
+        with tiny_hub.silent():
+            kind(config).save_pretrained(tmp_path / name)
+        model = load_pretrained(tmp_path / name)
+        found[name] = run(model, picture_inputs(model, picture))
+    assert found["registers"].tokens[:5] == ("[CLS]", *(f"[REGISTER {n}]" for n in (1, 2, 3)), "row 1, column 1")
+    assert found["registers"].n_prefix == 4
+    assert found["deit"].tokens[:2] == ("[CLS]", "[DISTILLATION]")
+    assert found["deit"].patch_grid == (4, 4)
+    assert found["swin"].patch_grid is None
+    assert found["swin"].recording.traces[0].query_axis.labels[:2] == ("0", "1")
+    assert "numbered" in found["swin"].notes[-1]
+
+
+def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, folders):
+    tiny_hub.write_encoder(tmp_path / "plain", "BertModel")
+    assert type(load_pretrained(tmp_path / "plain").model).__name__ == "BertModel"
+    settings = json.loads((tmp_path / "plain" / "config.json").read_text())
+    (tmp_path / "plain" / "config.json").write_text(json.dumps(settings | {"architectures": ["BertForMaskedLM"]}))
+    assert type(load_pretrained(tmp_path / "plain").model).__name__ == "BertModel"
+    weights = load_file(tmp_path / "plain" / "model.safetensors")
+    weights.pop("encoder.layer.1.attention.self.query.weight")
+    save_file(weights, tmp_path / "plain" / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match="random numbers"):
+        load_pretrained(tmp_path / "plain")
+
+
+def test_damaged_and_missing_files_are_told(folders, tmp_path):
+    folder = copied(folders, "encoder", tmp_path)
+    (folder / "model.safetensors").write_bytes(b"\x10" * 500)
+    with pytest.raises(ModelError, match="weights cannot be loaded"):
+        load_pretrained(folder)
+    (folder / "model.safetensors").write_bytes((folders / "encoder" / "model.safetensors").read_bytes())
+    for file in folder.glob("*token*"):
+        file.unlink()
+    with pytest.raises(ModelError, match="tokenizer"):
+        load_pretrained(folder)
+    (folder / "config.json").write_text("{")
+    with pytest.raises(ModelError, match=r"config\.json cannot be read"):
+        load_pretrained(folder)
+    (folder / "config.json").unlink()
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        load_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"model_type": "mamba"}, "no attention"),
+        ({"model_type": "resnet"}, "no attention"),
+        ({"model_type": "my-own"}, "unknown to the installed"),
+        ({"model_type": "my-own", "auto_map": {"AutoModel": "code.Model"}}, "never runs code"),
+        ({"model_type": ""}, "no model_type"),
+        ({"quantization_config": {"quant_method": "gptq"}}, "quantised"),
+        ({"model_type": "clip"}, "a text and a picture together"),
+        ({"model_type": "wav2vec2"}, "neither text nor a picture"),
+        ({"hidden_size": "wide"}, "does not fit"),
+    ],
+)
+def test_models_that_cannot_be_shown_are_told_from_their_settings(folders, tmp_path, settings, said):
+    with pytest.raises(ModelError, match=said):
+        load_pretrained(copied(folders, "encoder", tmp_path, **settings))
+
+
+def test_an_architecture_without_attention_that_settings_do_not_betray_is_told_after_the_run(models, monkeypatch):
+    def fails(*args, **more):
+        raise ValueError("FNetModel shows no attention")
+
+    monkeypatch.setattr("attention_core.pretrained.run.run_model", fails)
+    with pytest.raises(ModelError, match="shows no attention"):
+        run(models[Kind.DECODER], text_inputs(models[Kind.DECODER], TEXT))
+
+
+def test_numbers_that_are_none_are_told(folders, tmp_path):
+    folder = copied(folders, "decoder", tmp_path)
+    weights = load_file(folder / "model.safetensors")
+    weights["transformer.h.1.attn.c_attn.weight"][0, 0] = torch.nan
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    model = load_pretrained(folder)
+    assert "decoder.1.self holds numbers" in run(model, text_inputs(model, TEXT)).notes[-1]
+
+
+def test_a_long_output_keeps_its_last_positions(models, monkeypatch):
+    monkeypatch.setattr("attention_core.pretrained.run.MOST_LOGITS", len(models[Kind.DECODER].tokenizer) * 3)
+    decoder = models[Kind.DECODER]
+    done = run(decoder, text_inputs(decoder, TEXT))
+    assert done.logits.shape[0] == 3
+    assert "last 3 positions" in done.notes[-1]
+
+
+def test_switching_a_head_off_changes_what_follows(models):
+    decoder = models[Kind.DECODER]
+    prepared = text_inputs(decoder, TEXT)
+    plain, without = run(decoder, prepared), run(decoder, prepared, ablated=[(0, 1)])
+    assert not torch.allclose(plain.logits, without.logits)
+    with pytest.raises(ModelError, match="cannot be run"):
+        run(decoder, prepared, ablated=[(9, 1)])
+
+
+def test_a_recording_is_a_run_of_a_model_that_nobody_knows(models):
+    decoder = models[Kind.DECODER]
+    recording = trace_model(decoder.model, **text_inputs(decoder, TEXT).inputs)
+    done = recording_run(Recording(recording.traces, "a note"), "run.npz")
+    assert (done.model, done.kind, done.notes) == ("run.npz", None, ("a note",))
+    assert done.tokens[:2] == ("0", "1")
+
+
+def test_the_package_and_complete_folders_are_found(folders, tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(folders))
+    (tmp_path / "half").mkdir()
+    found = {model.name: model for model in local_models()}
+    assert {PACKAGE, "encoder", "decoder", "encoder-decoder", "vision"} <= found.keys()
+    assert found["decoder"].source == "folder"
+    monkeypatch.setenv("ATTENTION_MODELS", str(tmp_path))
+    assert find_local("half") is None

@@ -1,0 +1,292 @@
+"""Models of the hub: looked up before they are fetched, fetched with progress, gone on with after a break."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections import namedtuple
+
+import pytest
+from huggingface_hub import constants
+
+from attention_core.pretrained import fetch as fetching
+from attention_core.pretrained import hub as looking
+from attention_core.pretrained.catalogue import PACKAGE, SUGGESTIONS, find_local, local_models
+from attention_core.pretrained.fetch import fetch
+from attention_core.pretrained.hub import cleaned, look_up
+from attention_core.pretrained.inputs import text_inputs
+from attention_core.pretrained.load import load_pretrained
+from attention_core.pretrained.model import Kind, ModelError
+from attention_core.pretrained.room import in_megabytes, most_model_bytes
+from attention_core.pretrained.run import run
+from tests import tiny_hub
+
+NAME = "someone/tiny-decoder"
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """The folder of a small model."""
+    folder = tmp_path_factory.mktemp("stored")
+    tiny_hub.write_decoder(folder)
+    (folder / "pytorch_model.bin").write_bytes(b"pickled")
+    (folder / "model.onnx").write_bytes(b"x" * 100_000)
+    return folder
+
+
+@pytest.fixture
+def hub(stored, tmp_path, monkeypatch):
+    """A hub with one model, and an empty cache."""
+    with tiny_hub.serving() as served:
+        served.repositories[NAME] = stored
+        tiny_hub.turn_to(served.endpoint, tmp_path / "cache", monkeypatch)
+        yield served
+
+
+@pytest.fixture
+def nobody():
+    """An address at which nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
+
+
+def repository(hub, folder, name="someone/other", **files):
+    """Serve a folder with these files; a file's content is text or an object for JSON."""
+    folder.mkdir()
+    for file, content in files.items():
+        text = content if isinstance(content, str) else json.dumps(content)
+        (folder / file.replace("__", ".")).write_text(text)
+    hub.repositories[name] = folder
+    return name
+
+
+def test_a_model_is_looked_up_fetched_and_run(hub, stored):
+    found = look_up(f"  {NAME} ")
+    assert (found.kind, found.architecture, found.folder) == (Kind.DECODER, "gpt2", None)
+    assert found.n_bytes == (stored / "model.safetensors").stat().st_size
+    assert not any("model.safetensors" in path for _, path, _ in hub.asked)
+    steps = []
+    folder = fetch(found, lambda done, total: steps.append((done, total)))
+    assert {file.name for file in folder.iterdir()} == {file.name for file in found.files}
+    assert not {"pytorch_model.bin", "model.onnx"} & {file.name for file in folder.iterdir()}
+    assert (folder / "model.safetensors").read_bytes() == (stored / "model.safetensors").read_bytes()
+    total = sum(file.size for file in found.files)
+    assert steps == sorted(steps)
+    assert steps[-1] == (total, total)
+    local = find_local(NAME)
+    assert (local.source, local.folder, local.n_bytes) == ("cache", folder, found.n_bytes)
+    model = load_pretrained(local.folder, name=NAME)
+    assert len(run(model, text_inputs(model, "The animal")).recording) == 2
+    hub.asked.clear()
+    assert look_up(NAME).folder == folder
+    assert not hub.asked
+
+
+def test_a_download_that_breaks_off_goes_on_where_it_was(hub, stored):
+    found = look_up(NAME)
+    hub.breaks_after = found.n_bytes // (fetching.ATTEMPTS + 2)
+    hub.breaks_left = fetching.ATTEMPTS
+    with pytest.raises(ModelError, match="arrived and stay"):
+        fetch(found)
+    assert find_local(NAME) is None
+    asked = [said for method, path, said in hub.asked if method == "GET" and path.endswith(".safetensors")]
+    assert asked[0] == ""
+    assert all(said.startswith("bytes=") for said in asked[1:])
+    hub.breaks_left = 1
+    hub.asked.clear()
+    folder = fetch(found)
+    asked = [said for method, path, said in hub.asked if method == "GET" and path.endswith(".safetensors")]
+    assert all(said.startswith("bytes=") for said in asked)
+    assert (folder / "model.safetensors").read_bytes() == (stored / "model.safetensors").read_bytes()
+
+
+def test_a_visitor_who_stops_a_download_keeps_what_has_arrived(hub):
+    class Stopped(Exception):
+        pass
+
+    def stop(done, total):
+        if done > total - found.n_bytes // 2:
+            raise Stopped
+
+    found = look_up(NAME)
+    with pytest.raises(Stopped):
+        fetch(found, stop)
+    fetch(found)
+    assert any(said.startswith("bytes=") for _, _, said in hub.asked)
+
+
+def test_a_file_that_arrives_damaged_is_thrown_away(hub, monkeypatch):
+    found = look_up(NAME)
+
+    def damaged(url, part, size, count):
+        part.write_bytes(b"\0" * size)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fetching, "_transfer", damaged)
+        with pytest.raises(ModelError, match="arrived damaged"):
+            fetch(found)
+    assert fetch(found).is_dir()
+
+
+def test_weights_in_several_files_are_one_set(hub, tmp_path):
+    import transformers as hf
+
+    folder = tmp_path / "sharded"
+    tokenizer = tiny_hub.byte_level_tokenizer()
+    config = hf.GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=4, bos_token_id=0, eos_token_id=0)
+    with tiny_hub.silent():
+        hf.GPT2LMHeadModel(config).save_pretrained(folder, max_shard_size="60KB")
+    tokenizer.save_pretrained(folder)
+    assert len(list(folder.glob("model-*.safetensors"))) > 1
+    hub.repositories["someone/sharded"] = folder
+    loaded = load_pretrained(fetch(look_up("someone/sharded")))
+    assert loaded.kind is Kind.DECODER
+    snapshot = find_local("someone/sharded").folder
+    next(snapshot.glob("model-00001*.safetensors")).unlink()
+    assert find_local("someone/sharded") is None
+    with pytest.raises(ModelError, match="incomplete"):
+        look_up(str(snapshot))
+
+
+def test_names_that_do_not_exist_are_told_with_what_is_near(hub):
+    with pytest.raises(ModelError, match="There is no model nobody/nothing on the hub"):
+        look_up("nobody/nothing")
+    with pytest.raises(ModelError, match=r"Did you mean openai-community/gpt2\?"):
+        look_up("openai-comunity/gpt2")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "Name a model"),
+        ("a/b/c", "no name of a model"),
+        ("a b", "no name of a model"),
+        ("x" * 300, "at most 200"),
+        ("a\x00b", "printable"),
+        ("<script>", "no name of a model"),
+    ],
+)
+def test_names_that_no_model_has_are_told_without_asking(hub, name, said):
+    with pytest.raises(ModelError, match=said):
+        look_up(name)
+    assert not hub.asked
+
+
+def test_the_address_of_a_page_is_a_name():
+    assert cleaned("https://hub.example/org/model/tree/main") == "org/model"
+    assert cleaned(" org/model ") == "org/model"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"config__json": {"model_type": "bert"}, "pytorch_model__bin": "x"}, r"can run code .*pytorch_model\.bin"),
+        ({"config__json": {"model_type": "bert"}}, "no weights in safetensors"),
+        ({"adapter_config__json": {}, "adapter_model__safetensors": "x"}, "adapter only"),
+        ({"model_index__json": {}}, "pipeline of several"),
+        ({"model__gguf": "x"}, "GGUF"),
+        ({"README__md": "x"}, r"no config\.json"),
+        ({"config__json": {"model_type": "resnet"}, "model__safetensors": "x"}, "no attention"),
+        (
+            {"config__json": {"model_type": "own", "auto_map": {}}, "model__safetensors": "x"},
+            "unknown to the installed",
+        ),
+        ({"config__json": {"model_type": "own", "auto_map": {"a": "b"}}, "model__safetensors": "x"}, "never runs code"),
+        ({"config__json": "[", "model__safetensors": "x"}, r"config\.json cannot be read"),
+    ],
+)
+def test_repositories_that_cannot_be_shown_are_told_before_anything_is_fetched(hub, tmp_path, files, said):
+    name = repository(hub, tmp_path / "other", **files)
+    with pytest.raises(ModelError, match=said):
+        look_up(name)
+    fetched = {path.rsplit("/", 1)[1] for _, path, _ in hub.asked if "/resolve/" in path}
+    assert fetched <= {"config.json"}
+
+
+def test_models_that_are_not_given_out_are_told(hub):
+    hub.gated.add(NAME)
+    with pytest.raises(ModelError, match="agreed to its terms"):
+        look_up(NAME)
+
+
+def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
+    with pytest.raises(ModelError, match=r"are 0\.2 MB; this app downloads at most 0\.1 MB .*ATTENTION_MOST_MODEL_MB"):
+        look_up(NAME, most_bytes=100_000)
+    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "0.1")
+    with pytest.raises(ModelError, match=r"at most 0\.1 MB"):
+        look_up(NAME)
+    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "5")
+    monkeypatch.setattr(looking, "free_memory", lambda: 100_000)
+    with pytest.raises(ModelError, match=r"of memory; 0\.1 MB are free"):
+        look_up(NAME)
+
+
+def test_a_full_disk_is_told(hub, monkeypatch):
+    usage = namedtuple("usage", "total used free")
+    found = look_up(NAME)
+    monkeypatch.setattr(fetching.shutil, "disk_usage", lambda folder: usage(1, 1, 1_000_000))
+    with pytest.raises(ModelError, match=r"no room .* 1\.0 MB are free"):
+        fetch(found)
+    assert find_local(NAME) is None
+
+
+def test_without_a_network_the_models_that_are_there_are_listed(nobody, tmp_path, monkeypatch):
+    tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
+    with pytest.raises(ModelError, match=f"cannot be reached.*Without a network there is: {PACKAGE}"):
+        look_up(NAME)
+    assert look_up(PACKAGE).folder is not None
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelError, match="cannot be reached"):
+        look_up(NAME)
+
+
+def test_a_network_that_fails_before_the_download_is_told(hub, nobody, tmp_path, monkeypatch):
+    found = look_up(NAME)
+    tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
+    with pytest.raises(ModelError, match="cannot be reached, so someone/tiny-decoder cannot be fetched"):
+        fetch(found)
+
+
+def test_folders_are_opened_for_the_owner_alone(stored, tmp_path, monkeypatch):
+    assert look_up(str(stored)).folder == stored
+    with pytest.raises(ModelError, match="no folder"):
+        look_up(str(tmp_path / "none"))
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        look_up(str(tmp_path))
+    said = set()
+    for path in (str(stored), "/etc", "/nowhere", "~", "../..", "C:\\Users"):
+        with pytest.raises(ModelError, match="only where the app runs on your own computer") as told:
+            look_up(path, folders=False)
+        said.add(str(told.value))
+    assert len(said) == 1
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    with pytest.raises(ModelError, match="only where the app runs on your own computer"):
+        look_up(str(stored))
+
+
+def test_a_public_server_has_a_smaller_bound_and_does_not_sign_in(hub, tmp_path, monkeypatch):
+    own = most_model_bytes()
+    assert looking.token() is None
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    assert most_model_bytes() < own
+    assert looking.token() is False
+    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "much")
+    assert most_model_bytes() < own
+    assert in_megabytes(2_500_000_000) == "2.5 GB"
+
+
+def test_damaged_caches_hide_nothing_else(hub, tmp_path):
+    fetch(look_up(NAME))
+    broken = tmp_path / "cache" / "models--a--broken"
+    (broken / "snapshots" / "1").mkdir(parents=True)
+    (broken / "snapshots" / "1" / "config.json").write_text("{}")
+    (broken / "snapshots" / "1" / "model.safetensors.index.json").write_text("[]")
+    (tmp_path / "cache" / "models--empty").mkdir()
+    (tmp_path / "cache" / "models--file").write_text("x")
+    assert [model.name for model in local_models() if model.source == "cache"] == [NAME]
+
+
+def test_suggestions_are_of_every_kind():
+    assert {one.kind for one in SUGGESTIONS} == set(Kind)
+    assert len({one.name for one in SUGGESTIONS}) == len(SUGGESTIONS)
