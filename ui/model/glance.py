@@ -31,18 +31,19 @@ LARGEST, SMALLEST = 150, 15
 """Screen pixels of one picture; below the smallest the chart is scrolled."""
 
 
-def glance(run: ModelRun, name: str, look: Look = PLAIN) -> None:
+def glance(run: ModelRun, name: str, look: Look = PLAIN, *, width: int = WIDTH) -> None:
     """Draw all heads of the chosen kind of attention, and what chooses among them.
 
     Args:
         run: what is on the page.
         name: prefix of its state.
         look: what is shown in place of the plain weights.
+        width: screen pixels for all heads of a layer.
     """
     section("Every layer and head")
     st.markdown("Each picture is one head: queries downwards, keys to the right. A click chooses the head.")
     now = choice(run, name)
-    pictures = glance_picture(run, now, look, select=name)
+    pictures = glance_picture(run, now, look, width=width, select=name)
     st.caption(_how_to_read(pictures, look))
 
 
