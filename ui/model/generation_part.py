@@ -1,0 +1,250 @@
+"""A text that a language model writes on: what comes next, the text so far, and its trace as it grows."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention_core.charts.heads import masked_weights
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.palette import ROLE_COLOURS, weights_ramp
+from attention_core.heads.groups import groups
+from attention_core.pretrained.generation import Generation
+from attention_core.pretrained.language import expected, pick, token_text
+from attention_core.pretrained.model import ModelError
+from attention_core.pretrained.run import ModelRun
+from attention_core.trace import Role
+from ui.labels import literal
+from ui.layout import section
+from ui.model.cache_part import kv_cache
+from ui.model.chips import Chip, chips, chosen_chip
+from ui.model.expectations import percent, rest_words
+from ui.model.runs import ModelInput
+from ui.model.state import chosen
+from ui.model.writing import (
+    AT_ONCE,
+    back,
+    generation_of,
+    look_at,
+    n_given,
+    position,
+    restart,
+    say,
+    text_ids,
+    why_ended,
+    write,
+)
+from ui.next_words import Bar, chosen_piece, word_bars
+
+N_EXPECTED = 10
+MOST_BITS = 12
+"""A token as surprising as one of 4,096 has the full shade."""
+SHADES = {"surprise": "how surprising it was", "weights": "what the chosen head looks at"}
+
+
+@st.fragment
+def generation(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
+    """Draw a text with what is expected after each token, let it be written on, and show what the model keeps."""
+    section("What comes next")
+    st.markdown(
+        "The model gives every token a probability of coming next. Click one to say it, or let the model write: its "
+        "trace grows by a row for each token."
+    )
+    try:
+        temperature, seed = _settings(name)
+        _write_several(name, key, given, temperature, seed)
+        ids = text_ids(name, key, given)
+        made = generation_of(key, given, ids)
+    except ModelError as error:
+        st.info(str(error))
+        return
+    left, right = st.columns([1.15, 1], gap="large")
+    with left:
+        _text(run, made, name)
+        _buttons(name, key, given, made, temperature, seed)
+    with right:
+        _expectation(name, made, temperature)
+    _growing(run, made, name)
+    kv_cache(made, name)
+
+
+def _settings(name: str) -> tuple[float, int]:
+    """Let a person choose how the model says its next token; returns temperature (0 = the likeliest) and seed."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{name}_drawing"):
+        way = st.segmented_control(
+            "Next token",
+            ["likeliest", "drawn"],
+            default="likeliest",
+            key=f"{name}_way",
+            required=True,
+            persist_state="session",
+            format_func={"likeliest": "The likeliest", "drawn": "Drawn by chance"}.get,
+        )
+        if way != "drawn":
+            return 0.0, 0
+        temperature = st.slider(
+            "Temperature", 0.1, 2.0, 1.0, 0.1, key=f"{name}_temperature", width=220, persist_state="session"
+        )
+        seed = st.number_input("Seed", 0, 9999, 0, key=f"{name}_seed", width=110, persist_state="session")
+    return float(temperature), int(seed)
+
+
+def _write_several(name: str, key: str, given: ModelInput, temperature: float, seed: int) -> None:
+    """Write the tokens that were asked for; a click on anything stops it, and what was written stays."""
+    n = st.session_state.pop(f"{name}_asked", 0)
+    if not n:
+        return
+    bar = st.progress(0.0, text="Writing; a click on anything stops it") if n > 1 else None
+    for number in range(n):
+        ids = text_ids(name, key, given)
+        if why_ended(name, key, given, ids):
+            break
+        write(name, generation_of(key, given, ids), temperature, seed)
+        if bar is not None:
+            bar.progress((number + 1) / n)
+    if bar is not None:
+        bar.empty()
+
+
+def _buttons(name: str, key: str, given: ModelInput, made: Generation, temperature: float, seed: int) -> None:
+    end = why_ended(name, key, given, made.ids)
+
+    def ask(n: int) -> None:
+        st.session_state[f"{name}_asked"] = n
+
+    with st.container(horizontal=True, gap="small", key=f"{name}_write_examples"):
+        st.button("Next token", key=f"{name}_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
+        st.button(f"{AT_ONCE} more", key=f"{name}_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
+        st.button("Back one", key=f"{name}_back", on_click=back, args=(name,), disabled=len(made.ids) < 2)
+        st.button("Start again", key=f"{name}_restart", on_click=restart, args=(name, key, given))
+    if end:
+        st.caption(end)
+    elif temperature:
+        upcoming = pick(made.next_logits, temperature=temperature, seed=seed, place=len(made.ids))
+        text = token_text(made.pretrained.tokenizer, upcoming)
+        st.caption(f"Seed {seed} draws {literal(text)} next; the same seed draws the same text again.")
+    if made.note:
+        st.info(made.note)
+
+
+def _text(run: ModelRun, made: Generation, name: str) -> None:
+    """Draw the text as chips, shaded by surprise or by what the chosen head looks at from the chosen token."""
+    shade = st.segmented_control(
+        "Shade each token by",
+        list(SHADES),
+        default="surprise",
+        key=f"{name}_shade",
+        required=True,
+        format_func=SHADES.get,
+        persist_state="session",
+    )
+    place = position(name)
+    weights, hint = None, "Click a token to see what was expected after it."
+    if shade == "weights":
+        number, head = _number_of_chosen(run, made, name)
+        trace = made.trace(number)
+        weights = trace.weights(head, [place])[0].tolist()
+        hint = f"{trace.name}, head {head + 1}: weights of {made.tokens[place].strip()}, the framed token."
+        if trace.n_keys != len(made.ids):
+            chips(
+                f"{name}_source",
+                _weighed(made.source_tokens, weights, 0),
+                chosen=None,
+                label="What the encoder read",
+                hint="What the encoder read.",
+                on_choose=lambda: None,
+            )
+            weights = None
+    first = n_given(name)
+    shown = _weighed(made.tokens, weights, first) if weights is not None else _surprising(made, first)
+    chips(
+        f"{name}_text",
+        shown,
+        chosen=place,
+        label="The text so far",
+        hint=hint,
+        on_choose=lambda: look_at(name, chosen_chip(f"{name}_text") or 0),
+    )
+
+
+def _surprising(made: Generation, n_first: int) -> list[Chip]:
+    colour = ROLE_COLOURS[Role.CONTEXT]
+    first = Chip(made.tokens[0], 0, "the first token, which nothing expected", colour, n_first < 1)
+    return [first] + [
+        Chip(text, bits / MOST_BITS, f"expected with {percent(2**-bits)}, {bits:.1f} bits", colour, place >= n_first)
+        for place, (text, bits) in enumerate(zip(made.tokens[1:], made.bits, strict=True), start=1)
+    ]
+
+
+def _weighed(tokens: tuple[str, ...], weights: list[float], n_first: int) -> list[Chip]:
+    most, colour = max(weights) or 1.0, ROLE_COLOURS[Role.WEIGHTS]
+    return [
+        Chip(text, weight / most, f"weight {weight:.3f}", colour, bool(n_first) and place >= n_first)
+        for place, (text, weight) in enumerate(zip(tokens, weights, strict=True))
+    ]
+
+
+def _expectation(name: str, made: Generation, temperature: float) -> None:
+    """Draw the likeliest tokens after the chosen one; a click says one and forgets what came there."""
+    place = position(name)
+    found = expected(made.logits_at(place), made.pretrained.tokenizer, n=N_EXPECTED, temperature=temperature or 1.0)
+    said = made.ids[place + 1] if place + 1 < len(made.ids) else None
+    before = "".join(made.tokens[max(0, place - 4) : place + 1]).strip()
+    st.markdown(f"After {literal(('… ' if place > 4 else '') + before)}")
+
+    def take() -> None:
+        picked = chosen_piece(f"{name}_expected")
+        if picked is not None and picked[1] == [place, len(made.ids)]:
+            say(name, picked[0], place)
+
+    shown = [Bar(one.id, one.text, one.probability) for one in found.likeliest]
+    word_bars(f"{name}_expected", shown, [place, len(made.ids)], said, take)
+    st.caption(rest_words(found) + ("" if said is None else " Click another than the text has to go on from there."))
+
+
+def _growing(run: ModelRun, made: Generation, name: str) -> None:
+    """Draw the grown trace of the chosen head, its newest row framed."""
+    number, head = _number_of_chosen(run, made, name)
+    trace = made.trace(number)
+    left, right = st.columns([1, 1], gap="large", vertical_alignment="center")
+    with left:
+        st.altair_chart(
+            matrix_chart(
+                masked_weights(trace, head),
+                trace.query_axis,
+                trace.key_axis,
+                Role.WEIGHTS,
+                title="weight",
+                size=380,
+                marked_row=trace.n_queries - 1,
+                ramp=weights_ramp(trace.n_keys),
+            ),
+            key=f"{name}_growing_{number}_{head}_{trace.n_queries}",
+            width="content",
+            alt=f"Weights of {trace.name}, head {head + 1}, of the text so far; the newest row is framed",
+        )
+    with right:
+        st.markdown(f"**{trace.name}, head {head + 1}, as it grows**")
+        st.caption(_how_it_ran(made, trace.n_queries))
+
+
+def _how_it_ran(made: Generation, n_rows: int) -> str:
+    last = 1000 * made.seconds[-1]
+    if len(made.seconds) == 1:
+        return f"{n_rows} rows, computed at once in {last:,.0f} ms, with the trace. The next token will add one row."
+    if not made.uses_cache:
+        return f"All {n_rows} rows were computed again for the last token, in {last:,.0f} ms, with the trace."
+    return (
+        f"The last token ran alone in {last:,.0f} ms, with the trace: one new query, a new row, over the keys that the "
+        f"model had kept. The first {made.n_prompt} tokens ran together in {1000 * made.seconds[0]:,.0f} ms. The grown "
+        "matrix is the one of the whole text run at once."
+    )
+
+
+def _number_of_chosen(run: ModelRun, made: Generation, name: str) -> tuple[int, int]:
+    """Return the trace, by its number, and the head that are looked at; the nearest that grow with the text."""
+    picked, names = chosen(name, run), made.first.names
+    wanted = groups(run.recording)[picked.group][picked.layer].name
+    writing = [number for number, one in enumerate(names) if one.split(".")[0] != "encoder" or not made.source]
+    number = names.index(wanted) if wanted in names else writing[-1]
+    number = number if number in writing else writing[-1]
+    return number, min(picked.head, made.first.traces[number].n_heads - 1)
