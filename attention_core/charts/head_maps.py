@@ -1,0 +1,81 @@
+"""Numbers of heads as maps: one cell per layer and head, and the distances between all heads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.palette import VIRIDIS, Ramp
+from attention_core.heads.similarity import Distances
+from attention_core.trace import Axis, Role
+
+CELL = 38
+"""Screen pixels of a cell where there is room: its number can be read."""
+WIDEST = 560
+
+
+def layer_head_map(
+    values: Sequence[Sequence[float]],
+    *,
+    title: str,
+    chosen: tuple[int, int],
+    select: str | None = None,
+    high: float | None = None,
+    widest: int = WIDEST,
+) -> alt.LayerChart:
+    """Draw one number per head, layers downwards, heads to the right.
+
+    Args:
+        values: of each layer, its heads; layers may have different numbers of heads. nan = no number.
+        title: of the colour bar.
+        chosen: (layer, head) to frame.
+        select: name of a point selection over heads (fields row and col), or None.
+        high: the largest possible number, so that colours mean the same in every such map; the largest if None.
+        widest: screen pixels.
+    """
+    n_heads = max(map(len, values))
+    matrix = np.full((len(values), n_heads), np.nan)
+    for layer, row in enumerate(values):
+        matrix[layer, : len(row)] = row
+    layers = Axis("layer", [str(layer + 1) for layer in range(len(values))])
+    heads = Axis("head", [str(head + 1) for head in range(n_heads)])
+    largest = float(np.nanmax(matrix)) if np.isfinite(matrix).any() else 1.0
+    return matrix_chart(
+        matrix,
+        layers,
+        heads,
+        Role.WEIGHTS,
+        title=title,
+        size=min(widest, CELL * max(matrix.shape)),
+        ramp=Ramp(VIRIDIS, 0.0, high or largest or 1.0),
+        marked_row=chosen[0],
+        marked_col=chosen[1],
+        select=select,
+        font_size=10,
+    )
+
+
+def distance_chart(found: Distances, n_heads: Sequence[int], chosen: int, *, size: int = 430) -> alt.LayerChart:
+    """Draw the distances of all heads to all heads, layer by layer; the chosen head's row is marked.
+
+    Args:
+        found: from attention_core.heads.distances.
+        n_heads: of each layer.
+        chosen: number of the chosen head, counted through all layers.
+        size: screen pixels.
+    """
+    names = [f"{layer + 1}.{head + 1}" for layer, n in enumerate(n_heads) for head in range(n)]
+    axis = Axis("heads, layer by layer", names)
+    return matrix_chart(
+        found.matrix.numpy(),
+        axis,
+        axis,
+        Role.WEIGHTS,
+        title="Jensen-Shannon distance",
+        size=size,
+        marked_row=chosen,
+        ramp=Ramp(tuple(reversed(VIRIDIS)), 0.0, 1.0),
+    )
