@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.atlas.cells import BAND, COLUMNS, Cells
+from attention_core.atlas.cells import BAND, Cells
 
 
 def parts(cells: Cells, rows: slice, cols: slice, block: int) -> Iterator[tuple[slice, slice]]:
@@ -25,8 +25,8 @@ def parts(cells: Cells, rows: slice, cols: slice, block: int) -> Iterator[tuple[
         band = slice(top, min(top + BAND, rows.stop))
         seen = cells.seen(band)
         left, stop = max(cols.start, seen.start // block * block), min(cols.stop, seen.stop)
-        for start in range(left, stop, COLUMNS):
-            yield band, slice(start, min(start + COLUMNS, stop))
+        for start in range(left, stop, cells.columns):
+            yield band, slice(start, min(start + cells.columns, stop))
 
 
 def place(part: slice, origin: int, block: int) -> slice:

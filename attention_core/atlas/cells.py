@@ -17,12 +17,14 @@ from torch import Tensor
 from attention_core.attend import score_tile
 from attention_core.capped import Capped
 from attention_core.scores import Dot, ScaledDot, Score
-from attention_core.trace import ALL, AttentionTrace
+from attention_core.trace import AttentionTrace
 
 BAND = 256
 """Rows whose normalisers are computed together; a tile has as many rows and columns."""
 COLUMNS = 512
-"""Columns at once in a pass over a band: 512 kB of scores, which stay in the cache."""
+"""Columns at once in a pass over a band: 512 kB of scores, which stay in a processor's cache."""
+COLUMNS_ELSEWHERE = 2**16
+"""The same where a call costs more than what it computes, as on a GPU: 64 MB of scores."""
 TAME = 60.0
 """Scores in [-60, 60] are computed in float32: it keeps them to some 1e-5, and exp(60) times any n does not overflow.
 Beyond, float32's error of a score, 6e-8 times its size and more, would show in the fourth digit of its weight."""
@@ -34,6 +36,8 @@ class Cells:
     Attributes:
         trace: of any size.
         head: which head of it.
+        precise: the widest type of the device.
+        columns: keys at once in a pass over a band.
     """
 
     def __init__(self, trace: AttentionTrace, head: int) -> None:
@@ -45,15 +49,17 @@ class Cells:
         if not 0 <= head < trace.n_heads:
             raise IndexError(f"head must be from 0 to {trace.n_heads - 1}, got {head}")
         self.trace, self.head = trace, head
-        self._precise = torch.float32 if trace.query.device.type == "mps" else torch.float64
+        self.precise = torch.float32 if trace.query.device.type == "mps" else torch.float64
+        self.columns = COLUMNS if trace.query.device.type == "cpu" else COLUMNS_ELSEWHERE
         n_bands = math.ceil(trace.n_queries / BAND)
         self._known = [False] * n_bands
+        self._seen: list[slice | None] = [None] * n_bands
         with torch.inference_mode():
-            self._normaliser = torch.zeros(trace.n_queries, dtype=self._precise, device=trace.query.device)
+            self._normaliser = torch.zeros(trace.n_queries, dtype=self.precise, device=trace.query.device)
 
     def dtype(self, rows: slice) -> torch.dtype | None:
         """Return the type in which the scores of these rows have to be computed; None = their own is enough."""
-        return None if self._is_tame[rows.start // BAND] else self._precise
+        return None if self._is_tame[rows.start // BAND] else self.precise
 
     def normaliser(self, rows: slice) -> Tensor:
         """Return the log-sum-exp of rows, which may cross bands; -inf for a query that sees no key."""
@@ -61,10 +67,6 @@ class Cells:
             if not self._known[band]:
                 self._fill(band)
         return self._normaliser[rows]
-
-    def is_known(self, rows: slice) -> bool:
-        """Return whether the normalisers of all these rows are there already."""
-        return all(self._known[rows.start // BAND : math.ceil(rows.stop / BAND)])
 
     def log_weights(self, rows: slice, cols: slice, dtype: torch.dtype | None) -> Tensor:
         """Return the logarithms of the weights, (n_rows, n_cols), -inf or nearly so where the weight is 0.
@@ -79,11 +81,30 @@ class Cells:
         return scores.sub_(normaliser.masked_fill(normaliser == -math.inf, 0).to(scores.dtype)[:, None])
 
     def weights(self, rows: slice, cols: slice) -> Tensor:
-        """Return the exact weights, (n_rows, n_cols), float32, computed in float64 whatever the type of the trace."""
-        return self.log_weights(rows, cols, self._precise).exp_().float()
+        """Return the exact weights of a tile, float32, computed in float64 whatever the type of the trace.
+
+        Args:
+            rows: a band, see seen.
+            cols: keys.
+        """
+        seen = self.seen(rows)
+        if cols.stop <= seen.start or seen.stop <= cols.start:
+            return torch.zeros(rows.stop - rows.start, cols.stop - cols.start, device=self.trace.query.device)
+        return self.log_weights(rows, cols, self.precise).exp_().float()
 
     def seen(self, rows: slice) -> slice:
-        """Return the shortest range of keys outside which these queries may attend to nothing; perhaps empty."""
+        """Return the shortest range of keys outside which a band may attend to nothing; perhaps empty.
+
+        Args:
+            rows: a band: 256 queries from a multiple of 256, at the end perhaps fewer.
+        """
+        band = rows.start // BAND
+        found = self._seen[band]
+        if found is None:
+            found = self._seen[band] = self._range_of_keys(rows)
+        return found
+
+    def _range_of_keys(self, rows: slice) -> slice:
         stop = min(rows.stop, self.trace.n_keys) if self.trace.is_causal else self.trace.n_keys
         if not self._has_mask:
             return slice(0, stop)
@@ -106,7 +127,8 @@ class Cells:
     def _fill(self, band: int) -> None:
         rows = slice(band * BAND, min((band + 1) * BAND, self.trace.n_queries))
         dtype = self.dtype(rows)
-        if self.trace.normaliser is not None and dtype is None:
+        only_weights = not self.trace.query.shape[-1]  # what the trace was made from; its normaliser is exact
+        if self.trace.normaliser is not None and (dtype is None or only_weights):
             self._normaliser[rows] = self.trace.normaliser[self.head, rows].to(self._normaliser)
         else:
             self._normaliser[rows] = self._log_sum_exp(rows, dtype)
@@ -114,13 +136,13 @@ class Cells:
 
     def _log_sum_exp(self, rows: slice, dtype: torch.dtype | None) -> Tensor:
         seen, parts = self.seen(rows), []
-        for start in range(seen.start, seen.stop, COLUMNS):
-            scores = self._masked_scores(rows, slice(start, min(start + COLUMNS, seen.stop)), dtype)
+        for start in range(seen.start, seen.stop, self.columns):
+            scores = self._masked_scores(rows, slice(start, min(start + self.columns, seen.stop)), dtype)
             parts.append(scores.exp_().sum(1) if dtype is None else scores.logsumexp(1))
         if not parts:
             total = torch.full_like(self._normaliser[rows], -math.inf)
         elif dtype is None:  # tame scores need no maximum taken out, which costs a second look at each
-            total = torch.stack(parts).to(self._precise).sum(0).log()
+            total = torch.stack(parts).to(self.precise).sum(0).log()
         else:
             total = torch.stack(parts).logsumexp(0)
         if self.trace.sinks is None:
@@ -137,8 +159,7 @@ class Cells:
             return [False] * bands
         factor = abs(base.factor(trace.query.shape[-1]) * trace.intervention.scale)
         more = 0.0 if trace.bias is None else _size(trace.bias[min(self.head, trace.bias.shape[0] - 1)])
-        lengths = torch.linalg.vector_norm(trace.query[self.head], dim=-1, dtype=torch.float32)
-        longest = torch.linalg.vector_norm(trace.key_of(self.head), dim=-1, dtype=torch.float32).amax() * factor
+        lengths, longest = _lengths(trace.query[self.head]), _lengths(trace.key_of(self.head)).amax() * factor
         per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
         return (per_band * longest + more * abs(trace.intervention.scale) <= TAME).tolist()
 
@@ -149,13 +170,14 @@ class Cells:
         if not dataclasses.is_dataclass(score):
             return score
         parameters = {one.name: getattr(score, one.name) for one in dataclasses.fields(score)}
-        tensors = {name: one.to(self._precise) for name, one in parameters.items() if isinstance(one, Tensor)}
+        tensors = {name: one.to(self.precise) for name, one in parameters.items() if isinstance(one, Tensor)}
         return cast(Score, dataclasses.replace(score, **tensors)) if tensors else score  # type: ignore[type-var]
+
+
+def _lengths(vectors: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.promote_types(vectors.dtype, torch.float32))
 
 
 def _size(bias: Tensor) -> float:
     low, high = torch.aminmax(bias)
     return max(abs(float(low)), abs(float(high)))
-
-
-__all__ = ["ALL", "BAND", "COLUMNS", "Cells"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
+import time
+from collections import deque
 
 import numpy as np
 import torch
@@ -14,10 +16,12 @@ from attention_core.atlas.cells import BAND, Cells
 
 LOWEST_LOG = -1e4
 """Stands for the logarithm of a weight of 0, whose product with the weight must be 0."""
+PORTION = 0.1
+"""Seconds after which a step ends as soon as it can."""
 
 
 class Survey:
-    """The state of the pass; each step takes one band of rows, whoever asks for it."""
+    """The state of the pass, which takes one band of rows after the other, whoever asks for a step."""
 
     def __init__(self, cells: Cells, block: int) -> None:
         """Begin a pass that has seen nothing yet.
@@ -29,29 +33,41 @@ class Survey:
         self._cells, self._block = cells, block
         self._n_queries, self._n_keys = cells.trace.n_queries, cells.trace.n_keys
         self._n_bands = math.ceil(self._n_queries / BAND)
-        self._next = 0
+        self._n_done = 0
+        self._band: _Band | None = None
         self._one_at_a_time = threading.Lock()
-        self._blocks: tuple[Tensor, Tensor] | None = None
+        self._blocks: list[Tensor] = []
         self._results: dict[str, Tensor] = {}
 
     @property
     def share(self) -> float:
         """The share of the work that is done: of the rows, or of the pairs of a causal matrix."""
-        done = self._next / self._n_bands
-        return done**2 if self._cells.trace.is_causal and self._n_queries <= self._n_keys else done
+        band = self._band
+        done = (self._n_done + (0 if band is None else band.share)) / self._n_bands
+        return min(done**2 if self._cells.trace.is_causal and self._n_queries <= self._n_keys else done, 1.0)
 
     @property
     def is_done(self) -> bool:
         """Whether every row has been seen."""
-        return self._next == self._n_bands
+        return self._n_done == self._n_bands
 
     @torch.inference_mode()
     def step(self) -> float:
-        """Take the next band of rows, if there is one, and return the share that is done."""
+        """Go on for about a tenth of a second and return the share that is done."""
         with self._one_at_a_time:
-            if not self.is_done:
-                self._take(slice(self._next * BAND, min((self._next + 1) * BAND, self._n_queries)))
-                self._next += 1
+            end = time.monotonic() + PORTION
+            while not self.is_done:
+                if self._band is None:
+                    self._band = self._begun(
+                        slice(self._n_done * BAND, min((self._n_done + 1) * BAND, self._n_queries))
+                    )
+                elif self._band.waiting:
+                    self._take(self._band)
+                else:
+                    self._finish(self._band)
+                    self._band, self._n_done = None, self._n_done + 1
+                if time.monotonic() >= end:
+                    break
             return self.share
 
     def result(self, name: str) -> np.ndarray | None:
@@ -61,39 +77,63 @@ class Survey:
     def pooled(self, rows: slice, cols: slice, block: int) -> tuple[Tensor, Tensor, bool]:
         """Return sums and maxima of larger blocks, NaN where a row of them was not seen, and whether that is final."""
         is_final = self.is_done
-        shape = math.ceil((rows.stop - rows.start) / block), math.ceil((cols.stop - cols.start) / block)
-        if self._blocks is None:
-            return *torch.full((2, *shape), math.nan), is_final  # type: ignore[return-value]
+        if not self._blocks:
+            shape = math.ceil((rows.stop - rows.start) / block), math.ceil((cols.stop - cols.start) / block)
+            nothing = torch.full(shape, math.nan)
+            return nothing, nothing, is_final
         where = place(rows, 0, self._block), place(cols, 0, self._block)
-        sums, largest, _ = pooled(self._blocks[0][where], self._blocks[1][where], block // self._block)
+        sums, largest = (grid[where] for grid in self._blocks)
+        sums, largest, _ = pooled(sums, largest, block // self._block)
         return sums, largest, is_final
 
-    def _take(self, rows: slice) -> None:
-        cells, block = self._cells, self._block
-        sums, largest = self._kept()
-        dtype = cells.dtype(rows)
-        across = place(rows, 0, block)
-        sums[across], largest[across] = 0, 0
-        totals, high, entropy = torch.zeros(3, rows.stop - rows.start, dtype=torch.float64, device=sums.device)
-        for _, cols in parts(cells, rows, slice(0, self._n_keys), block):
-            logs = cells.log_weights(rows, cols, dtype).clamp_(min=LOWEST_LOG)
-            weights = logs.exp()
-            where = across, place(cols, 0, block)
-            sums[where], largest[where], by_column = pooled(weights, weights, block)
-            self._results["column_sums"][cols] += by_column.sum(0)
-            totals += weights.sum(1)
-            high = torch.maximum(high, weights.amax(1))
-            entropy -= logs.mul_(weights).sum(1)
-        for name, value in (("row_sums", totals), ("row_largest", high), ("row_entropy", entropy / math.log(2))):
-            self._results[name][rows] = value
+    def _begun(self, rows: slice) -> _Band:
+        if not self._blocks:
+            self._take_memory()
+        self._cells.normaliser(rows)
+        waiting = deque(cols for _, cols in parts(self._cells, rows, slice(0, self._n_keys), self._block))
+        return _Band(rows, waiting, self._cells, self._block)
 
-    def _kept(self) -> tuple[Tensor, Tensor]:
-        """Return the grids of block sums and maxima; memory for them is taken when the pass begins."""
-        if self._blocks is None:
-            shape = math.ceil(self._n_queries / self._block), math.ceil(self._n_keys / self._block)
-            device = self._cells.trace.query.device
-            rows = ("row_sums", "row_largest", "row_entropy")
-            for name, n in (("column_sums", self._n_keys), *((one, self._n_queries) for one in rows)):
-                self._results[name] = torch.zeros(n, dtype=torch.float64, device=device)
-            self._blocks = torch.full(shape, math.nan, device=device), torch.full(shape, math.nan, device=device)
-        return self._blocks
+    def _take(self, band: _Band) -> None:
+        cols = band.waiting.popleft()
+        logs = self._cells.log_weights(band.rows, cols, band.dtype).clamp_(min=LOWEST_LOG)
+        weights = logs.exp()
+        across = place(cols, 0, self._block)
+        band.sums[:, across], band.largest[:, across], by_column = pooled(weights, weights, self._block)
+        self._results["column_sums"][cols] += by_column.sum(0)
+        band.row_sums += weights.sum(1)
+        torch.maximum(band.row_largest, weights.amax(1).to(band.row_largest), out=band.row_largest)
+        band.row_entropy -= logs.mul_(weights).sum(1)
+
+    def _finish(self, band: _Band) -> None:
+        sums, largest = self._blocks
+        where = place(band.rows, 0, self._block)
+        sums[where], largest[where] = band.sums, band.largest
+        self._results["row_sums"][band.rows] = band.row_sums
+        self._results["row_largest"][band.rows] = band.row_largest
+        self._results["row_entropy"][band.rows] = band.row_entropy / math.log(2)
+
+    def _take_memory(self) -> None:
+        shape = math.ceil(self._n_queries / self._block), math.ceil(self._n_keys / self._block)
+        device, wide = self._cells.trace.query.device, self._cells.precise
+        self._results = {"column_sums": torch.zeros(self._n_keys, dtype=wide, device=device)}
+        for name in ("row_sums", "row_largest", "row_entropy"):
+            self._results[name] = torch.zeros(self._n_queries, dtype=wide, device=device)
+        self._blocks = [torch.full(shape, math.nan, device=device) for _ in range(2)]
+
+
+class _Band:
+    """A band of rows that the pass is in, with what its cells have been added up to so far."""
+
+    def __init__(self, rows: slice, waiting: deque[slice], cells: Cells, block: int) -> None:
+        """Begin a band whose parts all wait; what no part covers is hidden by a mask and stays 0."""
+        self.rows, self.waiting, self._n_parts = rows, waiting, len(waiting)
+        self.dtype = cells.dtype(rows)
+        device = cells.trace.query.device
+        n_rows, n_blocks = rows.stop - rows.start, math.ceil(cells.trace.n_keys / block)
+        self.sums, self.largest = torch.zeros(2, math.ceil(n_rows / block), n_blocks, device=device)
+        self.row_sums, self.row_largest, self.row_entropy = torch.zeros(3, n_rows, dtype=cells.precise, device=device)
+
+    @property
+    def share(self) -> float:
+        """The share of the band's parts that are done."""
+        return 1 - len(self.waiting) / max(self._n_parts, 1)

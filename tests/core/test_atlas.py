@@ -1,0 +1,350 @@
+import math
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from attention_core import AttentionTrace, Axis
+from attention_core.atlas import TILE, Atlas, cells, matrix, survey
+from attention_core.capped import Capped
+from attention_core.intervene import Intervention
+from attention_core.recording import from_weights
+from attention_core.scores import Additive, Cosine, General, Location, ScaledDot
+
+N_QUERIES, N_KEYS, D, HEADS = 530, 610, 5, 4
+
+
+def trace_of(n_queries=N_QUERIES, n_keys=N_KEYS, *, heads=HEADS, key_heads=None, size=1.0, dtype=torch.float32, **more):
+    generator = torch.Generator().manual_seed(7)
+    key_heads = key_heads or heads
+
+    def vectors(n_heads, n):
+        return torch.randn(n_heads, n, D, generator=generator).to(dtype)
+
+    return AttentionTrace(
+        mechanism="test",
+        query=vectors(heads, n_queries) * size,
+        key=vectors(key_heads, n_keys),
+        value=vectors(key_heads, n_keys),
+        query_axis=Axis.numbered("queries", n_queries),
+        key_axis=Axis.numbered("keys", n_keys),
+        **more,
+    )
+
+
+def dense(trace, head, score=None):
+    """Return all weights of a head, in float64 throughout, with nothing of the atlas."""
+    query, key = trace.query[head].double(), trace.key_of(head).double()
+    scores = (query @ key.T / math.sqrt(D)) if score is None else score(query, key)
+    if trace.bias is not None:
+        scores = scores + trace.bias.double().expand(HEADS, *scores.shape)[head]
+    scores = scores * trace.intervention.scale
+    for edited, row, col, value in trace.intervention.score_edits:
+        if edited == head:
+            scores[row, col] = value
+    allowed = torch.ones_like(scores, dtype=torch.bool)
+    if trace.mask is not None:
+        allowed = allowed & trace.mask.expand(HEADS, *scores.shape)[head]
+    if trace.is_causal:
+        allowed = allowed.tril()
+    allowed[:, list(trace.intervention.blocked_keys)] = False
+    scores = scores.masked_fill(~allowed, -math.inf)
+    if trace.sinks is not None:
+        sinks = trace.sinks.double().expand(HEADS, len(scores))[head][:, None]
+        return torch.cat([scores, sinks], 1).softmax(1)[:, :-1].numpy()
+    return scores.softmax(1).nan_to_num().numpy()
+
+
+def whole(atlas, level, field="mean"):
+    n_rows, n_cols = atlas.n_tiles(level)
+    return np.block([[getattr(atlas.tile(level, row, col), field) for col in range(n_cols)] for row in range(n_rows)])
+
+
+def blocks(weights, block):
+    """Return the mean and maximum of each block, those at the edges over the cells that there are."""
+    tops, lefts = range(0, weights.shape[0], block), range(0, weights.shape[1], block)
+    counts = np.minimum(block, weights.shape[0] - np.array(tops))[:, None] * np.minimum(
+        block, weights.shape[1] - np.array(lefts)
+    )
+    sums = np.add.reduceat(np.add.reduceat(weights, tops, 0), lefts, 1)
+    return sums / counts, np.maximum.reduceat(np.maximum.reduceat(weights, tops, 0), lefts, 1)
+
+
+def assert_within(got, expected, relative=1e-4):
+    assert got.shape == expected.shape
+    assert got.dtype == np.float32
+    representable = expected > 1e-37
+    np.testing.assert_allclose(got[representable], expected[representable], rtol=relative)
+    assert (got[expected == 0] == 0).all()
+
+
+def surveyed(trace, head=0):
+    atlas = Atlas(trace, head)
+    assert list(atlas.survey())[-1] == 1
+    return atlas
+
+
+def window(width):
+    distance = torch.arange(N_QUERIES)[:, None] - torch.arange(N_KEYS)
+    return ((distance >= 0) & (distance < width))[None]
+
+
+GENERATOR = torch.Generator().manual_seed(1)
+SOME = torch.rand(HEADS, N_QUERIES, N_KEYS, generator=GENERATOR) > 0.4
+PADDING = torch.arange(N_KEYS).expand(1, 1, -1) < 333
+BIAS = torch.randn(HEADS, N_QUERIES, N_KEYS, generator=GENERATOR)
+BLIND = torch.ones(1, N_QUERIES, N_KEYS, dtype=torch.bool)
+BLIND[:, 200:300] = False
+TRACES = {
+    "plain": trace_of(),
+    "causal": trace_of(is_causal=True),
+    "mask": trace_of(mask=SOME),
+    "mask and causal": trace_of(mask=SOME, is_causal=True),
+    "sliding window": trace_of(mask=window(100)),
+    "padding": trace_of(mask=PADDING),
+    "blind queries": trace_of(mask=BLIND),
+    "bias": trace_of(bias=BIAS),
+    "bias of a row": trace_of(bias=BIAS[:1, :1]),
+    "sinks": trace_of(sinks=BIAS[:, :1, 0]),
+    "grouped keys": trace_of(key_heads=2),
+    "half": trace_of(dtype=torch.float16),
+    "bfloat16": trace_of(dtype=torch.bfloat16),
+    "double": trace_of(dtype=torch.float64),
+    "large scores": trace_of(size=300.0),
+    "large scores, causal, with sinks": trace_of(size=300.0, is_causal=True, sinks=100 * BIAS[:, :, 0]),
+    "at the edge of what is computed in float32": trace_of(size=7.0),
+    "large bias": trace_of(bias=200 * BIAS),
+    "blocked keys": trace_of(intervention=Intervention(blocked_keys=(3, 300, 609))),
+    "blocked keys and a mask": trace_of(mask=SOME, intervention=Intervention(blocked_keys=(3, 300, 609))),
+    "uniform": trace_of(intervention=Intervention(scale=0.0)),
+    "an edited score": trace_of(intervention=Intervention(score_edits=((1, 400, 500, 9.0), (0, 3, 3, 5.0)))),
+}
+W = torch.randn(D, D, generator=GENERATOR)
+SCORES = {
+    "cosine": (Cosine(), Cosine()),
+    "general": (General(W), General(W.double())),
+    "additive": (Additive(W, 2 * W, W[0]), Additive(W.double(), 2 * W.double(), W[0].double())),
+    "location": (Location(BIAS[0, :D].T), Location(BIAS[0, :D].T.double())),
+    "another scale": (ScaledDot(0.9), ScaledDot(0.9)),
+    "softcap": (Capped(ScaledDot(), 2.0), Capped(ScaledDot(), 2.0)),
+}
+
+
+@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("head", [1, 3])
+def test_every_cell_is_within_a_ten_thousandth_of_float64(name, head):
+    assert_within(whole(Atlas(TRACES[name], head), 0), dense(TRACES[name], head))
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_every_scoring_function_has_a_map(name):
+    score, precise = SCORES[name]
+    atlas = Atlas(trace_of(score=score), 2)
+    expected = dense(atlas.trace, 2, precise)
+    assert_within(whole(atlas, 0), expected)
+    assert_within(whole(atlas, 2), blocks(expected, 4)[0])
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_fine_levels_are_the_means_and_maxima_of_blocks_before_any_survey(name):
+    atlas, weights = Atlas(TRACES[name], 1), dense(TRACES[name], 1)
+    for level in range(atlas.n_levels):
+        mean, largest = blocks(weights, 2**level)
+        assert_within(whole(atlas, level), mean)
+        assert_within(whole(atlas, level, "largest"), largest)
+    assert not atlas.is_surveyed
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_the_survey_adds_up_rows_and_columns(name):
+    atlas, weights = surveyed(TRACES[name]), dense(TRACES[name], 0)
+    np.testing.assert_allclose(atlas.column_sums, weights.sum(0), rtol=1e-4, atol=1e-12)
+    np.testing.assert_allclose(atlas.row_sums, weights.sum(1), rtol=1e-4)
+    np.testing.assert_allclose(atlas.row_largest, weights.max(1), rtol=1e-4)
+    entropy = -(weights * np.log2(weights, where=weights > 0, out=np.zeros_like(weights))).sum(1)
+    np.testing.assert_allclose(atlas.row_entropy, entropy, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(16_500, 300), (300, 16_500)])
+@pytest.mark.parametrize("more", [{}, {"is_causal": True}, {"mask": torch.arange(300)[None, None] < 150}])
+def test_coarse_levels_are_the_means_and_maxima_of_blocks(shape, more):
+    if "mask" in more and shape[1] != 300:
+        more = {"mask": more["mask"].mT}
+    trace = trace_of(*shape, heads=1, **more)
+    atlas, weights = surveyed(trace), dense(trace, 0)
+    assert atlas.n_levels == 8
+    assert atlas.shape(7) == tuple(math.ceil(n / 128) for n in shape)
+    for level in range(atlas.base_level, atlas.n_levels):
+        mean, largest = blocks(weights, 2**level)
+        assert_within(whole(atlas, level), mean)
+        assert_within(whole(atlas, level, "largest"), largest)
+
+
+def test_a_survey_can_be_left_and_gone_on_with(monkeypatch):
+    monkeypatch.setattr(survey, "PORTION", 0)
+    trace = trace_of(16_500, 300, heads=1)
+    atlas, expected = Atlas(trace), blocks(dense(trace, 0), 32)[0]
+    assert np.isnan(whole(atlas, 5)).all()
+    shares = []
+    for share in atlas.survey():
+        shares.append(share)
+        if share > 0.5:
+            break
+    half = whole(atlas, 5)
+    known = ~np.isnan(half).any(1)
+    assert known[:256].all()
+    assert not known[-200:].any()
+    np.testing.assert_allclose(half[known], expected[known], rtol=1e-4)
+    assert np.isnan(whole(atlas, 7)[-1]).all()
+    assert not np.isnan(whole(atlas, 4)).any()
+    assert not atlas.is_surveyed
+    assert atlas.surveyed == shares[-1]
+    assert (atlas.column_sums, atlas.row_sums, atlas.row_largest, atlas.row_entropy) == (None,) * 4
+    shares += list(atlas.survey())
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    np.testing.assert_allclose(whole(atlas, 5), expected, rtol=1e-4)
+    np.testing.assert_allclose(atlas.row_sums, 1, rtol=1e-5)
+    assert list(atlas.survey()) == [1.0]
+
+
+def test_two_visitors_can_survey_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(survey, "PORTION", 0)
+    trace = trace_of(4000, 300, heads=1)
+    atlas = Atlas(trace)
+    threads = [threading.Thread(target=lambda: list(atlas.survey())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_allclose(atlas.column_sums, dense(trace, 0).sum(0), rtol=1e-4)
+
+
+def test_a_map_can_be_opened_in_inference_mode_and_looked_at_outside():
+    trace = trace_of()
+    with torch.inference_mode():
+        atlas = Atlas(trace)
+        next(atlas.survey())
+        atlas.tile(1, 0, 0)
+    atlas.tile(1, 1, 1)
+    assert list(atlas.survey())[-1] == 1
+
+
+def test_a_trace_of_weights_alone_keeps_them():
+    weights = torch.rand(2, 300, 280) + 1e-6
+    weights[:, :, 9] = 1e-44
+    weights = weights / weights.sum(-1, keepdim=True) * 0.7
+    weights[0, 5] = 0
+    trace = from_weights(weights, name="", note="", mechanism="")
+    assert_within(whole(Atlas(trace, 0), 0), weights[0].double().numpy())
+    np.testing.assert_allclose(surveyed(trace, 1).row_sums, 0.7, rtol=1e-4)
+
+
+def test_a_normaliser_that_is_there_is_used():
+    trace = trace_of()
+    wrong = replace(trace, normaliser=trace.log_normaliser + math.log(2))
+    np.testing.assert_allclose(surveyed(wrong).row_sums, 0.5, rtol=1e-4)
+
+
+class _Largest(TorchDispatchMode):
+    """Notes how many numbers the largest tensor has that any operation makes."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        for one in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(one, torch.Tensor) and (one._base is None):
+                self.numbers = max(self.numbers, one.numel())
+        return result
+
+
+def test_neither_all_pairs_nor_a_band_of_them_is_ever_in_memory(monkeypatch):
+    monkeypatch.setattr(survey, "PORTION", 0)
+    n = 20_000
+    trace = trace_of(n, n, heads=3, key_heads=1)
+    with _Largest() as largest:
+        atlas = Atlas(trace, 1)
+        for level in range(atlas.n_levels):
+            atlas.tile(level, 0, 0)
+        for share in atlas.survey():
+            if share > 0.05:
+                break
+    assert largest.numbers <= math.ceil(n / 32) ** 2
+    assert "log_normaliser" not in trace.__dict__
+
+
+def test_what_a_mask_hides_is_not_computed(monkeypatch):
+    looked_at = []
+    original = cells.Cells.log_weights
+
+    def counted(self, rows, cols, dtype):
+        looked_at.append((rows.stop - rows.start) * (cols.stop - cols.start))
+        return original(self, rows, cols, dtype)
+
+    monkeypatch.setattr(cells.Cells, "log_weights", counted)
+    monkeypatch.setattr(cells, "COLUMNS", 256)
+    n = 4096
+    causal = trace_of(n, n, heads=1, is_causal=True)
+    surveyed(causal)
+    assert sum(looked_at) < 0.54 * n * n
+    looked_at.clear()
+    distance = (torch.arange(n)[:, None] - torch.arange(n)).abs()
+    surveyed(trace_of(n, n, heads=1, mask=(distance < 100)[None]))
+    assert sum(looked_at) < 0.2 * n * n
+    looked_at.clear()
+    Atlas(causal).tile(0, 0, 10)
+    assert not looked_at
+
+
+def test_tiles_are_kept_within_a_bound(monkeypatch):
+    monkeypatch.setattr(matrix, "CACHE_BYTES", 600_000)
+    atlas = Atlas(trace_of(1000, 1000, heads=1))
+    first = atlas.tile(0, 0, 0)
+    assert atlas.tile(0, 0, 0) is first
+    whole(atlas, 0)
+    assert atlas.tile(0, 0, 0) is not first
+    assert sum(tile.n_bytes for tile in atlas._tiles.values()) <= 600_000
+    assert len(atlas._tiles) == 2
+
+
+def test_a_coarse_tile_is_kept_only_when_it_is_final():
+    atlas = Atlas(trace_of(9000, 300, heads=1))
+    assert np.isnan(atlas.tile(5, 0, 0).mean).all()
+    list(atlas.survey())
+    assert not np.isnan(atlas.tile(5, 0, 0).mean).any()
+    assert atlas.tile(5, 0, 0) is atlas.tile(5, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_levels", "base_level"),
+    [(1, 1, 5), (256, 1, 5), (257, 2, 5), (4096, 5, 5), (4097, 6, 5), (131_072, 10, 5), (131_073, 11, 6)],
+)
+def test_levels_reach_from_single_cells_to_one_tile(n, n_levels, base_level):
+    atlas = Atlas(trace_of(n, n, heads=1))
+    assert (atlas.n_levels, atlas.base_level) == (n_levels, base_level)
+    assert atlas.n_tiles(n_levels - 1) == (1, 1)
+    assert n_levels == 1 or atlas.n_tiles(n_levels - 2) == (2, 2)
+    assert (atlas.n_queries, atlas.n_keys) == (n, n)
+
+
+def test_a_single_query_and_key_have_a_map():
+    atlas = surveyed(trace_of(1, 1, heads=1))
+    assert atlas.tile(0, 0, 0).mean.item() == pytest.approx(1)
+    assert atlas.row_entropy.tolist() == [0.0]
+
+
+def test_what_is_not_there_is_told():
+    atlas = Atlas(trace_of())
+    with pytest.raises(IndexError, match=r"head must be from 0 to 3, got 4"):
+        Atlas(trace_of(), 4)
+    with pytest.raises(IndexError, match=r"level must be from 0 to 2, got 3"):
+        atlas.tile(3, 0, 0)
+    with pytest.raises(IndexError, match=r"level 0 has 3 x 3 tiles, got row 0, column 3"):
+        atlas.tile(0, 0, 3)
+    with pytest.raises(ValueError, match="queries and keys, got 0 and 610"):
+        Atlas(trace_of(0))
+    assert TILE == 256
