@@ -7,10 +7,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor sta
 import streamlit as st
 
 from ui.navigation import navigation
+from ui.opened import go_to_opened
 from ui.sidebar import sidebar
 
 st.set_page_config(page_title="Attention Explorer", page_icon="ui/icon.png", layout="wide")
 st.session_state["came_through_app"] = True
 page = navigation()
+go_to_opened(page.url_path)
 sidebar()
 page.run()

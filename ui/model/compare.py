@@ -1,0 +1,143 @@
+"""Two runs side by side: another input, another model, or another recording, looked at with the same head."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.palette import VIRIDIS, Ramp
+from attention_core.heads import PLAIN, Look, distances_head_for_head, groups, habit
+from attention_core.pretrained.model import ModelError
+from attention_core.pretrained.run import ModelRun
+from attention_core.trace import AttentionTrace, Axis, Role
+from ui.layout import section
+from ui.model.glance import glance_picture, summaries_of
+from ui.model.input import choose_input
+from ui.model.large import large_matrix
+from ui.model.recording import uploaded_run
+from ui.model.runs import Latest, pretrained_of, run_of
+from ui.model.source import choose_model
+from ui.model.state import Chosen, choose, chosen
+from ui.models import COMPUTE
+
+INPUT, MODEL = "Another input", "Another model"
+
+
+def side_by_side(run: ModelRun, name: str, shown: Latest | None, look: Look = PLAIN) -> None:
+    """Let a person choose a second run and draw both, head for head.
+
+    Args:
+        run: what is on the page.
+        name: prefix of the page's state.
+        shown: model and input of the run, or None for a recording.
+        look: how matrices are shown.
+    """
+    section("Side by side")
+    st.markdown("The same head on another input, or in another model: which heads change, and which do not care?")
+    other = _other_run(run, f"{name}_other", shown)
+    if other is None:
+        return
+    for note in other.notes:
+        st.info(note)
+    picked = chosen(name, run)
+    facing = _facing(other, picked)
+    for column, one, at in zip(st.columns(2, gap="large"), (run, other), (picked, facing), strict=True):
+        with column:
+            st.markdown(f"**{one.model}**")
+            trace = groups(one.recording)[at.group][at.layer]
+            glance_picture(one, at, look, width=520)
+            does = habit(summaries_of(one, at.group)[at.layer][at.head])
+            st.caption(f"Layer {at.layer + 1}, head {at.head + 1}: {does}.")
+            large_matrix(trace, at.head, look, f"{name}_pair_{'ab'[one is other]}", size=380)
+    _change(run, other, picked, name)
+
+
+def _other_run(run: ModelRun, name: str, shown: Latest | None) -> ModelRun | None:
+    if shown is None:
+        return uploaded_run(name)
+    what = st.segmented_control(
+        "Compare with",
+        [INPUT, MODEL],
+        default=INPUT,
+        key=f"{name}_what",
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    try:
+        if what == INPUT:
+            given = choose_input(name, pretrained_of(shown.key))
+            return run_of(shown.key, given) if given is not None else None
+        key = choose_model(name)
+        return run_of(key, shown.given) if key is not None else None
+    except ModelError as error:
+        st.error(str(error), icon=":material/error:")
+        return None
+
+
+def _facing(other: ModelRun, picked: Chosen) -> Chosen:
+    """Return the head of the other run that stands where the chosen one stands, as nearly as it has one."""
+    found = groups(other.recording)
+    group = picked.group if picked.group in found else next(iter(found))
+    layer = min(picked.layer, len(found[group]) - 1)
+    return Chosen(group, layer, min(picked.head, found[group][layer].n_heads - 1), 0)
+
+
+def _change(run: ModelRun, other: ModelRun, picked: Chosen, name: str) -> None:
+    """Draw how far every head is from the same head of the other run, where the two can be laid over each other."""
+    first, second = groups(run.recording).get(picked.group), groups(other.recording).get(picked.group)
+    reason = _not_comparable(first, second)
+    if reason or first is None or second is None:
+        st.caption(f"How far each head has moved cannot be said: {reason}.")
+        return
+    with COMPUTE:
+        moved = distances_head_for_head(first, second).numpy()
+    layers, heads = (
+        Axis(what, [str(one + 1) for one in range(n)]) for what, n in zip(("layer", "head"), moved.shape, strict=True)
+    )
+    key = f"{name}_moved"
+    st.markdown("**How far each head moved**")
+    st.altair_chart(
+        matrix_chart(
+            moved,
+            layers,
+            heads,
+            Role.WEIGHTS,
+            title="Jensen-Shannon distance",
+            size=400,
+            select="cell",
+            ramp=Ramp(VIRIDIS, 0, max(float(moved.max()), 1e-6)),
+            marked_row=picked.layer,
+            marked_col=picked.head,
+        ),
+        key=key,
+        on_select=lambda: _take(key, name, picked.group),
+        selection_mode="cell",
+        width="content",
+        alt="Jensen-Shannon distance between the two runs for every layer and head; click one",
+    )
+    st.caption(
+        "0: the head looks at the same positions in both; 1: at nothing that it looks at in the other. A click chooses "
+        "the head."
+    )
+
+
+def _not_comparable(first: list[AttentionTrace] | None, second: list[AttentionTrace] | None) -> str:
+    """Return why heads cannot be compared one by one, or "" if they can."""
+    if not first or not second:
+        return "the other model has no attention of this kind"
+    if [trace.n_heads for trace in first] != [trace.n_heads for trace in second]:
+        return "the models have other numbers of layers or heads"
+    one, other = ((layers[0].n_queries, layers[0].n_keys) for layers in (first, second))
+    if one != other:
+        return (
+            f"{one[0]} × {one[1]} and {other[0]} × {other[1]} weights cannot be laid over each other; "
+            "inputs of as many tokens can"
+        )
+    return ""
+
+
+def _take(key: str, name: str, group: str) -> None:
+    cell = st.session_state[key]["selection"].get("cell")
+    if cell:
+        choose(name, group=group, layer=int(cell[0]["row"]), head=int(cell[0]["col"]))
