@@ -110,7 +110,7 @@ class Survey:
         sums[where], largest[where] = band.sums, band.largest
         self._results["row_sums"][band.rows] = band.row_sums
         self._results["row_largest"][band.rows] = band.row_largest
-        self._results["row_entropy"][band.rows] = band.row_entropy / math.log(2)
+        self._results["row_entropy"][band.rows] = (band.row_entropy / math.log(2)).clamp_(min=0)
 
     def _take_memory(self) -> None:
         shape = math.ceil(self._n_queries / self._block), math.ceil(self._n_keys / self._block)
