@@ -22,6 +22,8 @@ Head = tuple[int, int]
 """(Number of the trace in Recording.traces, head)."""
 MOST_NUMBERS = 16_000_000
 """Numbers of logits that one batch may hand out, 64 MB."""
+ROW_NUMBERS = 1_000_000
+"""Logits that are compared at one time, in float64: small changes drown in the rounding of float32."""
 MOST_ITEMS = 16
 """Runs in one batch."""
 
@@ -61,7 +63,13 @@ def divergence(before: Tensor, after: Tensor) -> Tensor:
         before: logits (n_rows, n_outputs).
         after: logits of the same shape.
     """
-    one, other = before.float().log_softmax(-1), after.float().log_softmax(-1)
+    n_at_once = max(1, ROW_NUMBERS // max(before.shape[-1], 1))
+    pairs = zip(before.split(n_at_once), after.split(n_at_once), strict=True)
+    return torch.cat([_divergence(one, other) for one, other in pairs]).float()
+
+
+def _divergence(before: Tensor, after: Tensor) -> Tensor:
+    one, other = before.double().log_softmax(-1), after.double().log_softmax(-1)
     middle = torch.logaddexp(one, other) - math.log(2)
     half = ((one.exp() * (one - middle)).nansum(-1) + (other.exp() * (other - middle)).nansum(-1)) / 2
     return (half / math.log(2)).clamp(0, 1)
@@ -74,7 +82,7 @@ def cosine_change(before: Tensor, after: Tensor) -> Tensor:
         before: (n_rows, d_model).
         after: of the same shape.
     """
-    return (1 - torch.cosine_similarity(before.float(), after.float(), dim=-1)).clamp(0, 2)
+    return (1 - torch.cosine_similarity(before.double(), after.double(), dim=-1)).clamp(0, 2).float()
 
 
 def sentence_change(before: Tensor, after: Tensor) -> float:

@@ -23,7 +23,7 @@ def kv_cache(made: Generation, name: str) -> None:
     found = kept(made)
     if found is None:
         st.markdown("Most models keep the keys and values of the text so far, and run only the newest token.")
-        st.info("Not this one: it keeps nothing that could be shown here, and runs the whole text for every token.")
+        st.info(made.note)
         return
     st.markdown(
         "Keys and values of earlier tokens never change, so the model keeps them: each new token adds one column and "

@@ -1,10 +1,47 @@
-"""What a model expects, in words."""
+"""What a model expects: behind a mask, computed once for everybody, and in words."""
 
 from __future__ import annotations
 
 import math
 
-from attention_core.pretrained.language import Expected
+from torch import Tensor
+
+from attention_core.pretrained.knock_out import Head
+from attention_core.pretrained.language import Expected, expected_in_place
+from attention_core.pretrained.run import ModelRun
+from ui.model.kept import kept
+from ui.model.runs import ModelInput, prepared_of, pretrained_of
+
+
+def hidden_place(run: ModelRun, key: str, given: ModelInput, chosen: int | None) -> int:
+    """Return the token to hide, from 0: the one that was chosen, else the first mask in the text, else the middle."""
+    ids = prepared_of(key, given).inputs["input_ids"][0].tolist()
+    mask = pretrained_of(key).tokenizer.mask_token_id
+    words = [place for place in range(len(ids)) if place not in run.special] or [0]
+    place = chosen if chosen is not None else ids.index(mask) if mask in ids else words[len(words) // 2]
+    return min(place, len(ids) - 1)
+
+
+def hidden_logits(run: ModelRun, key: str, given: ModelInput, place: int, off: tuple[Head, ...] = ()) -> Tensor:
+    """Return the logits (n_tokens,) of what a model expects at a place that is hidden from it.
+
+    Args:
+        run: of this input, with every head.
+        key: of the model.
+        given: its input.
+        place: which token, from 0.
+        off: heads that are switched off.
+
+    Raises:
+        ModelError: see expected_in_place.
+    """
+    pretrained = pretrained_of(key)
+    inputs = {name: one.to(pretrained.model.device) for name, one in prepared_of(key, given).inputs.items()}
+
+    def compute() -> Tensor:
+        return expected_in_place(pretrained, inputs, place, ablated=off).float().cpu()
+
+    return kept(run, ("hidden word", place, off), compute)
 
 
 def rest_words(found: Expected) -> str:

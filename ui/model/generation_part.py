@@ -122,8 +122,6 @@ def _buttons(name: str, key: str, given: ModelInput, made: Generation, temperatu
         upcoming = pick(made.next_logits, temperature=temperature, seed=seed, place=len(made.ids))
         text = token_text(made.pretrained.tokenizer, upcoming)
         st.caption(f"Seed {seed} draws {literal(text)} next; the same seed draws the same text again.")
-    if made.note:
-        st.info(made.note)
 
 
 def _text(run: ModelRun, made: Generation, name: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import streamlit as st
-from torch import Tensor
 
 from attention_core.charts.bars import bars
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.pretrained.language import expected, expected_in_place, predicts_words
+from attention_core.pretrained.language import expected, predicts_words
 from attention_core.pretrained.model import Kind, ModelError
 from attention_core.pretrained.run import ModelRun
 from attention_core.trace import Role
@@ -15,10 +14,9 @@ from ui.labels import distinct
 from ui.layout import section
 from ui.model.cache_part import kv_cache
 from ui.model.chips import Chip, chips, chosen_chip
-from ui.model.expectations import rest_words
+from ui.model.expectations import hidden_logits, hidden_place, rest_words
 from ui.model.generation_part import N_EXPECTED, generation
-from ui.model.kept import kept
-from ui.model.runs import ModelInput, prepared_of, pretrained_of
+from ui.model.runs import ModelInput, pretrained_of
 
 __all__ = ["generation", "hidden_word", "kv_cache", "next_tokens"]
 
@@ -47,12 +45,8 @@ def hidden_word(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
     """Draw what a masked-language model expects at one position of its input."""
     section("What it expects")
     st.markdown("Choose a token: it is hidden behind a mask, and the model says what should stand there.")
-    pretrained, state = pretrained_of(key), f"{name}_hidden_word"
-    ids = prepared_of(key, given).inputs["input_ids"][0].tolist()
-    masks = [place for place, token in enumerate(ids) if token == pretrained.tokenizer.mask_token_id]
-    words = [place for place in range(len(ids)) if place not in run.special] or [0]
-    place = st.session_state.get(state, masks[0] if masks else words[len(words) // 2])
-    place = min(place, len(ids) - 1)
+    state = f"{name}_hidden_word"
+    place = hidden_place(run, key, given, st.session_state.get(state))
 
     def choose_word() -> None:
         st.session_state[state] = chosen_chip(state)
@@ -64,7 +58,7 @@ def hidden_word(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
         chips(state, shown, chosen=place, label="The input", hint="Click a token to hide it.", on_choose=choose_word)
     with right:
         try:
-            found = expected(_logits_in_place(run, key, given, place), pretrained.tokenizer, n=N_EXPECTED)
+            found = expected(hidden_logits(run, key, given, place), pretrained_of(key).tokenizer, n=N_EXPECTED)
         except ModelError as error:
             st.info(str(error))
             return
@@ -80,9 +74,3 @@ def hidden_word(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
             alt="The tokens that the model expects at the hidden place",
         )
         st.caption(rest_words(found))
-
-
-def _logits_in_place(run: ModelRun, key: str, given: ModelInput, place: int) -> Tensor:
-    pretrained, prepared = pretrained_of(key), prepared_of(key, given)
-    inputs = {name: one.to(pretrained.model.device) for name, one in prepared.inputs.items()}
-    return kept(run, ("hidden word", place), lambda: expected_in_place(pretrained, inputs, place).float().cpu())

@@ -1,0 +1,160 @@
+"""What changes when heads are switched off: expected tokens, classes, or the last layer, before and after."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+from torch import Tensor
+
+from attention_core.charts.language import before_after_chart
+from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
+from attention_core.charts.picture import picture
+from attention_core.pretrained.knock_out import Head, cosine_change, divergence, sentence_change
+from attention_core.pretrained.language import log_probabilities, predicts_words, token_text
+from attention_core.pretrained.model import Kind, ModelError
+from attention_core.pretrained.run import ModelRun
+from attention_core.trace import Role
+from ui.labels import distinct, literal
+from ui.model.chips import Chip, chips, chosen_chip
+from ui.model.expectations import hidden_logits, hidden_place
+from ui.model.runs import ModelInput, prepared_of, pretrained_of
+
+N_SHOWN = 6
+NAMES = ("every head", "without")
+MOST_BITS = 6
+"""A token whose log-probability changes by so many bits has the full shade."""
+
+
+def show_change(
+    run: ModelRun, without: ModelRun, key: str, given: ModelInput, name: str, off: tuple[Head, ...]
+) -> None:
+    """Draw the output with every head beside the one without some.
+
+    Args:
+        run: with every head.
+        without: the same input without some.
+        key: of the model.
+        given: its input.
+        name: prefix of the section's state.
+        off: the heads that are switched off.
+    """
+    pretrained = pretrained_of(key)
+    if pretrained.kind is Kind.VISION:
+        _classes(run, without, key, name)
+    elif not predicts_words(pretrained) or run.logits is None or without.logits is None:
+        _last_layer(run, without, key, name)
+    elif pretrained.kind is Kind.ENCODER:
+        _hidden_word(run, key, given, name, off)
+        _last_layer(run, without, key, name)
+    else:
+        _next_word(run, without, key, given, name)
+
+
+def _next_word(run: ModelRun, without: ModelRun, key: str, given: ModelInput, name: str) -> None:
+    """Draw the change of what comes next, and of how probable the text's own tokens are."""
+    inputs = prepared_of(key, given).inputs
+    ids = inputs.get("decoder_input_ids", inputs["input_ids"])[0].tolist()
+    tokens = run.target_tokens or run.tokens
+    before, after = run.logits, without.logits
+    skipped = len(ids) - len(before)
+    changed = divergence(before, after)
+    place = min(st.session_state.get(f"{name}_change_at", len(ids) - 1), len(ids) - 1)
+    row = max(0, place - skipped)
+    gains = log_probabilities(after, ids[skipped:]) - log_probabilities(before, ids[skipped:])
+    shown = [Chip(text, 0, "the first token, which nothing expected", "#888888") for text in tokens[: skipped + 1]]
+    shown += [
+        Chip(
+            text,
+            abs(gain) / MOST_BITS,
+            f"its log-probability changes by {gain:+.2f} bits",
+            ROLE_COLOURS[Role.QUERY if gain > 0 else Role.CONTEXT],
+        )
+        for text, gain in zip(tokens[skipped + 1 :], gains.tolist(), strict=True)
+    ]
+    total = float(gains.sum())
+    st.markdown(
+        f"**The text becomes {2 ** abs(total):,.3g} times {'less' if total < 0 else 'more'} probable** "
+        f"({total:+.2f} bits); what is expected changes by {float(changed.mean()):.3g} bits a position, "
+        f"{float(changed[row]):.3g} after {literal(tokens[place].strip() or tokens[place])} (Jensen-Shannon, 0 to 1)."
+    )
+
+    def look() -> None:
+        st.session_state[f"{name}_change_at"] = chosen_chip(f"{name}_change")
+
+    chips(
+        f"{name}_change",
+        shown,
+        chosen=place,
+        label="The text, by the change of its tokens",
+        hint="Orange: less probable without; blue: more. Click one to see what is expected after it.",
+        on_choose=look,
+    )
+    _tokens_chart(before[row], after[row], key, f"{name}_change_bars")
+
+
+def _hidden_word(run: ModelRun, key: str, given: ModelInput, name: str, off: tuple[Head, ...]) -> None:
+    """Draw the change of what is expected behind a mask, at the place chosen in the section about words."""
+    place = hidden_place(run, key, given, st.session_state.get(f"{name}_hidden_word"))
+    try:
+        before, after = (hidden_logits(run, key, given, place, one) for one in ((), off))
+    except ModelError as error:
+        st.info(str(error))
+        return
+    amount = float(divergence(before[None], after[None]))
+    st.markdown(
+        f"**With {literal(run.tokens[place].strip())} hidden, what is expected there changes by {amount:.3g} bits** "
+        "(Jensen-Shannon, 0 to 1)."
+    )
+    _tokens_chart(before, after, key, f"{name}_hidden_change")
+
+
+def _tokens_chart(before: Tensor, after: Tensor, key: str, name: str) -> None:
+    tokenizer = pretrained_of(key).tokenizer
+    one, other = before.float().softmax(-1), after.float().softmax(-1)
+    tops = dict.fromkeys([*one.topk(N_SHOWN).indices.tolist(), *other.topk(N_SHOWN).indices.tolist()])
+    numbers = sorted(tops, key=lambda token: -float(one[token]))
+    labels = distinct([token_text(tokenizer, token) for token in numbers])
+    chart = before_after_chart(labels, one[numbers].tolist(), other[numbers].tolist(), names=NAMES, height=300)
+    st.altair_chart(chart, key=name, alt="Probabilities of the likeliest tokens with every head and without")
+
+
+def _classes(run: ModelRun, without: ModelRun, key: str, name: str) -> None:
+    """Draw the change of the classes, or of the last layer, patch by patch."""
+    if run.logits is not None and without.logits is not None:
+        names = getattr(pretrained_of(key).model.config, "id2label", {})
+        one, other = run.logits[0].softmax(-1), without.logits[0].softmax(-1)
+        n = min(N_SHOWN, len(one))
+        tops = dict.fromkeys([*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()])
+        labels = distinct([str(names.get(number, number)).split(",")[0] for number in tops])
+        amount = float(divergence(run.logits, without.logits)[0])
+        st.markdown(f"**The classes change by {amount:.3g} bits** (Jensen-Shannon, 0 to 1).")
+        chart = before_after_chart(labels, one[list(tops)].tolist(), other[list(tops)].tolist(), names=NAMES)
+        st.altair_chart(chart, key=f"{name}_classes", alt="Probabilities of classes with every head and without")
+    if run.hidden is None or without.hidden is None or run.hidden.shape != without.hidden.shape:
+        return
+    changed = cosine_change(run.hidden, without.hidden).cpu().numpy()
+    if run.patch_grid is not None and len(changed) == run.n_prefix + int(np.prod(run.patch_grid)):
+        patches = changed[run.n_prefix :].reshape(run.patch_grid)
+        ramp = Ramp(VIRIDIS, 0.0, float(max(patches.max(), 1e-6)))
+        chart = picture(patches, ramp, title="1 - cosine of the last layer", size=220)
+        st.altair_chart(chart, key=f"{name}_patches", width="content", alt="Change of the last layer, patch by patch")
+
+
+def _last_layer(run: ModelRun, without: ModelRun, key: str, name: str) -> None:
+    """Draw how far each token's last layer turns, and the mean over tokens, which stands for the sentence."""
+    if run.hidden is None or without.hidden is None:
+        st.info("The model hands out nothing that could be compared.")
+        return
+    turned = cosine_change(run.hidden, without.hidden)
+    most = max(float(turned.max()), 1e-6)
+    tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
+    st.markdown(
+        f"**The sentence's vector turns by {sentence_change(run.hidden, without.hidden):.3g}** (1 - cosine of the mean "
+        f"over tokens; 0 = nothing has changed, 1 = at right angles); a token's by {float(turned.mean()):.3g}."
+    )
+    shown = [
+        Chip(text, amount / most, f"its last layer turns by {amount:.3g}", ROLE_COLOURS[Role.CONTEXT])
+        for text, amount in zip(tokens, turned.tolist(), strict=True)
+    ]
+    hint = f"The strongest shade: {most:.3g}. Hover a token for its change."
+    chips(f"{name}_turned", shown, chosen=None, label="The tokens by their change", hint=hint, on_choose=lambda: None)
