@@ -24,13 +24,12 @@ from attention_core.pretrained.kinds import config_of, kind_of
 from attention_core.pretrained.load import read_settings
 from attention_core.pretrained.model import Kind, ModelError
 from attention_core.pretrained.room import (
-    BYTES_PER_NUMBER,
     MOST_MEGABYTES,
-    SHARE_OF_MEMORY,
-    free_memory,
     in_megabytes,
     is_hosted,
     most_model_bytes,
+    n_parameters_of,
+    refuse_without_memory,
 )
 
 Progress = Callable[[int, int], None]
@@ -87,6 +86,7 @@ def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -
         folders: whether folders of this machine may be named.
 
     Raises:
+        NoMemory: there is no room for it now.
         ModelError: it does not exist, is too large, or cannot be shown, each in a sentence for people.
     """
     name = cleaned(name)
@@ -137,10 +137,8 @@ def _in_folder(name: str, folder: Path) -> Candidate:
     settings = read_settings(folder)
     if not is_complete(folder):
         raise ModelError(f"{name}: {_without_safetensors(names)}")
-    n_bytes = n_bytes_of(folder)
     config, kind = _told_of(name, settings)
-    _refuse_too_large_for_memory(name, _n_parameters(n_bytes, settings))
-    return Candidate(name, kind, config.model_type, n_bytes, folder)
+    return Candidate(name, kind, config.model_type, n_bytes_of(folder), folder)
 
 
 def _on_hub(name: str, most_bytes: int) -> Candidate:
@@ -180,8 +178,7 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
             f"{in_megabytes(most_bytes)} for a model. Whoever runs it can raise the bound with the variable "
             f"{MOST_MEGABYTES}."
         )
-    n_parameters = found.safetensors.total if found.safetensors else _n_parameters(n_bytes, settings)
-    _refuse_too_large_for_memory(name, n_parameters)
+    refuse_without_memory(name, found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings))
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
     wanted = [*texts, *([INDEX] if WEIGHTS not in sizes else []), *weights]
     files = tuple(RemoteFile(file, sizes[file]) for file in wanted)
@@ -219,20 +216,6 @@ def _without_safetensors(files: Sequence[str]) -> str:
     if any(file.endswith((".safetensors", INDEX)) for file in files):
         return "its safetensors files are incomplete: a part of the weights is missing."
     return "it has no weights in safetensors files, the only ones that this app reads."
-
-
-def _n_parameters(n_bytes: int, settings: dict[str, Any]) -> int:
-    stored = str(settings.get("dtype") or settings.get("torch_dtype") or "float32")
-    return n_bytes // (2 if "16" in stored else 1 if "8" in stored else 4)
-
-
-def _refuse_too_large_for_memory(name: str, n_parameters: int) -> None:
-    free, needed = free_memory(), n_parameters * BYTES_PER_NUMBER
-    if free is not None and needed > SHARE_OF_MEMORY * free:
-        raise ModelError(
-            f"The {n_parameters / 1e6:,.0f} million weights of {name} take {in_megabytes(needed)} of memory; "
-            f"{in_megabytes(free)} are free."
-        )
 
 
 def token() -> bool | None:

@@ -14,8 +14,10 @@ from typing import Any
 import torch
 
 from attention_core.device import choose_device
+from attention_core.pretrained.catalogue import n_bytes_of
 from attention_core.pretrained.kinds import config_of, kind_of
 from attention_core.pretrained.model import Kind, ModelError, Pretrained
+from attention_core.pretrained.room import n_parameters_of, refuse_without_memory
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
@@ -31,11 +33,14 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
         device: see choose_device; the best there is if empty.
 
     Raises:
+        NoMemory: there is no room for it now.
         ModelError: files are missing, damaged, or do not fit together.
     """
     settings = read_settings(folder)
     config = config_of(settings)
     kind = kind_of(config)
+    n_bytes = n_bytes_of(folder)
+    refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings))
     with _LOADING, _quiet():
         model = _model(folder, config, kind)
         tokenizer = None if kind is Kind.VISION else _tokenizer(folder)
@@ -48,7 +53,7 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
         tokenizer=tokenizer,
         processor=processor,
         most_tokens=None if tokenizer is None else _most_tokens(model, tokenizer),
-        n_bytes=sum(file.stat().st_size for file in folder.glob("*.safetensors")),
+        n_bytes=n_bytes,
     )
 
 

@@ -11,13 +11,13 @@ from huggingface_hub import constants
 
 from attention_core.pretrained import fetch as fetching
 from attention_core.pretrained import hub as looking
+from attention_core.pretrained import room
 from attention_core.pretrained.catalogue import PACKAGE, SUGGESTIONS, find_local, local_models
 from attention_core.pretrained.fetch import fetch
 from attention_core.pretrained.hub import cleaned, look_up
 from attention_core.pretrained.inputs import text_inputs
 from attention_core.pretrained.load import load_pretrained
 from attention_core.pretrained.model import Kind, ModelError
-from attention_core.pretrained.room import in_megabytes, most_model_bytes
 from attention_core.pretrained.run import run
 from tests import tiny_hub
 
@@ -217,9 +217,12 @@ def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
     with pytest.raises(ModelError, match=r"at most 0\.1 MB"):
         look_up(NAME)
     monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "5")
-    monkeypatch.setattr(looking, "free_memory", lambda: 100_000)
-    with pytest.raises(ModelError, match=r"of memory; 0\.1 MB are free"):
+    found = look_up(NAME)
+    monkeypatch.setattr(room, "free_memory", lambda: 100_000)
+    with pytest.raises(room.NoMemory, match=r"take 0\.2 MB of memory; 0\.1 MB are free"):
         look_up(NAME)
+    with pytest.raises(room.NoMemory):
+        load_pretrained(fetch(found))
 
 
 def test_a_full_disk_is_told(hub, monkeypatch):
@@ -266,14 +269,14 @@ def test_folders_are_opened_for_the_owner_alone(stored, tmp_path, monkeypatch):
 
 
 def test_a_public_server_has_a_smaller_bound_and_does_not_sign_in(hub, tmp_path, monkeypatch):
-    own = most_model_bytes()
+    own = room.most_model_bytes()
     assert looking.token() is None
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
-    assert most_model_bytes() < own
+    assert room.most_model_bytes() < own
     assert looking.token() is False
     monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "much")
-    assert most_model_bytes() < own
-    assert in_megabytes(2_500_000_000) == "2.5 GB"
+    assert room.most_model_bytes() < own
+    assert room.in_megabytes(2_500_000_000) == "2.5 GB"
 
 
 def test_damaged_caches_hide_nothing_else(hub, tmp_path):

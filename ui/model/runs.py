@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Collection
 from dataclasses import dataclass
 from io import BytesIO
@@ -17,6 +18,7 @@ from attention_core.pretrained.inputs import MOST_TOKENS, Prepared, text_inputs
 from attention_core.pretrained.load import load_pretrained
 from attention_core.pretrained.model import ModelError, Pretrained
 from attention_core.pretrained.pictures import picture_inputs
+from attention_core.pretrained.room import NoMemory
 from attention_core.pretrained.run import ModelRun, run
 from ui.models import COMPUTE
 
@@ -70,7 +72,19 @@ def pretrained_of(key: str) -> Pretrained:
     folder = found.folder if found is not None else Path(key)
     if found is None and not (folder.is_absolute() and folder.is_dir()):
         raise ModelError(f"{key} is not on this machine.")
-    return load_pretrained(folder, name=key if found is not None else folder.name)
+    name = key if found is not None else folder.name
+    try:
+        return load_pretrained(folder, name=name)
+    except NoMemory:
+        make_room()
+        return load_pretrained(folder, name=name)
+
+
+def make_room() -> None:
+    """Forget every loaded model and every run; who looks at one gets it loaded again."""
+    for kept in (run_of, prepared_of, pretrained_of):
+        kept.clear()
+    gc.collect()
 
 
 @st.cache_resource(max_entries=MOST_RUNS, show_spinner="Running the model")
