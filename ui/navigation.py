@@ -80,6 +80,9 @@ PAGES = (
     PageEntry("Pictures", "ask.py", "Ask about a drawing", "ask", "How does a question choose where to look?"),
     PageEntry("Further", "groups.py", "Beyond pairs", "groups", "Why only pairs, and what can three do?"),
     PageEntry(
+        "Further", "model.py", "Your own model", "model", "What do the heads of any transformer, yours too, look at?"
+    ),
+    PageEntry(
         "Further",
         "atlas.py",
         "The atlas",

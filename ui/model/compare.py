@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.palette import VIRIDIS, Ramp
+from attention_core.charts.head_maps import layer_head_map
 from attention_core.heads import PLAIN, Look, distances_head_for_head, groups, habit
 from attention_core.pretrained.model import ModelError
 from attention_core.pretrained.run import ModelRun
-from attention_core.trace import AttentionTrace, Axis, Role
+from attention_core.trace import AttentionTrace
 from ui.layout import section
 from ui.model.glance import glance_picture, summaries_of
 from ui.model.input import choose_input
@@ -92,26 +93,14 @@ def _change(run: ModelRun, other: ModelRun, picked: Chosen, name: str) -> None:
         return
     with COMPUTE:
         moved = distances_head_for_head(first, second).numpy()
-    layers, heads = (
-        Axis(what, [str(one + 1) for one in range(n)]) for what, n in zip(("layer", "head"), moved.shape, strict=True)
-    )
     key = f"{name}_moved"
     st.markdown("**How far each head moved**")
     st.altair_chart(
-        matrix_chart(
-            moved,
-            layers,
-            heads,
-            Role.WEIGHTS,
-            title="Jensen-Shannon distance",
-            size=400,
-            select="cell",
-            ramp=Ramp(VIRIDIS, 0, max(float(moved.max()), 1e-6)),
-            marked_row=picked.layer,
-            marked_col=picked.head,
+        layer_head_map(
+            moved.tolist(), title="Jensen-Shannon distance", chosen=(picked.layer, picked.head), select="cell"
         ),
         key=key,
-        on_select=lambda: _take(key, name, picked.group),
+        on_select=partial(_take, key, name, picked.group),
         selection_mode="cell",
         width="content",
         alt="Jensen-Shannon distance between the two runs for every layer and head; click one",

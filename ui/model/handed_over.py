@@ -12,7 +12,7 @@ from attention_core.trace import AttentionTrace
 from ui.labels import literal
 from ui.model.state import chosen_trace
 
-WEIGHT, LENGTH, SHARE = "Weight A", "Weight × |value|", "Its share of the row"
+WEIGHT, LENGTH, SHARE = "Weight A", "Weight × |value|", "As a share"
 SPECIAL, FIRST, SIGNS = "Special tokens", "First token", "Punctuation"
 
 

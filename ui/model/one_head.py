@@ -32,11 +32,10 @@ def one_head(run: ModelRun, name: str, look: Look = PLAIN) -> None:
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
         token_view(name, run, trace, picked.head, look)
+        if trace.value.shape[-1]:
+            query_row(trace, picked.head, picked.query, n=5, key_words="token")
     with matrix:
         large_matrix(trace, picked.head, look, name, query=picked.query)
-    if trace.value.shape[-1]:
-        with st.expander("The chosen query in numbers"):
-            query_row(trace, picked.head, picked.query, key_words="token")
     st.divider()
     steps_of_head(trace, picked, name)
     export_bar(trace, name, head=picked.head, query=picked.query)
