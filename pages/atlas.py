@@ -24,18 +24,13 @@ with chosen:
     source = choose_source(NAME)
     head = choose_head(NAME, source) if source else 0
 
-
-def explore(title: str) -> None:
-    """Go somewhere, and draw the map in a fragment of its own: it runs whenever tiles are asked for."""
-    places_part(NAME, shelf)
-    st.fragment(atlas_map)(NAME, shelf, title=title, is_running=running)
-
-
 if source:
     shelf = shelf_of(source.key, head, source.trace)
     running = begin_survey(NAME, shelf)
-    with mapped:
-        st.fragment(explore)(source.title)
+    with chosen:
+        places_part(NAME, shelf)
+    with mapped:  # a fragment of its own: it runs whenever the browser asks for tiles
+        st.fragment(atlas_map)(NAME, shelf, title=source.title, is_running=running)
     with chosen:
         st.fragment(survey_part, run_every=survey_interval(running))(NAME, shelf)
 else:

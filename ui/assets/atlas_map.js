@@ -36,11 +36,6 @@ class AtlasMap {
     this.choice("scale", "Colours", { log: "Logarithmic", linear: "Linear" });
     this.choice("domain", "over", { view: "The view", all: "The whole" });
     this.choice("kind", "Blocks", { mean: "Mean", largest: "Largest" });
-    const diagonal = make(this.bar, "label", { class: "tick" });
-    this.diagonal = make(diagonal, "input", { type: "checkbox" });
-    diagonal.append("Diagonal");
-    this.diagonal.onchange = () => this.choose("diagonal", this.diagonal.checked);
-
     const body = make(this.root, "div", { class: "body" });
     this.stage = make(body, "div", { class: "stage" });
     this.canvas = make(this.stage, "canvas", { class: "map", tabindex: 0, role: "application" });
@@ -53,6 +48,11 @@ class AtlasMap {
     this.marks = make(legend, "div", { class: "marks" });
     this.keys = make(legend, "div", { class: "swatches" });
     this.facts = make(side, "p", { class: "facts" });
+    const diagonal = make(side, "label", { class: "tick" });
+    this.diagonal = make(diagonal, "input", { type: "checkbox" });
+    diagonal.append("Mark the diagonal");
+    this.diagonal.onchange = () => this.choose("diagonal", this.diagonal.checked);
+    this.button(side, "Save as PNG", "Save what the map shows as a picture", () => this.save()).className = "save";
     this.said = make(this.root, "p", { class: "said", role: "status" });
     this.listen();
   }
@@ -112,7 +112,11 @@ class AtlasMap {
     for (const { axis, start, texts } of header.labels) shelf.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
     this.desk.answered(header.answered);
     const tiles = await Promise.all(header.tiles.map((about) => unpack(about, about.packed)));
-    tiles.forEach((tile) => { delete tile.packed; shelf.put(tile.key, tile); });
+    for (const tile of tiles) {
+      delete tile.packed;
+      tile.came = performance.now();
+      shelf.put(tile.key, tile);
+    }
     this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)));
     if (this.shelf !== shelf) return;
     if (tiles.length) this.scaleStale = true;
@@ -394,10 +398,10 @@ class AtlasMap {
     const all = [...places.map(([row, col]) => keyOf(this.kindAt(level), level, row, col)), keyOf(this.kindAt(this.data.levels - 1), this.data.levels - 1, 0, 0)];
     const stale = [...new Set(all)].filter((key) => {
       const tile = this.shelf.tiles.get(key);
-      return tile && !tile.whole && tile.surveyed < this.data.surveyed;
+      return tile && !tile.whole && (this.data.running ? performance.now() - tile.came > POLL : tile.surveyed < this.data.surveyed);
     });
     clearTimeout(this.polling);
-    if (this.data.running) this.polling = setTimeout(() => this.ask(true), POLL);
+    if (this.data.running) this.polling = setTimeout(() => this.ask(true), POLL + 100);
     return stale;
   }
 
@@ -629,8 +633,9 @@ class AtlasMap {
         pen.fillRect(x, y0 - 6, 1, 5);
       }
     }
+    pen.font = `11.5px ${this.font}`;
     pen.textAlign = "left";
-    pen.fillStyle = "#CC8400";
+    pen.fillStyle = "#A87400";
     if (this.isDark) pen.fillStyle = "#E69F00";
     pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, this.cell >= LABELS_FROM ? 8 : y0 - 36);
     pen.save();
@@ -753,7 +758,7 @@ class AtlasMap {
 
   paintSmall() {
     const unit = this.smallUnit(), width = Math.max(this.columns.n * unit, 4), height = Math.max(this.rows.n * unit, 4);
-    if (this.small.width !== Math.round(width * this.ratio)) {
+    if (this.small.style.width !== `${width}px` || this.small.width !== Math.round(width * this.ratio)) {
       Object.assign(this.small.style, { width: `${width}px`, height: `${height}px` });
       Object.assign(this.small, { width: Math.round(width * this.ratio), height: Math.round(height * this.ratio) });
     }
@@ -808,6 +813,16 @@ class AtlasMap {
     this.keys.replaceChildren();
     if (this.data.masks) make(make(this.keys, "span"), "i", { class: "masked" }).parentNode.append("masked");
     if (this.data.surveyed < 1) make(make(this.keys, "span"), "i", { class: "hatched" }).parentNode.append("not surveyed");
+  }
+
+  // The map as it is, on the page's background.
+  save() {
+    const copy = Object.assign(document.createElement("canvas"), { width: this.canvas.width, height: this.canvas.height });
+    const pen = copy.getContext("2d");
+    pen.fillStyle = this.paper;
+    pen.fillRect(0, 0, copy.width, copy.height);
+    pen.drawImage(this.canvas, 0, 0);
+    Object.assign(document.createElement("a"), { href: copy.toDataURL("image/png"), download: "atlas.png" }).click();
   }
 
   // ---- words

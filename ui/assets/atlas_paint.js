@@ -71,7 +71,7 @@ const ticks = (from, to, perUnit, apart) => {
   const rough = Math.max(apart / perUnit, 1), power = 10 ** Math.floor(Math.log10(rough));
   const step = Math.max(1, [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999));
   const found = [];
-  for (let at = Math.ceil(from / step) * step; at < to; at += step) found.push(at);
+  for (let at = Math.ceil(from / step - 1e-6) * step; at < to; at += step) found.push(at + 0);  // no -0
   return found;
 };
 

@@ -9,7 +9,7 @@ from ui.atlas.map import go_to
 from ui.atlas.shelf import Shelf
 from ui.labels import literal
 
-CLOSE = 40
+CLOSE = 30
 """Cells along the map's shorter side where a token was found; a landmark's surroundings are a little wider."""
 AROUND = 120
 MOST_SEARCHED = 100
@@ -24,48 +24,50 @@ def places_part(name: str, shelf: Shelf) -> None:
         shelf: the matrix.
     """
     state = st.session_state
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{name}_places"):
-        st.text_input(
-            "Jump to a token",
-            key=f"{name}_find",
-            placeholder="Jump to a token",
-            label_visibility="collapsed",
-            max_chars=MOST_SEARCHED,
-            on_change=_search,
-            args=(name, shelf),
-            persist_state="session",
-            width=180,
-        )
-        st.segmented_control(
-            "Among",
-            (ROWS, COLUMNS, BOTH),
-            key=f"{name}_among",
-            default=BOTH,
-            required=True,
-            label_visibility="collapsed",
-            persist_state="session",
-        )
-        hits = _hits(name, shelf)
+    st.text_input(
+        "Jump to a token",
+        key=f"{name}_find",
+        placeholder="a word, or a few",
+        max_chars=MOST_SEARCHED,
+        on_change=_search,
+        args=(name, shelf),
+        persist_state="session",
+    )
+    hits = _hits(name, shelf)
+    if state.get(f"{name}_find", "").strip():
+        _hit_part(name, shelf, hits)
+    with st.popover("More places", icon=":material/explore:"):
+        _numbers(name, shelf)
+        _landmarks(name, shelf)
+
+
+def _hit_part(name: str, shelf: Shelf, hits: list[int]) -> None:
+    """Say how often the text is there, and go from one place to the next."""
+    wanted, at = literal(st.session_state[f"{name}_find"].strip()), st.session_state.get(f"{name}_hit", 0)
+    if not hits:
+        st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
+        return
+    st.caption(f"{wanted}: {min(at, len(hits) - 1) + 1:,} of {len(hits):,}, at {hits[min(at, len(hits) - 1)]:,}")
+    st.segmented_control(
+        "Among",
+        (ROWS, COLUMNS, BOTH),
+        key=f"{name}_among",
+        default=BOTH,
+        required=True,
+        label_visibility="collapsed",
+        on_change=_step,
+        args=(name, shelf, 0),
+        persist_state="session",
+    )
+    with st.container(horizontal=True, gap="small"):
         for label, icon, by in (("Previous", "chevron_left", -1), ("Next", "chevron_right", 1)):
             st.button(
                 label,
                 icon=f":material/{icon}:",
                 key=f"{name}_hit_{'next' if by > 0 else 'previous'}",
-                disabled=not hits,
                 on_click=_step,
                 args=(name, shelf, by),
             )
-        with st.popover("More places", icon=":material/explore:"):
-            _numbers(name, shelf)
-            _landmarks(name, shelf)
-    wanted = state.get(f"{name}_find", "").strip()
-    if wanted:
-        at = state.get(f"{name}_hit", 0)
-        st.caption(
-            f"{literal(wanted)}: {at + 1:,} of {len(hits):,}, at position {hits[min(at, len(hits) - 1)]:,}"
-            if hits
-            else f"{literal(wanted)} is nowhere in this text, whatever the case and the blanks."
-        )
 
 
 def _hits(name: str, shelf: Shelf) -> list[int]:
@@ -108,7 +110,7 @@ def _numbers(name: str, shelf: Shelf) -> None:
         with right:
             column = st.number_input("Key (column)", 0, shelf.atlas.n_keys - 1, step=1, key=f"{name}_column")
         if st.form_submit_button("Go to the cell"):
-            go_to(name, int(row), int(column), CLOSE // 4)
+            go_to(name, int(row), int(column), CLOSE // 3)
 
 
 def _landmarks(name: str, shelf: Shelf) -> None:

@@ -95,8 +95,8 @@ def _text(name: str) -> str:
         state[key] = THE_LIGHTHOUSE
     st.text_area("Text", key=key, height=150, persist_state="session", help="Ctrl + Enter takes what you typed.")
     upload = f"{name}_text_file"
-    st.file_uploader(
-        "Or a .txt file, UTF-8",
+    st.popover("From a .txt file", icon=":material/upload_file:").file_uploader(
+        "A .txt file, UTF-8",
         "txt",
         key=upload,
         max_upload_size=MOST_FILE_MEGABYTES,

@@ -27,7 +27,7 @@ SOURCES = {
 }
 LENGTHS = (2_048, 16_384, 65_536, 131_072)
 FIRST_LENGTH = 16_384
-MINE = "yours"
+MINE, FIRST_DIGIT = "yours", "7"
 ADDRESS = "show"
 
 
@@ -85,7 +85,8 @@ def digit_source(name: str) -> Source | None:
     choices = [*presets, *([MINE] if drawn is not None else [])]
     asked = st.query_params.get(ADDRESS, "").split("-")
     if state.get(f"{name}_digit") not in choices:
-        state[f"{name}_digit"] = asked[1] if len(asked) == 2 and asked[1] in presets else choices[-1]
+        first = MINE if drawn is not None else FIRST_DIGIT
+        state[f"{name}_digit"] = asked[1] if len(asked) == 2 and asked[1] in presets else first
     digit = st.segmented_control(
         "Digit", choices, key=f"{name}_digit", required=True, wrap=True, persist_state="session"
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
+from attention_core.atlas.made_up import NEAR, made_up
 from attention_core.atlas.tensor_file import FileKind, kind_of_file
 from attention_core.atlas.tensors import (
     MOST_BYTES,
@@ -18,10 +21,11 @@ from attention_core.atlas.tensors import (
     read_tensors,
     trace_of_tensors,
 )
-from ui.atlas.sources import TENSORS, Source, complain, shown
+from ui.atlas.sources import MADE, TENSORS, Source, complain, shown
 from ui.opened import opened_file
 
 TYPES = ("npz", "safetensors")
+EXAMPLE = 16_384
 KEPT = 2
 """Files whose tensors the server keeps for all visitors together."""
 HOW = (
@@ -45,7 +49,7 @@ def tensor_source(name: str) -> Source | None:
     kept = state.get(f"{name}_tensors_kept") or _named_on_the_command_line()
     st.caption(HOW.format(most=f"{MOST_BYTES / 2**20:,.0f}"))
     if kept is None:
-        return None
+        return _example(name)
     if upload is None and "content" in kept:  # an upload widget forgets its file when the page is left
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Shown: {shown(kept['name'])}")
@@ -55,6 +59,21 @@ def tensor_source(name: str) -> Source | None:
     except (ValueError, OSError) as error:
         complain("The file cannot be used.", error)
         return None
+
+
+def _example(name: str) -> Source:
+    """Show, and offer as a file, what somebody without a file of their own can try."""
+    st.caption(f"Until then, an example: {EXAMPLE:,} made-up queries and keys, waves that agree where they are near.")
+    st.download_button(
+        "The example as .npz", _example_file, "example.npz", on_click="ignore", key=f"{name}_example", type="tertiary"
+    )
+    return Source(f"{MADE}/{NEAR}/{EXAMPLE}", "An example", 1, lambda: made_up(NEAR, EXAMPLE))
+
+
+def _example_file() -> bytes:
+    trace, file = made_up(NEAR, EXAMPLE), io.BytesIO()
+    np.savez(file, query=trace.query.numpy(), key=trace.key.numpy(), labels=np.array(trace.key_axis.labels))
+    return file.getvalue()
 
 
 def _named_on_the_command_line() -> dict[str, Any] | None:
