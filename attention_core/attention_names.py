@@ -40,14 +40,15 @@ def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
             numbers.append([str(seen[group])])
     else:
         numbers = [[part for part in place.split(".") if part.isdigit()] or ["0"] for place in places]
-    towers = _towers(places)
-    rows = list(zip(towers, stacks, numbers, kinds, strict=True))
-    short = [f"{stack}.{number[0]}.{kind}" for _, stack, number, kind in rows]
-    longer = [f"{stack}.{'.'.join(number)}.{kind}" for _, stack, number, kind in rows]
-    with_tower = [f"{tower}{name}" for (tower, _, _, _), name in zip(rows, short, strict=True)]
-    longest = [f"{tower}{name}" for (tower, _, _, _), name in zip(rows, longer, strict=True)]
-    choices = (with_tower, longest) if len(set(towers)) > 1 else (short, longer)
-    return next((all_ for all_ in choices if len(set(all_)) == len(all_)), choices[-1])
+    rows = list(zip(stacks, numbers, kinds, strict=True))
+    short = [f"{stack}.{number[0]}.{kind}" for stack, number, kind in rows]
+    longer = [f"{stack}.{'.'.join(number)}.{kind}" for stack, number, kind in rows]
+    choices = []
+    for stops_at_stack in (True, False):
+        towers = _towers(places, stops_at_stack)
+        if len(set(towers)) > 1 or stops_at_stack:
+            choices += [list(map("".join, zip(towers, names, strict=True))) for names in (short, longer)]
+    return next((names for names in (*choices, places) if len(set(names)) == len(names)), choices[-1])
 
 
 def _kind(place: str, module: nn.Module) -> str:
@@ -77,18 +78,24 @@ def _looks_back(trace: AttentionTrace) -> bool:
     return trace.n_queries == trace.n_keys > 1 and not trace.mask[0].triu(1).any()
 
 
-def _towers(places: Sequence[str]) -> list[str]:
-    """Return what stands before the layers, such as "vision_model.", as far as the places differ in it."""
-    towers = [_tower(place) for place in places]
+def _towers(places: Sequence[str], stops_at_stack: bool) -> list[str]:
+    """Return what stands before the layers, such as "vision_model.", as far as the places differ in it.
+
+    Args:
+        places: dotted names of modules.
+        stops_at_stack: whether a part such as "text_encoder" is no tower, since the name has its stack anyway.
+    """
+    towers = [_tower(place, stops_at_stack) for place in places]
     while all(towers) and len({tower[0] for tower in towers}) == 1:
         towers = [tower[1:] for tower in towers]
     return ["".join(f"{part}." for part in tower) for tower in towers]
 
 
-def _tower(place: str) -> list[str]:
+def _tower(place: str, stops_at_stack: bool) -> list[str]:
     before = []
     for part in place.split(".")[:-1]:
-        if part.isdigit() or part in ("encoder", "decoder", "layers", "layer", "blocks", "h"):
+        is_stack = stops_at_stack and ("encoder" in part or "decoder" in part)
+        if is_stack or part.isdigit() or part in ("encoder", "decoder", "layers", "layer", "blocks", "h"):
             break
         if part != "model":
             before.append(part)

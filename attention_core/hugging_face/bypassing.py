@@ -70,7 +70,7 @@ class Entries:
         return set(self.modules) - found
 
     def around(self, number: int, among: Collection[nn.Module] | None = None) -> tuple[nn.Module, int] | None:
-        """Return the innermost module (of some) in which an attention was seen, and which of its runs it was, from 0."""
+        """Return the innermost module (of some) in which an attention was seen, and in which of its runs, from 0."""
         for entry in reversed(range(len(self.modules))):
             module = self.modules[entry]
             if self.before[entry] <= number < self.after[entry] and (among is None or module in among):

@@ -195,8 +195,8 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
     try:
         yield
     finally:
-        for module, mode in before.items():
-            module.training = mode
+        for module in model.modules():  # some exchange modules while they run: the new ones are in the model's mode
+            module.training = before.get(module, before[model])
 
 
 @contextmanager
