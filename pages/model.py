@@ -6,7 +6,7 @@ from ui.layout import page_frame, who_asks
 from ui.model.glance import glance
 from ui.model.handed_over import look_controls
 from ui.model.run_choice import choose_run, choose_source
-from ui.model.state import write_address
+from ui.model.state import begin, write_address
 from ui.model.views import choose_view, draw_view
 
 NAME = "model"
@@ -23,6 +23,7 @@ given, seen = st.columns([0.8, 1.2], gap="large")
 with given:
     run, shown = choose_run(NAME, source)
 if run is not None:
+    begin(NAME, run)
     with given:
         look = look_controls(run, NAME)
     with seen:

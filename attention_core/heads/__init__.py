@@ -8,6 +8,7 @@ summaries(layers)[3][5].previous
 from attention_core.heads.groups import Patches, groups, is_of_itself, patches_of, special_keys
 from attention_core.heads.look import PLAIN, Look, handed_over, has_values, matrix_for, without_sinks
 from attention_core.heads.similarity import Distances, distances, distances_from, distances_head_for_head
+from attention_core.heads.striking import FarLook, far_look
 from attention_core.heads.summary import METRICS, HeadSummary, habit, summaries, summarise
 from attention_core.heads.through_layers import Rollout, rollout
 
@@ -15,6 +16,7 @@ __all__ = [
     "METRICS",
     "PLAIN",
     "Distances",
+    "FarLook",
     "HeadSummary",
     "Look",
     "Patches",
@@ -22,6 +24,7 @@ __all__ = [
     "distances",
     "distances_from",
     "distances_head_for_head",
+    "far_look",
     "groups",
     "habit",
     "handed_over",

@@ -18,7 +18,7 @@ from ui.model.large import large_matrix
 from ui.model.recording import uploaded_run
 from ui.model.runs import Latest, pretrained_of, run_of
 from ui.model.source import choose_model
-from ui.model.state import Chosen, choose, chosen
+from ui.model.state import Chosen, choose_clicked, chosen
 from ui.models import COMPUTE
 
 INPUT, MODEL = "Another input", "Another model"
@@ -100,7 +100,7 @@ def _change(run: ModelRun, other: ModelRun, picked: Chosen, name: str) -> None:
             moved.tolist(), title="Jensen-Shannon distance", chosen=(picked.layer, picked.head), select="cell"
         ),
         key=key,
-        on_select=partial(_take, key, name, picked.group),
+        on_select=partial(choose_clicked, name, picked.group, key),
         selection_mode="cell",
         width="content",
         alt="Jensen-Shannon distance between the two runs for every layer and head; click one",
@@ -124,9 +124,3 @@ def _not_comparable(first: list[AttentionTrace] | None, second: list[AttentionTr
             "inputs of as many tokens can"
         )
     return ""
-
-
-def _take(key: str, name: str, group: str) -> None:
-    cell = st.session_state[key]["selection"].get("cell")
-    if cell:
-        choose(name, group=group, layer=int(cell[0]["row"]), head=int(cell[0]["col"]))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from attention_core.heads.groups import groups
+from attention_core.heads import far_look, groups
 from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace
 
@@ -25,6 +25,22 @@ class Chosen(NamedTuple):
     layer: int
     head: int
     query: int
+
+
+def begin(name: str, run: ModelRun) -> None:
+    """Open on the head in which one word looks hardest at another far away, unless somebody has chosen already.
+
+    Args:
+        name: prefix of the page's state.
+        run: what is on the page.
+    """
+    if st.session_state.get(_key(name)) is not None or "head" in st.query_params:
+        return
+    group, layers = next(iter(groups(run.recording).items()))
+    signs = {place for place, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
+    found = far_look(layers, run.special | signs) if run.patch_grid is None else None
+    if found is not None:
+        choose(name, group=group, layer=found.layer, head=found.head, query=found.query)
 
 
 def chosen(name: str, run: ModelRun) -> Chosen:
@@ -76,6 +92,19 @@ def chosen_trace(name: str, run: ModelRun) -> AttentionTrace:
     """Return the trace of the layer that is looked at."""
     now = chosen(name, run)
     return groups(run.recording)[now.group][now.layer]
+
+
+def choose_clicked(name: str, group: str, key: str) -> None:
+    """Look at the head that was clicked in a map of layers and heads, a selection "cell". For callbacks.
+
+    Args:
+        name: prefix of the page's state.
+        group: see Chosen.
+        key: of the chart.
+    """
+    cell = st.session_state[key]["selection"].get("cell")
+    if cell:
+        choose(name, group=group, layer=int(cell[0]["row"]), head=int(cell[0]["col"]))
 
 
 def write_address(name: str, run: ModelRun) -> None:
