@@ -15,7 +15,7 @@ from torch import Tensor
 from attention_core.pretrained.generation import Generation, most_positions, own_cache, step_inputs, whole_inputs
 from attention_core.pretrained.growing import is_cross
 
-REPEATS = 3
+REPEATS = 5
 """Runs of which the median is told."""
 
 
@@ -209,24 +209,33 @@ def measure_step(generation: Generation, token: int) -> tuple[StepCost, StepCost
     def without() -> None:
         model(**whole_inputs(generation, token))
 
+    counts: list[int] = []
+    seconds: tuple[list[float], list[float]] = ([], [])
     with torch.no_grad():
-        return _cost(with_cache, generation), _cost(without, generation)
+        for run in (with_cache, without):
+            counts.append(_n_multiplications(run))
+        for _ in range(REPEATS):  # in turn, so that what else the machine does meets both
+            for run, times in zip((with_cache, without), seconds, strict=True):
+                times.append(_seconds(run, model.device.type))
+    first, second = (StepCost(statistics.median(times), n) for times, n in zip(seconds, counts, strict=True))
+    return first, second
 
 
-def _cost(run: Callable[[], None], generation: Generation) -> StepCost:
+def _n_multiplications(run: Callable[[], None]) -> int:
     from torch.utils.flop_counter import FlopCounterMode
 
     attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     with FlopCounterMode(display=False, custom_mapping={attention: _attention_operations}) as counter:
         run()
-    seconds = []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        run()
-        if generation.pretrained.model.device.type == "cuda":
-            torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - began)
-    return StepCost(statistics.median(seconds), counter.get_total_flops() // 2)
+    return counter.get_total_flops() // 2
+
+
+def _seconds(run: Callable[[], None], device: str) -> float:
+    began = time.perf_counter()
+    run()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - began
 
 
 def _attention_operations(query: Any, key: Any, value: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:

@@ -26,37 +26,34 @@ def kv_cache(made: Generation, name: str) -> None:
         st.info(made.note)
         return
     st.markdown(
-        "Keys and values of earlier tokens never change, so the model keeps them: each new token adds one column and "
-        "is compared with all of it."
+        "A column for each token: its key and value in every layer never change again, so they are kept, and the next "
+        "token is compared with all of them."
     )
-    left, right = st.columns([1.3, 1], gap="large")
-    with left:
-        what = st.segmented_control(
-            "Kept vectors",
-            ["keys", "values"],
-            default="keys",
-            key=f"{name}_kept",
-            required=True,
-            format_func=str.capitalize,
-            persist_state="session",
+    what = st.segmented_control(
+        "Kept vectors",
+        ["keys", "values"],
+        default="keys",
+        key=f"{name}_kept",
+        required=True,
+        format_func=str.capitalize,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    with st.container(key=f"{name}_kept_picture"):
+        st.altair_chart(
+            kept_chart(
+                lengths_kept(made, what),
+                [layer.n_key_heads for layer in found.layers],
+                made.tokens,
+                role=Role.KEY if what == "keys" else Role.VALUE,
+                width=480,
+                height=240,
+            ),
+            width="content",
+            alt=f"Lengths of the kept {what}: a row per layer and key head, a column per token; the newest framed",
         )
-        with st.container(key=f"{name}_kept_picture"):
-            st.altair_chart(
-                kept_chart(
-                    lengths_kept(made, what),
-                    [layer.n_key_heads for layer in found.layers],
-                    made.tokens,
-                    role=Role.KEY if what == "keys" else Role.VALUE,
-                    width=480,
-                    height=260,
-                ),
-                width="content",
-                alt=f"Lengths of the kept {what}: a row per layer and key head, a column per token; the newest framed",
-            )
-    with right:
-        for sentence in _sentences(found):
-            st.markdown(sentence)
-        _measured(made, name)
+    st.markdown("\n\n".join(_sentences(found)))
+    _measured(made, name)
 
 
 def _sentences(found: Kept) -> list[str]:
@@ -100,7 +97,7 @@ def _measured(made: Generation, name: str) -> None:
         st.session_state[state] = [len(made.ids), made.pretrained.name, *map(list, costs)]
     measured = st.session_state.get(state)
     if measured is None or measured[1] != made.pretrained.name:
-        st.caption("Runs one more token, with the cache and without it, and takes the median of three.")
+        st.caption("Runs one more token, with the cache and without it, and takes the median of five runs of each.")
         return
     with_cache, without = StepCost(*measured[2]), StepCost(*measured[3])
     st.markdown(

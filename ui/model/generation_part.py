@@ -7,7 +7,7 @@ import streamlit as st
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import ROLE_COLOURS, weights_ramp
-from attention_core.heads.groups import groups
+from attention_core.heads.groups import groups, kind_of
 from attention_core.pretrained.generation import Generation
 from attention_core.pretrained.language import expected, pick, token_text
 from attention_core.pretrained.model import ModelError
@@ -38,7 +38,7 @@ from ui.next_words import Bar, chosen_piece, word_bars
 N_EXPECTED = 10
 MOST_BITS = 12
 """A token as surprising as one of 4,096 has the full shade."""
-SHADES = {"surprise": "how surprising it was", "weights": "what the chosen head looks at"}
+SHADES = {"surprise": "Surprise", "weights": "Weights of the chosen head"}
 
 
 @st.fragment
@@ -46,32 +46,37 @@ def generation(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
     """Draw a text with what is expected after each token, let it be written on, and show what the model keeps."""
     section("What comes next")
     st.markdown(
-        "The model gives every token a probability of coming next. Click one to say it, or let the model write: its "
-        "trace grows by a row for each token."
+        "The model gives every token a probability of coming next. Click one to say it, or let the model write."
     )
-    try:
+    left, right = st.columns([1.15, 1], gap="large")
+    with left:
+        text, buttons = st.container(), st.container()
         temperature, seed = _settings(name)
-        _write_several(name, key, given, temperature, seed)
-        ids = text_ids(name, key, given)
-        made = generation_of(key, given, ids)
+    try:
+        with buttons:
+            _write_several(name, key, given, temperature, seed)
+        made = generation_of(key, given, text_ids(name, key, given))
     except ModelError as error:
         st.info(str(error))
         return
-    left, right = st.columns([1.15, 1], gap="large")
-    with left:
+    with text:
         _text(run, made, name)
+    with buttons:
         _buttons(name, key, given, made, temperature, seed)
     with right:
         _expectation(name, made, temperature)
-    _growing(run, made, name)
-    kv_cache(made, name)
+    row, column = st.columns([1, 1.1], gap="large")
+    with row:
+        _growing(run, made, name)
+    with column:
+        kv_cache(made, name)
 
 
 def _settings(name: str) -> tuple[float, int]:
     """Let a person choose how the model says its next token; returns temperature (0 = the likeliest) and seed."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{name}_drawing"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{name}_drawing"):
         way = st.segmented_control(
-            "Next token",
+            "It says",
             ["likeliest", "drawn"],
             default="likeliest",
             key=f"{name}_way",
@@ -82,9 +87,9 @@ def _settings(name: str) -> tuple[float, int]:
         if way != "drawn":
             return 0.0, 0
         temperature = st.slider(
-            "Temperature", 0.1, 2.0, 1.0, 0.1, key=f"{name}_temperature", width=220, persist_state="session"
+            "Temperature", 0.1, 2.0, 1.0, 0.1, key=f"{name}_temperature", width=150, persist_state="session"
         )
-        seed = st.number_input("Seed", 0, 9999, 0, key=f"{name}_seed", width=110, persist_state="session")
+        seed = st.number_input("Seed", 0, 9999, 0, key=f"{name}_seed", width=100, persist_state="session")
     return float(temperature), int(seed)
 
 
@@ -127,7 +132,7 @@ def _buttons(name: str, key: str, given: ModelInput, made: Generation, temperatu
 def _text(run: ModelRun, made: Generation, name: str) -> None:
     """Draw the text as chips, shaded by surprise or by what the chosen head looks at from the chosen token."""
     shade = st.segmented_control(
-        "Shade each token by",
+        "Shade",
         list(SHADES),
         default="surprise",
         key=f"{name}_shade",
@@ -141,7 +146,7 @@ def _text(run: ModelRun, made: Generation, name: str) -> None:
         number, head = _number_of_chosen(run, made, name)
         trace = made.trace(number)
         weights = trace.weights(head, [place])[0].tolist()
-        hint = f"{trace.name}, head {head + 1}: weights of {made.tokens[place].strip()}, the framed token."
+        hint = f"{_title(made, number, head)}: what {made.tokens[place].strip()}, the framed token, looks at."
         if trace.n_keys != len(made.ids):
             chips(
                 f"{name}_source",
@@ -203,26 +208,31 @@ def _growing(run: ModelRun, made: Generation, name: str) -> None:
     """Draw the grown trace of the chosen head, its newest row framed."""
     number, head = _number_of_chosen(run, made, name)
     trace = made.trace(number)
-    left, right = st.columns([1, 1], gap="large", vertical_alignment="center")
-    with left:
-        st.altair_chart(
-            matrix_chart(
-                masked_weights(trace, head),
-                trace.query_axis,
-                trace.key_axis,
-                Role.WEIGHTS,
-                title="weight",
-                size=380,
-                marked_row=trace.n_queries - 1,
-                ramp=weights_ramp(trace.n_keys),
-            ),
-            key=f"{name}_growing_{number}_{head}_{trace.n_queries}",
-            width="content",
-            alt=f"Weights of {trace.name}, head {head + 1}, of the text so far; the newest row is framed",
-        )
-    with right:
-        st.markdown(f"**{trace.name}, head {head + 1}, as it grows**")
-        st.caption(_how_it_ran(made, trace.n_queries))
+    section("How its trace grows")
+    st.markdown(f"A row for each token: {_title(made, number, head)}.")
+    st.altair_chart(
+        matrix_chart(
+            masked_weights(trace, head),
+            trace.query_axis,
+            trace.key_axis,
+            Role.WEIGHTS,
+            title="weight",
+            size=380,
+            marked_row=trace.n_queries - 1,
+            ramp=weights_ramp(trace.n_keys),
+        ),
+        key=f"{name}_growing_{number}_{head}_{trace.n_queries}",
+        width="content",
+        alt=f"Weights of {_title(made, number, head)}, of the text so far; the newest row is framed",
+    )
+    st.caption(_how_it_ran(made, trace.n_queries))
+
+
+def _title(made: Generation, number: int, head: int) -> str:
+    """Return a head in words, "decoder self, layer 3, head 5"."""
+    kind = kind_of(made.first.names[number])
+    layer = sum(kind_of(name) == kind for name in made.first.names[:number])
+    return f"{kind}, layer {layer + 1}, head {head + 1}"
 
 
 def _how_it_ran(made: Generation, n_rows: int) -> str:
