@@ -34,16 +34,15 @@ class Run:
         ablated: see Ablated.
         keeper: makes the traces.
         calls: (the module, its trace), in the order of execution.
-        is_eager: whether the model was built with its written-out attention, which lets a query that sees no key
-            look at all of them alike; fused attention lets it look at none.
         float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
+        blind: id of a mask -> the mask and which queries may see no key in it, None if there are none.
     """
 
     ablated: Ablated = field(default_factory=dict)
     keeper: Keeper = field(default_factory=Keeper)
     calls: list[tuple[nn.Module, AttentionTrace]] = field(default_factory=list)
-    is_eager: bool = False
     float_masks: frozenset[int] = frozenset()
+    blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
 
 
 _THREAD = threading.local()
@@ -99,8 +98,7 @@ def attention(
     causal = _is_causal(module, query, attention_mask, more.get("is_causal"))
     if not unusual:
         context = sdpa_attention_forward(module, query, key, value, attention_mask, **essentials)[0]
-        if run.is_eager:
-            context = _blind_look_everywhere(context, value, attention_mask)
+        context = _blind_look_everywhere(run, context, value, attention_mask)
     else:
         own_result = own(module, query, key, value, _written_out(attention_mask, query, key, causal), **essentials)  # type: ignore[misc]
         context = own_result[0]
@@ -135,15 +133,22 @@ def attention(
     return context, None
 
 
-def _blind_look_everywhere(context: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the context (batch, n_queries, n_heads, d_v) with the mean value for queries that may see no key."""
+def _blind_look_everywhere(run: Run, context: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the context (batch, n_queries, n_heads, d_v) with the mean value for queries that may see no key.
+
+    So the library's written-out attention has it; its fused one gives 0. Such queries are padding, but layers of other
+    masks may let them see, and there their weights should be those that output_attentions gives.
+    """
     if mask is None or mask.dtype != torch.bool or mask.ndim != 4:
         return context
-    blind = ~mask.any(-1).transpose(1, 2)[..., None]
-    if not blind.any():
+    if id(mask) not in run.blind:  # holding the mask keeps its id from being given to another
+        blind = ~mask.any(-1).transpose(1, 2)[..., None]
+        run.blind[id(mask)] = (mask, blind if blind.any() else None)
+    blind_queries = run.blind[id(mask)][1]
+    if blind_queries is None:
         return context
     mean = value.mean(2).repeat_interleave(context.shape[2] // value.shape[1], 1)
-    return torch.where(blind, mean[:, None], context)
+    return torch.where(blind_queries, mean[:, None], context)
 
 
 def _without_heads(

@@ -114,7 +114,6 @@ def _run(model: Any, inputs: Mapping[str, Any], ablated: Ablated) -> tuple[Recor
     with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
         configs = _configs(model)
         run = Run(ablated)
-        run.is_eager = all(config._attn_implementation_internal == "eager" for config, _ in configs)
         run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
         output = None
         with contextlib.suppress(UnknownAttentionError), watching(model, lambda: len(run.calls)) as entries:
