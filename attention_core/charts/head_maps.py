@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.heads.similarity import Distances
 from attention_core.trace import Axis, Role
@@ -67,9 +67,9 @@ def distance_chart(found: Distances, n_heads: Sequence[int], chosen: int, *, siz
         chosen: number of the chosen head, counted through all layers.
         size: screen pixels.
     """
-    names = [f"{layer + 1}.{head + 1}" for layer, n in enumerate(n_heads) for head in range(n)]
+    names = [f"{layer + 1} · {head + 1}" for layer, n in enumerate(n_heads) for head in range(n)]
     axis = Axis("heads, layer by layer", names)
-    return matrix_chart(
+    chart = matrix_chart(
         found.matrix.numpy(),
         axis,
         axis,
@@ -79,3 +79,11 @@ def distance_chart(found: Distances, n_heads: Sequence[int], chosen: int, *, siz
         marked_row=chosen,
         ramp=Ramp(tuple(reversed(VIRIDIS)), 0.0, 1.0),
     )
+    if len(axis) > MAX_RECT_SIDE:  # too many heads to name: the axes tell where each layer begins
+        starts = np.concatenate([[0], np.cumsum(n_heads)[:-1]]).tolist()
+        every = -(-len(starts) // 12)
+        names = f"'layer ' + (indexof({starts}, datum.value) + 1)"
+        layers = alt.Axis(values=starts[::every], labelExpr=names, grid=False)
+        for where in ("x", "y"):
+            getattr(chart.layer[0].encoding, where).axis = layers
+    return chart

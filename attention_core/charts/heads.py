@@ -106,7 +106,7 @@ def _bar(pictures: Mosaic, title: str) -> alt.Chart:
     ramp = pictures.ramp
     names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{ramp.reference_label}'"
     bar = colour_bar(ramp, f"{title}, each picture up to its own largest", 200).copy()
-    bar.labelExpr = names
+    bar.labelExpr, bar.titleLimit = names, 400
     ends = alt.Chart(pd.DataFrame({"value": [ramp.low, ramp.high]})).mark_point(opacity=0, size=0, aria=False)
     return ends.encode(color=alt.Color("value:Q", scale=colour_scale(ramp), legend=bar))
 

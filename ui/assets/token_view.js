@@ -2,6 +2,7 @@
 // at it, without the server; a click or Enter tells Python which query was chosen.
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 22; // screen pixels of a line in columns
+const FLOOR = 6; // times the weight of looking everywhere alike: the strongest shade is at least so much
 const MODE = "attention-explorer-token-view";
 const make = (parent, tag, className = "", text = "") => {
   const node = document.createElement(tag);
@@ -218,14 +219,19 @@ class TokenView {
     else this.drawText(at, out ?? inward, out ? this.keys : this.queries);
   }
 
-  shade(name, nodes, numbers) { // up to the largest, so that the pattern of small weights shows too
-    const most = numbers ? numbers.reduce((a, b) => Math.max(a, b), 0) : 0;
+  shade(name, nodes, numbers) { // up to the largest, so that the pattern of small weights shows too, but no pattern where there is none
+    const floor = this.data.percent ? Math.min(1, FLOOR * this.data.uniform) : 0;
+    const most = numbers ? numbers.reduce((a, b) => Math.max(a, b), floor) : 0;
+    const [weights, asks] = ["204 121 167", this.root.classList.contains("dark") ? "77 163 217" : "0 114 178"];
+    const paint = name === "out" ? (style, share) => { style.backgroundColor = share ? `rgb(${weights} / ${0.85 * share})` : ""; }
+      : this.isOne ? (style, share) => { style.boxShadow = share ? `inset 0 -3px 0 rgb(${asks} / ${share})` : ""; }
+        : (style, share) => { style.backgroundColor = share ? `rgb(${asks} / ${0.6 * share})` : ""; };
     nodes.forEach((node, place) => {
       const share = most > 0 ? Math.round(100 * (numbers[place] / most) ** 0.6) : 0;
       node.shares ??= {};
       if (node.shares[name] === share) return;
       node.shares[name] = share;
-      node.style.setProperty(`--${name}`, share);
+      paint(node.style, share / 100);
     });
   }
 

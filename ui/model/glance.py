@@ -25,10 +25,11 @@ from ui.model.handed_over import what_is_shown
 from ui.model.kept import kept
 from ui.model.state import Chosen, choose, chosen
 
-WIDTH = 1130
+WIDTH = 1000
 """Screen pixels for all heads of a layer."""
-LARGEST, SMALLEST = 150, 15
+LARGEST, SMALLEST = 150, 12
 """Screen pixels of one picture; below the smallest the chart is scrolled."""
+SCROLLS = """<style>[class*="_glance"] { overflow-x: auto; }</style>"""
 
 
 def glance(run: ModelRun, name: str, look: Look = PLAIN, *, width: int = WIDTH) -> None:
@@ -98,19 +99,20 @@ def glance_picture(
     frame = (at.layer, at.head)
     chart = heads_chart(pictures, notes, chosen=frame, title=what_is_shown(look), select="head" if select else None)
     words = f"All heads of {len(layers)} layers, {at.group}"
-    with st.container(key=f"{select or 'still'}_{id(run)}_{at.group}_glance".replace(" ", "_"), width="stretch"):
-        if select is None:
-            st.altair_chart(chart, width="content", alt=words)
-        else:
-            key = f"{select}_heads_{at.group}"
-            st.altair_chart(
-                chart,
-                key=key,
-                on_select=partial(_take_head, select, at.group, key),
-                selection_mode="head",
-                width="content",
-                alt=f"{words}; click one",
-            )
+    if select is None:
+        st.altair_chart(chart, width="content", alt=words)
+        return pictures
+    st.html(SCROLLS)
+    key = f"{select}_heads_{at.group}"
+    with st.container(key=f"{select}_glance"):
+        st.altair_chart(
+            chart,
+            key=key,
+            on_select=partial(_take_head, select, at.group, key),
+            selection_mode="head",
+            width="content",
+            alt=f"{words}; click one",
+        )
     return pictures
 
 
@@ -130,8 +132,8 @@ def summaries_of(run: ModelRun, group: str) -> list[list[HeadSummary]]:
 def _how_to_read(pictures: Mosaic, look: Look) -> str:
     n_keys = pictures.ramp.reference_label
     words = (
-        f"Weights of long inputs are tiny, so each picture has colours of its own: looking everywhere alike, {n_keys}, "
-        "is the same blue in all of them, and the brightest is the picture's own largest."
+        f"Weights shrink with longer inputs, so each picture has its own colours: looking everywhere alike, {n_keys}, "
+        "is the same blue in all of them, and the brightest is the picture's own largest weight."
     )
     if look.times_value and not look.normalised:
         words = "Each picture has colours of its own; the brightest is its own largest weight × |value|."
