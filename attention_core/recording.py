@@ -121,6 +121,7 @@ class Keeper:
         score: Score = ScaledDot(scale)
         if softcap is not None:
             score = Capped(ScaledDot(scale), float(softcap))
+        notes += _not_finite({"query": first_query, "key": first_key, "value": first_value})
         return AttentionTrace(
             mechanism=mechanism,
             query=first_query,
@@ -229,6 +230,23 @@ def _batch_note(query: Tensor) -> str:
         items = query.size(0) if query.is_nested else math.prod(query.shape[:-3])
         return f"The first of {items} items of the batch." if items > 1 else ""
     return "The call had no dimension for heads: its first one is shown as heads." if query.ndim == 3 else ""
+
+
+def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
+    """Return where a tensor (n_heads, n, d) holds what is no finite number."""
+    notes = []
+    for name, tensor in tensors.items():
+        if tensor.sum().isfinite():  # one number tells in nearly every case
+            continue
+        bad = (~tensor.isfinite()).nonzero()
+        if len(bad):
+            head, position, column = bad[0].tolist()
+            what = "NaN" if tensor[head, position, column].isnan() else "infinity"
+            notes.append(
+                f"The {name} holds {what}: {len(bad)} numbers are not finite, the first in head {head} at position "
+                f"{position}."
+            )
+    return notes
 
 
 def _first_sinks(sinks: Tensor) -> Tensor:

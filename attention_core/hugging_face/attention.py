@@ -31,6 +31,7 @@ class Run:
     """The run in progress in this thread.
 
     Attributes:
+        n_items: of the batch.
         ablated: see Ablated.
         keeper: makes the traces.
         calls: (the module, its trace), in the order of execution.
@@ -38,6 +39,7 @@ class Run:
         blind: id of a mask -> the mask and which queries may see no key in it, None if there are none.
     """
 
+    n_items: int
     ablated: Ablated = field(default_factory=dict)
     keeper: Keeper = field(default_factory=Keeper)
     calls: list[tuple[nn.Module, AttentionTrace]] = field(default_factory=list)
@@ -82,7 +84,12 @@ def attention(
     dropout: float = 0.0,
     **more: Any,
 ) -> tuple[Tensor, Tensor | None]:
-    """Compute the context as the library expects it, (batch, n_queries, n_heads, d_v), and keep what a trace needs."""
+    """Compute the context as the library expects it, (batch, n_queries, n_heads, d_v), and keep what a trace needs.
+
+    A layer with a softcap, sinks or unknown tensors runs the model's own written-out attention, since the
+    fused kernel has none of them: while it runs, some three matrices of (batch, n_heads, n_queries, n_keys) are in
+    memory, for this one layer.
+    """
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     run: Run | None = getattr(_THREAD, "run", None)
@@ -114,6 +121,8 @@ def attention(
         is_causal=causal,
         mechanism=type(module).__name__,
     )
+    if len(query) != run.n_items:
+        trace = replace(trace, note=trace.note.replace("items of the batch", "parts of the batch, such as windows"))
     if unusual:
         weights = own_result[1][0]
         heads = range(trace.n_heads)

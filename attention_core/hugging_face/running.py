@@ -113,7 +113,7 @@ def _run(model: Any, inputs: Mapping[str, Any], ablated: Ablated) -> tuple[Recor
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
     with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
         configs = _configs(model)
-        run = Run(ablated)
+        run = Run(_n_items(inputs), ablated)
         run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
         output = None
         with contextlib.suppress(UnknownAttentionError), watching(model, lambda: len(run.calls)) as entries:

@@ -101,6 +101,18 @@ def test_short_floats_keep_their_type_and_are_scored_exactly(dtype, tmp_path):
     assert_close(trace.weights(2).double(), exact[2], atol=1e-6, rtol=1e-5)
 
 
+def test_numbers_that_are_not_finite_are_told_with_their_place():
+    query, key, value = tensors()
+    key[0, 2, 3, 1] = torch.nan
+    value[0, 1, 4, :2] = torch.inf
+    query[1] = torch.nan
+    trace, _ = captured(query, key, value)
+    assert "The key holds NaN: 1 numbers are not finite, the first in head 2 at position 3." in trace.note
+    assert "The value holds infinity: 2 numbers are not finite, the first in head 1 at position 4." in trace.note
+    assert "query" not in trace.note
+    assert "holds" not in captured(*tensors(dtype=torch.float16))[0].note
+
+
 def test_dropout_is_noted_and_the_weights_are_those_before_it():
     query, key, value = tensors()
     trace, _ = captured(query, key, value, dropout_p=0.5)
