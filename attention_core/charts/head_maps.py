@@ -25,6 +25,7 @@ def layer_head_map(
     select: str | None = None,
     high: float | None = None,
     widest: int = WIDEST,
+    exponent: float = 1.0,
 ) -> alt.LayerChart:
     """Draw one number per head, layers downwards, heads to the right.
 
@@ -35,6 +36,7 @@ def layer_head_map(
         select: name of a point selection over heads (fields row and col), or None.
         high: the largest possible number, so that colours mean the same in every such map; the largest if None.
         widest: screen pixels.
+        exponent: of the colours; below 1 spreads small numbers.
     """
     n_heads = max(map(len, values))
     matrix = np.full((len(values), n_heads), np.nan)
@@ -50,7 +52,7 @@ def layer_head_map(
         Role.WEIGHTS,
         title=title,
         size=min(widest, CELL * max(matrix.shape)),
-        ramp=Ramp(VIRIDIS, 0.0, high or largest or 1.0),
+        ramp=Ramp(VIRIDIS, 0.0, high or largest or 1.0, exponent),
         marked_row=chosen[0],
         marked_col=chosen[1],
         select=select,

@@ -139,7 +139,12 @@ def before_after_chart(
             y=alt.Y(
                 "place:O",
                 title=None,
-                axis=alt.Axis(labelExpr=f"{json.dumps(list(labels))}[datum.value]", ticks=False, labelLimit=130),
+                axis=alt.Axis(
+                    labelExpr=f"{json.dumps(list(labels))}[datum.value]",
+                    ticks=False,
+                    labelLimit=130,
+                    labelOverlap=False,
+                ),
             ),
             yOffset=alt.YOffset("when:N", sort=list(names)),
             x=alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),
@@ -151,5 +156,5 @@ def before_after_chart(
             ),
             tooltip=["label:N", "when:N", alt.Tooltip("probability:Q", format=".3%")],
         )
-        .properties(height=height or 32 * len(labels) + 8)
+        .properties(height=height or 34 * len(labels) + 70)
     )

@@ -74,8 +74,9 @@ def _next_word(run: ModelRun, without: ModelRun, key: str, given: ModelInput, na
     total = float(gains.sum())
     st.markdown(
         f"**The text becomes {2 ** abs(total):,.3g} times {'less' if total < 0 else 'more'} probable** "
-        f"({total:+.2f} bits); what is expected changes by {float(changed.mean()):.3g} bits a position, "
-        f"{float(changed[row]):.3g} after {literal(tokens[place].strip() or tokens[place])} (Jensen-Shannon, 0 to 1)."
+        f"({total:+.2f} bits); what is expected changes by {small(float(changed.mean()))} bits a position, "
+        f"{small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} (Jensen-Shannon divergence, "
+        "0 to 1)."
     )
 
     def look() -> None:
@@ -102,7 +103,7 @@ def _hidden_word(run: ModelRun, key: str, given: ModelInput, name: str, off: tup
         return
     amount = float(divergence(before[None], after[None]))
     st.markdown(
-        f"**With {literal(run.tokens[place].strip())} hidden, what is expected there changes by {amount:.3g} bits** "
+        f"**With {literal(run.tokens[place].strip())} hidden, what is expected there changes by {small(amount)} bits** "
         "(Jensen-Shannon, 0 to 1)."
     )
     _tokens_chart(before, after, key, f"{name}_hidden_change")
@@ -114,7 +115,7 @@ def _tokens_chart(before: Tensor, after: Tensor, key: str, name: str) -> None:
     tops = dict.fromkeys([*one.topk(N_SHOWN).indices.tolist(), *other.topk(N_SHOWN).indices.tolist()])
     numbers = sorted(tops, key=lambda token: -float(one[token]))
     labels = distinct([token_text(tokenizer, token) for token in numbers])
-    chart = before_after_chart(labels, one[numbers].tolist(), other[numbers].tolist(), names=NAMES, height=300)
+    chart = before_after_chart(labels, one[numbers].tolist(), other[numbers].tolist(), names=NAMES)
     st.altair_chart(chart, key=name, alt="Probabilities of the likeliest tokens with every head and without")
 
 
@@ -127,7 +128,7 @@ def _classes(run: ModelRun, without: ModelRun, key: str, name: str) -> None:
         tops = dict.fromkeys([*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()])
         labels = distinct([str(names.get(number, number)).split(",")[0] for number in tops])
         amount = float(divergence(run.logits, without.logits)[0])
-        st.markdown(f"**The classes change by {amount:.3g} bits** (Jensen-Shannon, 0 to 1).")
+        st.markdown(f"**The classes change by {small(amount)} bits** (Jensen-Shannon, 0 to 1).")
         chart = before_after_chart(labels, one[list(tops)].tolist(), other[list(tops)].tolist(), names=NAMES)
         st.altair_chart(chart, key=f"{name}_classes", alt="Probabilities of classes with every head and without")
     if run.hidden is None or without.hidden is None or run.hidden.shape != without.hidden.shape:
@@ -148,13 +149,19 @@ def _last_layer(run: ModelRun, without: ModelRun, key: str, name: str) -> None:
     turned = cosine_change(run.hidden, without.hidden)
     most = max(float(turned.max()), 1e-6)
     tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
+    whole = sentence_change(run.hidden, without.hidden)
     st.markdown(
-        f"**The sentence's vector turns by {sentence_change(run.hidden, without.hidden):.3g}** (1 - cosine of the mean "
-        f"over tokens; 0 = nothing has changed, 1 = at right angles); a token's by {float(turned.mean()):.3g}."
+        f"**The sentence's vector turns by {small(whole)}** (1 - cosine of the mean over tokens; 0 = nothing "
+        f"has changed, 1 = at right angles); a token's by {small(float(turned.mean()))}."
     )
     shown = [
-        Chip(text, amount / most, f"its last layer turns by {amount:.3g}", ROLE_COLOURS[Role.CONTEXT])
+        Chip(text, amount / most, f"its last layer turns by {small(amount)}", ROLE_COLOURS[Role.CONTEXT])
         for text, amount in zip(tokens, turned.tolist(), strict=True)
     ]
-    hint = f"The strongest shade: {most:.3g}. Hover a token for its change."
+    hint = f"The strongest shade: {small(most)}. Hover a token for its change."
     chips(f"{name}_turned", shown, chosen=None, label="The tokens by their change", hint=hint, on_choose=lambda: None)
+
+
+def small(amount: float) -> str:
+    """Return a number from 0 upwards for people, with two digits that count."""
+    return f"{amount:.2g}" if amount >= 0.0001 else "under 0.0001"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
-from attention_core.charts.palette import VIRIDIS, Ramp
+from attention_core.charts.head_maps import layer_head_map
+from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.heads.groups import groups
 from attention_core.pretrained.knock_out import Effect, Head, KnockOutMap, every_head, fill
 from attention_core.pretrained.language import predicts_words
 from attention_core.pretrained.model import Kind, ModelError
 from attention_core.pretrained.run import ModelRun
-from attention_core.trace import Axis, Role
 from ui.layout import section
 from ui.model.changes import show_change
 from ui.model.kept import kept
@@ -34,7 +33,9 @@ def knock_out(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
         given: its input.
         name: prefix of the section's state, which is the page's.
     """
-    section("Knock a head out", Role.CONTEXT)
+    if st.session_state.pop(f"{name}_worth_clicked", False):
+        st.rerun()  # the head that was clicked is chosen on the whole page
+    section("Knock a head out")
     st.markdown(
         "A head that is switched off hands over 0 inside the run, so that everything after it changes. High weights do "
         "not tell whether a head matters; this does."
@@ -124,8 +125,8 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
     done = amounts[np.isfinite(amounts)]
     if not done.size:
         return
-    ramp = Ramp(VIRIDIS, 0.0, float(max(done.max(), 1e-6)))
-    chart_key = f"{name}_worth_{picked.group}_{len(layers)}"
+    in_thousandths = done.max() < 0.1
+    chart_key = f"{name}_worth_{picked.group}_{len(layers)}_{amounts.shape[1]}"
     small = max(amounts.shape) <= MAX_RECT_SIDE
 
     def take() -> None:
@@ -134,19 +135,16 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
             layer, head = int(clicked[0]["row"]), int(clicked[0]["col"])
             choose(name, group=picked.group, layer=layer, head=head)
             st.session_state[f"{name}_off"] = [f"{picked.group}, layer {layer + 1}, head {head + 1}"]
+            st.session_state[f"{name}_worth_clicked"] = True
 
     st.altair_chart(
-        matrix_chart(
-            amounts,
-            Axis("layer", [str(layer + 1) for layer in range(len(layers))]),
-            Axis("head", [str(head + 1) for head in range(amounts.shape[1])]),
-            Role.CONTEXT,
-            title=_unit(key),
-            size=340,
-            ramp=ramp,
-            marked_row=picked.layer,
-            marked_col=picked.head,
+        layer_head_map(
+            (amounts * (1000 if in_thousandths else 1)).tolist(),
+            title=_unit(run, in_thousandths),
+            chosen=(picked.layer, picked.head),
             select="cell" if small else None,
+            widest=430,
+            exponent=0.5,
         ),
         key=chart_key,
         width="content",
@@ -155,8 +153,8 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(
-        f"Most needed here: layer {layer + 1}, head {head + 1} ({amounts[layer, head]:.3g}). Each head alone is "
-        f"switched off, for this input; heads that stand in for each other both look dispensable. Click one to see."
+        f"Most needed here: layer {layer + 1}, head {head + 1}. Each head alone is switched off, for this input; heads "
+        "that stand in for each other both look dispensable. Click one to see what changes."
     )
 
 
@@ -213,10 +211,10 @@ def _which_effect(key: str, name: str) -> str:
     )
 
 
-def _unit(key: str) -> str:
-    pretrained = pretrained_of(key)
-    classes = pretrained.kind is Kind.VISION and bool(getattr(pretrained.model.config, "architectures", None))
-    return "change in bits" if predicts_words(pretrained) or classes else "1 - cosine"
+def _unit(run: ModelRun, in_thousandths: bool) -> str:
+    if run.logits is not None:
+        return "change, thousandths of a bit" if in_thousandths else "change, bits"
+    return "1 - cosine, thousandths" if in_thousandths else "1 - cosine"
 
 
 def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.ndarray:
