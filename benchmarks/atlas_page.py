@@ -1,9 +1,9 @@
 """Go from one tile of the atlas to the next in Chromium: python -m benchmarks.atlas_page [ROUNDS].
 
 A key is pressed on the map, which moves by nine tenths of its width, on to tiles of 256 x 256 that were never there,
-most often two of them. Timed is the way from the key to the first frame in which all of them are painted, at level 0 (single
-weights, a pixel and a half or more each) of a made-up text of 16,384 words; beside it a trivial component in a fragment
-that answers a key with a number, the floor of any rerun. Fetching neighbours ahead is switched off for "not fetched
+most often two of them. Timed is the way from the key to the first frame in which all of them are painted, at level 0
+(single weights, a pixel and a half or more each) of a made-up text of 16,384 words; beside it a trivial component in a
+fragment that answers a key with a number, the floor of any rerun. Fetching neighbours ahead is off for "not fetched
 ahead" and on for "as visitors have it", where a second passes between two keys. Chromium: variable CHROMIUM, or on the
 PATH.
 """

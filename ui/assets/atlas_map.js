@@ -758,7 +758,9 @@ class AtlasMap {
 
   paintSmall() {
     const unit = this.smallUnit(), width = Math.max(this.columns.n * unit, 4), height = Math.max(this.rows.n * unit, 4);
-    if (this.small.style.width !== `${width}px` || this.small.width !== Math.round(width * this.ratio)) {
+    const form = `${width} ${height} ${this.ratio}`;
+    if (this.smallForm !== form) {
+      this.smallForm = form;
       Object.assign(this.small.style, { width: `${width}px`, height: `${height}px` });
       Object.assign(this.small, { width: Math.round(width * this.ratio), height: Math.round(height * this.ratio) });
     }

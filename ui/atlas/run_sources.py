@@ -10,15 +10,15 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 
 from attention_core.data.long_text import THE_LIGHTHOUSE
-from attention_core.pretrained.catalogue import local_models
+from attention_core.pretrained.length import MOST_TOKENS, affordable_tokens
 from attention_core.pretrained.model import Kind, ModelError
 from attention_core.pretrained.run import ModelRun
 from ui.atlas.sources import RUN, TEXT, Source, complain
 from ui.model.recording import opened_run, uploaded_run
-from ui.model.runs import TextInput, latest, pretrained_of, run_of
+from ui.model.runs import TextInput, latest, prepared_of, pretrained_of, run_of
+from ui.model.source import choose_model
 
 MOST_CHARACTERS = 1_000_000
-MOST_TOKENS = 8_192
 MOST_FILE_MEGABYTES = 4
 NUMBERS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
 NEXT = itertools.count()
@@ -36,7 +36,7 @@ def text_source(name: str) -> Source | None:
     if key is None:
         return None
     try:
-        run = run_of(key, TextInput(text, most_tokens=MOST_TOKENS))
+        run = _long_run(key, text)
     except ModelError as error:
         complain("The text cannot be read.", error)
         return None
@@ -71,19 +71,30 @@ def run_source(name: str) -> Source | None:
     return _attention_of(name, run, f"{RUN}/{digest}")
 
 
+def _long_run(key: str, text: str) -> ModelRun:
+    """Run the model on as much of the text as it knows positions for and its traces leave memory for."""
+    short, wanted = TextInput(text), TextInput(text, most_tokens=MOST_TOKENS)
+    run = run_of(key, short)
+    n_wanted = len(prepared_of(key, wanted).tokens)
+    if n_wanted <= len(run.tokens):
+        return run
+    return run_of(key, TextInput(text, most_tokens=min(n_wanted, affordable_tokens(run))))
+
+
 def _choose_model(name: str) -> str | None:
-    models = [one.name for one in local_models()]
-    if not models:
-        st.info("No model is on this machine yet. The page “Your own model” fetches one.")
+    with st.popover("Another model", icon=":material/swap_horiz:"):
+        key = choose_model(f"{name}_text")
+    if key is None:
+        st.info("No model is on this machine yet. “Another model” fetches one.")
         return None
-    key = st.selectbox("Model", models, key=f"{name}_model", persist_state="session")
+    st.caption(f"Read by {key}.")
     try:
         pretrained = pretrained_of(key)
     except ModelError as error:
         complain("The model cannot be loaded.", error)
         return None
     if pretrained.kind is Kind.VISION:
-        st.info(f"{key} looks at pictures. Choose a model that reads, or go to the page “Your own model”.")
+        st.info(f"{key} looks at pictures. Choose a model that reads, or see the page “Your own model”.")
         return None
     return key
 

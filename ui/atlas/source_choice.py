@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.atlas.tensor_file import FileKind, kind_of_file
 from ui.atlas.run_sources import run_source, text_source
 from ui.atlas.sources import ADDRESS, DIGIT, MADE, RUN, SOURCES, TENSORS, TEXT, Source, digit_source, made_source
 from ui.atlas.tensor_source import tensor_source
-from ui.opened import opened_file
+from ui.opened import opened_file, opened_recording
 
 DRAWS = {
     MADE: made_source,
@@ -37,10 +36,6 @@ def choose_source(name: str) -> Source | None:
 
 def _of_the_command_line() -> str:
     """Return the source that a file named on the command line asks for."""
-    file = opened_file()
-    try:
-        if file is None:
-            return MADE
-        return TENSORS if kind_of_file(file, file.name) is FileKind.TENSORS else RUN
-    except (OSError, ValueError):
+    if opened_file() is None:
         return MADE
+    return RUN if opened_recording() else TENSORS

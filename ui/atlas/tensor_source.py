@@ -11,7 +11,6 @@ import numpy as np
 import streamlit as st
 
 from attention_core.atlas.made_up import NEAR, made_up
-from attention_core.atlas.tensor_file import FileKind, kind_of_file
 from attention_core.atlas.tensors import (
     MOST_BYTES,
     Contents,
@@ -22,7 +21,7 @@ from attention_core.atlas.tensors import (
     trace_of_tensors,
 )
 from ui.atlas.sources import MADE, TENSORS, Source, complain, shown
-from ui.opened import opened_file
+from ui.opened import opened_file, opened_recording
 
 TYPES = ("npz", "safetensors")
 EXAMPLE = 16_384
@@ -40,20 +39,29 @@ def tensor_source(name: str) -> Source | None:
     Args:
         name: prefix of its state.
     """
-    state = st.session_state
+    state, key = st.session_state, f"{name}_tensors_kept"
     upload = st.file_uploader("A .npz or .safetensors file", TYPES, key=f"{name}_tensors")
+    st.caption(HOW.format(most=f"{MOST_BYTES / 2**20:,.0f}"))
     if upload is not None:
         content = upload.getvalue()
         digest = hashlib.sha256(content).hexdigest()[:16]
-        state[f"{name}_tensors_kept"] = {"name": upload.name, "digest": digest, "content": content}
-    kept = state.get(f"{name}_tensors_kept") or _named_on_the_command_line()
-    st.caption(HOW.format(most=f"{MOST_BYTES / 2**20:,.0f}"))
+        brought = {"name": upload.name, "digest": digest, "content": content}
+        source = _source_or_complaint(name, brought)
+        if source is not None:
+            state[key] = brought
+            return source
+    kept = state.get(key) or _named_on_the_command_line()
     if kept is None:
         return _example(name)
-    if upload is None and "content" in kept:  # an upload widget forgets its file when the page is left
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"Shown: {shown(kept['name'])}")
-            st.button("Forget", key=f"{name}_forget", on_click=lambda: state.pop(f"{name}_tensors_kept", None))
+    # An upload widget forgets its file when the page is left, and a file that cannot be used changes nothing.
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Shown: {shown(kept['name'])}")
+        if "content" in kept:
+            st.button("Forget", key=f"{name}_forget", on_click=lambda: state.pop(key, None))
+    return _source_or_complaint(name, kept)
+
+
+def _source_or_complaint(name: str, kept: dict[str, Any]) -> Source | None:
     try:
         return _source(name, kept)
     except (ValueError, OSError) as error:
@@ -78,12 +86,10 @@ def _example_file() -> bytes:
 
 def _named_on_the_command_line() -> dict[str, Any] | None:
     file = opened_file()
-    try:
-        if file is None or kind_of_file(file, file.name) is not FileKind.TENSORS:
-            return None
-        return {"name": file.name, "digest": f"{file}/{file.stat().st_mtime}", "path": str(file)}
-    except (OSError, ValueError):
-        return None  # the page of models says what is wrong with it
+    if file is None or opened_recording():
+        return None
+    changed = file.stat().st_mtime if file.exists() else 0
+    return {"name": file.name, "digest": f"{file}/{changed}", "path": str(file)}
 
 
 def _source(name: str, kept: dict[str, Any]) -> Source:

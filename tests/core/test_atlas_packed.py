@@ -1,0 +1,143 @@
+"""Tiles as they are sent, what is hidden in them, the made-up text, places worth a look, how long a text may be."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core import AttentionTrace, Axis
+from attention_core.atlas import Atlas, search
+from attention_core.atlas.landmarks import landmarks, strongest
+from attention_core.atlas.made_up import HEADS, made_up, passage
+from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack, unpack
+from attention_core.atlas.size import kept_bytes, matrix_bytes
+from attention_core.pretrained.length import MOST_TOKENS, affordable_tokens
+from attention_core.pretrained.run import ModelRun
+from attention_core.recording import Recording, from_weights
+
+N, D = 700, 8
+
+
+def trace_of(n_queries=N, n_keys=N, **more):
+    chance = torch.Generator().manual_seed(4)
+    query, key = torch.randn(1, n_queries, D, generator=chance), torch.randn(1, n_keys, D, generator=chance)
+    axes = {"query_axis": Axis.numbered("queries", n_queries), "key_axis": Axis.numbered("keys", n_keys)}
+    return AttentionTrace(mechanism="test", query=2 * query, key=key, value=key, **axes, **more)
+
+
+@pytest.mark.parametrize("lowest", [-3, -20, -37])
+def test_three_digits_of_every_weight_arrive_however_far_apart_they_are(lowest):
+    values = (10.0 ** np.random.default_rng(1).uniform(lowest, 0, (256, 200))).astype(np.float32)
+    packed = pack(values)
+    _, arrived = unpack(packed)
+    assert np.abs(arrived / values - 1).max() <= 1.01 * ERROR
+    assert len(packed.content) < 200_000
+    assert packed.n_bytes == (3 if lowest < -28 else 2)
+
+
+def test_masked_zero_and_unknown_cells_are_told_apart():
+    values = np.array([[0, 0, np.nan], [0.5, 1e-30, 0.25]], np.float32)
+    codes, arrived = unpack(pack(values, np.array([[True, False, False], [False, False, False]])))
+    assert codes[0].tolist() == [MASKED, ZERO, UNKNOWN]
+    assert (codes[1] >= FIRST).all()
+    assert arrived[1] == pytest.approx([0.5, 1e-30, 0.25], rel=5e-4)
+    assert (arrived[0] == 0).all()
+
+
+@pytest.mark.parametrize("values", [np.zeros((3, 4)), np.full((2, 2), np.nan), np.full((5, 1), 0.125)])
+def test_tiles_without_two_different_weights_survive(values):
+    _, arrived = unpack(pack(values.astype(np.float32)))
+    assert arrived == pytest.approx(np.nan_to_num(values))
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["causal", "window", "padding"])
+def test_hidden_blocks_are_those_that_see_nothing(level, kind):
+    place = torch.arange(N)
+    window = (place[:, None] - place).abs() < 90
+    padding = (place < 500)[None, None]
+    mask = {"causal": None, "window": window[None], "padding": padding}[kind]
+    trace = trace_of(mask=mask, is_causal=kind == "causal")
+    atlas, block = Atlas(trace, 0), 2**level
+    wanted = {"causal": place[:, None] >= place, "window": window, "padding": padding[0].expand(N, N)}[kind].numpy()
+    blocks = [np.logical_or.reduceat(wanted, np.arange(0, N, block), axis=0)]
+    seen = np.logical_or.reduceat(blocks[0], np.arange(0, N, block), axis=1)
+    for row in range(atlas.n_tiles(level)[0]):
+        for col in range(atlas.n_tiles(level)[1]):
+            values = atlas.tile(level, row, col).largest
+            hidden = hidden_cells(atlas, level, row, col, values)
+            part = seen[256 * row : 256 * (row + 1), 256 * col : 256 * (col + 1)]
+            assert np.array_equal(np.zeros_like(part) if hidden is None else hidden, ~part)
+
+
+def test_causality_is_told_even_where_no_mask_is_looked_at(monkeypatch):
+    monkeypatch.setattr("attention_core.atlas.packed.MOST_PAIRS", 10)
+    atlas = Atlas(trace_of(530, 610, is_causal=True), 0)
+    hidden = hidden_cells(atlas, 2, 0, 0, atlas.tile(2, 0, 0).largest)
+    assert hidden is not None
+    blocks = np.arange(math.ceil(610 / 4)) * 4
+    last = np.minimum(np.arange(math.ceil(530 / 4)) * 4 + 4, 530) - 1
+    assert np.array_equal(hidden, blocks > last[:, None])
+
+
+@pytest.mark.parametrize("away", [0, 60, 300])
+def test_strongest_cell_is_that_of_the_whole_matrix(away):
+    trace = trace_of()
+    weights = trace.weights().numpy()
+    place = np.arange(N)
+    far = np.where((abs(place[:, None] - place) >= away) & ((place > 0) | (away == 0)), weights, 0)
+    row, col, weight = strongest(Atlas(trace, 0), away)
+    assert weight >= far.max() / 1.001
+    assert far[row, col] == pytest.approx(weight, rel=1e-5)
+
+
+def test_landmarks_need_a_survey():
+    with pytest.raises(ValueError, match="survey"):
+        landmarks(Atlas(trace_of(), 0))
+
+
+def test_passage_that_returns_is_the_strongest_place_far_away():
+    n = 2048
+    trace = made_up("echo", n)
+    first, again, length = passage(n)
+    atlas = Atlas(trace, 0)
+    for _ in atlas.survey():
+        pass
+    far = next(one for one in landmarks(atlas) if one.name == "Largest far away")
+    assert again <= far.row < again + length
+    assert far.column == far.row - again + first + 1  # the word that followed last time
+    assert search(trace.key_axis.labels, trace.key_axis.labels[far.row])
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_made_up_heads_look_back_only_and_are_the_same_every_time(head):
+    trace = made_up(head, 300)
+    weights = trace.weights()
+    assert (weights.triu(1) == 0).all()
+    assert torch.equal(weights, made_up(head, 300).weights())
+    assert weights.sum(1) == pytest.approx(np.ones(300), rel=1e-5)
+
+
+def test_memory_is_that_of_queries_keys_and_one_number_per_row():
+    atlas = Atlas(trace_of(300, 500), 0)
+    assert matrix_bytes(atlas) == 4 * 300 * 500
+    assert kept_bytes(atlas) == 4 * D * (300 + 500) + 8 * 300
+
+
+def run_with(*traces):
+    return ModelRun("test", None, Recording(list(traces)), tuple(map(str, range(N))))
+
+
+def test_text_may_be_as_long_as_its_traces_fit():
+    per_token = 3 * 4 * D
+    assert affordable_tokens(run_with(trace_of()), 5_000 * per_token) == 5_000
+    assert affordable_tokens(run_with(trace_of()), 50_000 * per_token) == MOST_TOKENS
+    biased = trace_of(bias=torch.ones(1, N, N))
+    most = affordable_tokens(run_with(biased, biased), 20_000_000)
+    assert 4 * most**2 + 2 * 3 * 4 * D * most == pytest.approx(20_000_000, rel=0.01)
+
+
+def test_model_that_hands_out_weights_only_gets_no_longer_text():
+    weights = from_weights(torch.full((1, N, N), 1 / N), name="", note="", mechanism="")
+    assert affordable_tokens(run_with(weights)) == N
