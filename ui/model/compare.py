@@ -42,14 +42,15 @@ def side_by_side(run: ModelRun, name: str, shown: Latest | None, look: Look = PL
         st.info(note)
     picked = chosen(name, run)
     facing = _facing(other, picked)
-    for column, one, at in zip(st.columns(2, gap="large"), (run, other), (picked, facing), strict=True):
+    sides = zip(("left", "right"), st.columns(2, gap="large"), (run, other), (picked, facing), strict=True)
+    for side, column, one, at in sides:
         with column:
             st.markdown(f"**{one.model}**")
             trace = groups(one.recording)[at.group][at.layer]
             glance_picture(one, at, look, width=520)
             does = habit(summaries_of(one, at.group)[at.layer][at.head])
             st.caption(f"Layer {at.layer + 1}, head {at.head + 1}: {does}.")
-            large_matrix(trace, at.head, look, f"{name}_pair_{'ab'[one is other]}", size=380)
+            large_matrix(trace, at.head, look, f"{name}_{side}", size=380)
     _change(run, other, picked, name)
 
 

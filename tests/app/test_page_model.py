@@ -1,0 +1,147 @@
+"""Your own model: the page as a whole, its views, recordings named on the command line, two runs side by side."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from attention_core import capture
+
+PAGE = "pages/model.py"
+
+
+@pytest.fixture
+def page(app):
+    return app.switch_page(PAGE).run()
+
+
+def words_of(page):
+    return " ".join(str(one.value) for kind in ("markdown", "caption", "info", "error") for one in page.get(kind))
+
+
+def titles(page):
+    return " ".join(str(one.value) for one in page.subheader) + " ".join(
+        str(one.proto.body) for one in page.get("html")
+    )
+
+
+def choose(page, what, value):
+    next(one for one in page.get("button_group") if one.label == what).set_value([value])
+    return page.run()
+
+
+def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_animal(page):
+    assert not page.exception
+    assert page.query_params["head"] == "encoder.3.self:1"
+    assert page.query_params["token"] == "10"
+    assert "Encoder self, layer 4, head 2" in titles(page)
+    assert "The query is `it`" in words_of(page)
+    assert len(page.get("vega_lite_chart")) >= 3
+
+
+@pytest.mark.parametrize(
+    ("view", "shown"),
+    [("heads", "Heads that look alike"), ("without", "Knock a head out"), ("pair", "Side by side")],
+)
+def test_every_view_opens_from_its_address(app, view, shown):
+    app.query_params["view"] = view
+    page = app.switch_page(PAGE).run()
+    assert not page.exception
+    assert not page.error
+    assert shown in titles(page)
+
+
+def test_a_link_opens_the_head_and_token_that_it_names(app):
+    app.query_params["head"] = "encoder.0.self:2"
+    app.query_params["token"] = "3"
+    page = app.switch_page(PAGE).run()
+    assert "Encoder self, layer 1, head 3" in titles(page)
+    assert "position 3" in words_of(page)
+
+
+@pytest.mark.parametrize("address", ["encoder.99.self:0", "nonsense", ":", "encoder.0.self:-4", "encoder.0.self:9999"])
+def test_a_link_to_a_head_that_is_not_there_opens_one_that_is(app, address):
+    app.query_params["head"] = address
+    app.query_params["token"] = "123456"
+    page = app.switch_page(PAGE).run()
+    assert not page.exception
+    assert "Encoder self, layer 1, head" in titles(page)
+
+
+def test_inputs_of_one_length_are_compared_head_by_head_and_of_others_told_why_not(app):
+    app.query_params["view"] = "pair"
+    page = app.switch_page(PAGE).run()
+    other = next(area for area in page.text_area if area.key.startswith("model_other"))
+    page = other.set_value("The animal didn't cross the street because it was too wide.").run()
+    assert not page.exception
+    assert "How far each head moved" in words_of(page)
+    other = next(area for area in page.text_area if area.key.startswith("model_other"))
+    page = other.set_value("Two words.").run()
+    assert not page.exception
+    assert "16 × 16 and 5 × 5 weights cannot be laid over each other" in words_of(page)
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    torch.manual_seed(0)
+    query, key = torch.randn(1, 3, 5, 8), torch.randn(1, 3, 7, 8)
+    with capture() as recorded:
+        F.scaled_dot_product_attention(query, key, key)
+        F.scaled_dot_product_attention(query, query, query, is_causal=True)
+    path = tmp_path_factory.mktemp("files") / "run.npz"
+    recorded.save(path)
+    return path
+
+
+def opened_with(monkeypatch, start_app, path):
+    monkeypatch.setattr(sys, "argv", ["app.py", str(path)])
+    return start_app()
+
+
+def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(monkeypatch, start_app, recording):
+    page = opened_with(monkeypatch, start_app, recording)
+    assert not page.exception
+    assert "run.npz: 2 calls of attention, 6 heads" in words_of(page).replace("**", "")
+    assert "attention" in titles(page).lower()
+    assert not any("Knock" in option for one in page.get("button_group") for option in one.options)
+
+
+def test_the_start_page_stays_reachable_after_a_recording_was_opened(monkeypatch, start_app, recording):
+    page = opened_with(monkeypatch, start_app, recording)
+    page = page.switch_page("pages/start.py").run()
+    assert not page.exception
+    assert "run.npz" not in words_of(page)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(None, "There is no file"), (b"PK nonsense", "damaged or no recording"), (b"", "damaged")]
+)
+def test_a_file_that_cannot_be_opened_is_told_and_the_page_goes_on(monkeypatch, start_app, tmp_path, content, told):
+    path = tmp_path / "broken.npz"
+    if content is not None:
+        path.write_bytes(content)
+    page = opened_with(monkeypatch, start_app, path)
+    assert not page.exception
+    assert told in words_of(page)
+    assert page.get("file_uploader")
+
+
+def test_tensors_named_on_the_command_line_open_in_the_atlas(monkeypatch, start_app, tmp_path):
+    path = tmp_path / "tensors.npz"
+    generator = np.random.default_rng(0)
+    np.savez(path, query=generator.normal(size=(2, 40, 8)), key=generator.normal(size=(2, 40, 8)))
+    page = opened_with(monkeypatch, start_app, path)
+    assert not page.exception
+    assert next(one for one in page.selectbox if one.label == "Map").value == "tensors"
+    assert "40 × 40" in words_of(page) + titles(page)
+
+
+def test_without_the_right_start_arguments_nothing_is_opened(monkeypatch, start_app):
+    monkeypatch.setattr(sys, "argv", ["pytest", "run.npz"])
+    page = start_app()
+    assert not page.exception
+    assert "run.npz" not in words_of(page)
