@@ -75,8 +75,8 @@ def _next_word(run: ModelRun, without: ModelRun, key: str, given: ModelInput, na
     st.markdown(
         f"**The text becomes {2 ** abs(total):,.3g} times {'less' if total < 0 else 'more'} probable** "
         f"({total:+.2f} bits); what is expected changes by {small(float(changed.mean()))} bits a position, "
-        f"{small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} (Jensen-Shannon divergence, "
-        "0 to 1)."
+        f"{small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} "
+        "(Jensen-Shannon divergence, 0 to 1)."
     )
 
     def look() -> None:
