@@ -73,7 +73,9 @@ def heads_chart(
     crosses = alt.Chart(frame[frame["is_off"]])
     layer_marks = [
         _bar(pictures, title),
-        image.mark_image(smooth=False, aspect=False, aria=False).encode(**corners, url="url:N"),
+        image.mark_image(smooth=True, aspect=False, aria=False).encode(
+            **corners, url="url:N"
+        ),  # narrow pages shrink it
         *_names(n_layers, n_heads, right, down, pictures, x, y),
         crosses.mark_rect(color="#10141a", opacity=0.55, aria=False).encode(**corners),
         crosses.mark_text(

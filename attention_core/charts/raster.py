@@ -70,10 +70,11 @@ def _index(shares: np.ndarray, n_colours: int) -> np.ndarray:
 def _palette_png(index: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
     """Return a picture of colours 0 to n - 1 of the ramp, n = masked, n + 1 = clear."""
     image = Image.fromarray(index)
-    image.putpalette([*ramp.lookup(n_colours).ravel().tolist(), *MASKED_COLOUR[:3]])
-    opaque = bytes([255] * n_colours)
+    beyond = [MASKED_COLOUR, (0, 0, 0, 0)][: 256 - n_colours]
+    image.putpalette([*ramp.lookup(n_colours).ravel().tolist(), *(part for colour in beyond for part in colour[:3])])
+    opacity = bytes([255] * n_colours + [colour[3] for colour in beyond])
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=3, transparency=opaque + bytes([MASKED_COLOUR[3], 0][: 256 - n_colours]))
+    image.save(buffer, "PNG", compress_level=3, transparency=opacity)
     return buffer.getvalue()
 
 

@@ -121,7 +121,7 @@ class TokenView {
     list.setAttribute("aria-label", name);
     return tokens.map(([text, glued, muted], place) => {
       if (this.mode === "text" && place && !glued) list.append(" ");
-      const node = make(list, "span", `token${muted ? " muted" : ""}`, text);
+      const node = make(list, "span", `token${muted ? " muted" : ""}${glued ? " glued" : ""}`, text);
       node.setAttribute("role", "button");
       node.tabIndex = -1;
       node.side = side;

@@ -1,0 +1,154 @@
+"""Charts of many heads: one image that loses no bright cell, masked cells, colours, clicks, maps and distances."""
+
+from __future__ import annotations
+
+import base64
+import io
+from dataclasses import replace
+
+import altair as alt
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from attention_core.charts import mosaic as mosaic_module
+from attention_core.charts.head_maps import distance_chart, layer_head_map
+from attention_core.charts.heads import heads_chart
+from attention_core.charts.mosaic import UNIFORM_AT, mosaic, own_ramp
+from attention_core.heads import Look, distances
+from attention_core.recording import from_weights
+from attention_core.trace import AttentionTrace, Axis
+
+
+def of_weights(weights) -> AttentionTrace:
+    """Return a trace with exactly these weights, (n_heads, n_queries, n_keys)."""
+    return from_weights(torch.tensor(np.asarray(weights), dtype=torch.float32), name="", note="", mechanism="toy")
+
+
+def random_trace(n_heads: int, n: int, *, is_causal: bool = False) -> AttentionTrace:
+    query, key, value = torch.randn(3, n_heads, n, 8, generator=torch.Generator().manual_seed(n))
+    axis = Axis.numbered("tokens", n)
+    return AttentionTrace(
+        mechanism="toy", query=3 * query, key=key, value=value, query_axis=axis, key_axis=axis, is_causal=is_causal
+    )
+
+
+def pixels(drawn, layer: int, head: int) -> np.ndarray:
+    """Return a head's picture as colours, uint8 (height, width, 4)."""
+    whole = Image.open(io.BytesIO(base64.b64decode(drawn.url.partition(",")[2]))).convert("RGBA")
+    top, left = layer * (drawn.height + drawn.gap), head * (drawn.width + drawn.gap)
+    return np.asarray(whole)[top : top + drawn.height, left : left + drawn.width]
+
+
+def nearest(drawn, shares: np.ndarray) -> np.ndarray:
+    """Return the colours of places on the ramp, with the steps of the image."""
+    return drawn.ramp.lookup(127)[np.rint(shares * 126).astype(int)]
+
+
+def valid(chart) -> dict:
+    spec = chart.to_dict()
+    alt.LayerChart.from_dict(spec, validate=True)
+    return spec
+
+
+def test_no_bright_cell_is_lost_when_pictures_shrink():
+    generator = np.random.default_rng(0)
+    weights = np.full((2, 300, 300), 1e-3)
+    at = generator.integers(0, 300, (40, 2))
+    weights[1, at[:, 0], at[:, 1]] = 1
+    drawn = mosaic([of_weights(weights)], size=70)
+    assert (drawn.width, drawn.height, drawn.n_rows) == (70, 70, 300)
+    bright = (pixels(drawn, 0, 1)[..., :3] == nearest(drawn, np.array([1.0]))).all(-1)
+    expected = np.zeros((70, 70), bool)
+    edges = np.arange(71) * 300 // 70
+    expected[np.searchsorted(edges, at[:, 0], "right") - 1, np.searchsorted(edges, at[:, 1], "right") - 1] = True
+    np.testing.assert_array_equal(bright, expected)
+
+
+def test_small_matrices_are_drawn_cell_by_cell_and_pictures_stay_apart():
+    trace = random_trace(3, 5)
+    drawn = mosaic([trace, trace], size=60)
+    for layer, head in ((0, 0), (1, 2)):
+        shares = drawn.ramp.position(trace.weights(head).numpy())[np.arange(60) * 5 // 60][:, np.arange(60) * 5 // 60]
+        np.testing.assert_array_equal(pixels(drawn, layer, head)[..., :3], nearest(drawn, shares))
+    whole = np.asarray(Image.open(io.BytesIO(base64.b64decode(drawn.url.partition(",")[2]))).convert("RGBA"))
+    assert whole.shape == (2 * 60 + 9, 3 * 60 + 18, 4)
+    assert not whole[60:69, :, 3].any()
+    assert drawn.largest[1][2] == pytest.approx(float(trace.weights(2).max()), rel=1e-6)
+
+
+def test_what_may_not_be_seen_is_grey_in_large_pictures_too():
+    drawn = mosaic([random_trace(1, 200, is_causal=True)], size=50)
+    opaque = pixels(drawn, 0, 0)[..., 3] == 255
+    np.testing.assert_array_equal(opaque, np.tri(50, dtype=bool))
+
+
+def test_other_shapes_and_blocks_give_the_same_picture(monkeypatch):
+    weights = torch.rand(1, 90, 400, generator=torch.Generator().manual_seed(1)).softmax(-1)
+    drawn = mosaic([of_weights(weights)], size=80, of_its_own=True)
+    assert (drawn.height, drawn.width) == (20, 80)
+    monkeypatch.setattr(mosaic_module, "ROWS_AT_ONCE", 7)
+    assert mosaic([of_weights(weights)], size=80, of_its_own=True).url == drawn.url
+
+
+def test_very_long_inputs_are_drawn_from_a_sample_that_is_told(monkeypatch):
+    trace = random_trace(2, 400)
+    monkeypatch.setattr(mosaic_module, "MOST_CELLS", 2 * 400 * 90)
+    drawn = mosaic([trace], size=40)
+    assert (drawn.n_rows, drawn.n_queries) == (80, 400)
+    most = mosaic([replace(trace, query=trace.query * 0)], size=40, of_its_own=True).largest
+    assert most[0][0] == pytest.approx(1 / 400, rel=1e-4)
+
+
+def test_colours_of_its_own_have_one_place_for_looking_everywhere_alike():
+    for uniform, largest in ((1 / 512, 0.9), (1 / 512, 1 / 500), (1 / 40, 0.3)):
+        ramp = own_ramp(uniform, largest)
+        assert float(ramp.position(np.array([uniform]))[0]) == pytest.approx(UNIFORM_AT, abs=1e-6)
+        assert ramp.high >= largest
+    dull = mosaic([of_weights(np.full((1, 64, 64), 1 / 64))], size=64, of_its_own=True)
+    assert (pixels(dull, 0, 0)[..., :3] == nearest(dull, np.array([UNIFORM_AT]))).all()
+    assert own_ramp(0.0, 0.0).position(np.zeros(1)) == 0
+
+
+def test_hidden_keys_are_dark_in_the_pictures():
+    trace = random_trace(1, 12)
+    drawn = mosaic([trace], size=48, look=Look(times_value=True, hidden=frozenset({3})), of_its_own=True)
+    assert (pixels(drawn, 0, 0)[:, 12:16, :3] == nearest(drawn, np.array([0.0]))).all()
+
+
+@pytest.mark.parametrize("of_its_own", [False, True])
+def test_heads_of_uneven_layers_can_be_clicked(of_its_own):
+    drawn = mosaic([random_trace(1, 6), random_trace(3, 6)], size=30, of_its_own=of_its_own)
+    notes = [["one"], ["two", "three", "four"]]
+    spec = valid(heads_chart(drawn, notes, chosen=(1, 2), select="head", title="weight"))
+    rows = [row for data in spec["datasets"].values() for row in data if "note" in row]
+    told = {(row["layer"], row["head"], row["note"]) for row in rows}
+    assert told == {(0, 0, "one"), (1, 0, "two"), (1, 1, "three"), (1, 2, "four")}
+    assert ("its largest" in str(spec)) is of_its_own
+    assert str(spec).count("data:image/png") == 1
+
+
+def test_many_small_heads_are_numbered_sparsely():
+    trace = random_trace(32, 4)
+    spec = valid(heads_chart(mosaic([trace], size=12), [[""] * 32], chosen=(0, 0)))
+    texts = [row["text"] for data in spec["datasets"].values() for row in data if "text" in row]
+    assert "head 1" not in texts
+    assert {"1", "3", "31"} <= set(texts)
+    assert "2" not in texts
+
+
+def test_numbers_of_heads_are_a_map_with_gaps_where_there_is_no_head():
+    spec = valid(layer_head_map([[0.5], [0.25, 1.0]], title="Share", chosen=(1, 0), select="cell", high=1.0))
+    rows = [row for data in spec["datasets"].values() for row in data if "masked" in row]
+    assert [row["value"] for row in rows[:4]] == [0.5, None, 0.25, 1.0]
+    assert spec["params"][0]["select"]["fields"] == ["row", "col"]
+    assert valid(layer_head_map([[float("nan")]], title="Distance", chosen=(0, 0)))["layer"]
+
+
+@pytest.mark.parametrize("n_heads", [3, 40])
+def test_distances_are_near_bright_and_name_their_heads(n_heads):
+    layers = [random_trace(n_heads, 6), random_trace(n_heads, 6)]
+    spec = valid(distance_chart(distances(layers), [n_heads, n_heads], n_heads + 1))
+    assert ("2 · 2" in str(spec)) is (n_heads == 3)
+    assert ("'layer ' + (indexof([0, 40]" in str(spec)) is (n_heads == 40)
