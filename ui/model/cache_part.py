@@ -33,13 +33,13 @@ def kv_cache(made: Generation, name: str) -> None:
         "Kept vectors",
         ["keys", "values"],
         default="keys",
-        key=f"{name}_kept",
+        key=f"{name}_says_kept",
         required=True,
         format_func=str.capitalize,
         persist_state="session",
         label_visibility="collapsed",
     )
-    with st.container(key=f"{name}_kept_picture"):
+    with st.container(key=f"{name}_says_kept_picture"):
         st.altair_chart(
             kept_chart(
                 lengths_kept(made, what),
@@ -89,9 +89,9 @@ def _sentences(found: Kept) -> list[str]:
 
 def _measured(made: Generation, name: str) -> None:
     """Measure what the next token costs with the cache and without, when asked."""
-    state = f"{name}_step_cost"
+    state = f"{name}_says_step_cost"
     token = made.ids[-1]
-    if st.button("Measure the next token", key=f"{name}_measure_step", icon=":material/timer:"):
+    if st.button("Measure the next token", key=f"{name}_says_measure_step", icon=":material/timer:"):
         with COMPUTE, st.spinner("Measuring"):
             costs = measure_step(made, token)
         st.session_state[state] = [len(made.ids), made.pretrained.name, *map(list, costs)]

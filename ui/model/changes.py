@@ -58,7 +58,7 @@ def _next_word(run: ModelRun, without: ModelRun, key: str, given: ModelInput, na
     before, after = run.logits, without.logits
     skipped = len(ids) - len(before)
     changed = divergence(before, after)
-    place = min(st.session_state.get(f"{name}_change_at", len(ids) - 1), len(ids) - 1)
+    place = min(st.session_state.get(f"{name}_out_change_at", len(ids) - 1), len(ids) - 1)
     row = max(0, place - skipped)
     gains = log_probabilities(after, ids[skipped:]) - log_probabilities(before, ids[skipped:])
     shown = [Chip(text, 0, "the first token, which nothing expected", "#888888") for text in tokens[: skipped + 1]]
@@ -80,17 +80,17 @@ def _next_word(run: ModelRun, without: ModelRun, key: str, given: ModelInput, na
     )
 
     def look() -> None:
-        st.session_state[f"{name}_change_at"] = chosen_chip(f"{name}_change")
+        st.session_state[f"{name}_out_change_at"] = chosen_chip(f"{name}_out_change")
 
     chips(
-        f"{name}_change",
+        f"{name}_out_change",
         shown,
         chosen=place,
         label="The text, by the change of its tokens",
         hint="Orange: less probable without; blue: more. Click one to see what is expected after it.",
         on_choose=look,
     )
-    _tokens_chart(before[row], after[row], key, f"{name}_change_bars")
+    _tokens_chart(before[row], after[row], key, f"{name}_out_change_bars")
 
 
 def _hidden_word(run: ModelRun, key: str, given: ModelInput, name: str, off: tuple[Head, ...]) -> None:
@@ -106,7 +106,7 @@ def _hidden_word(run: ModelRun, key: str, given: ModelInput, name: str, off: tup
         f"**With {literal(run.tokens[place].strip())} hidden, what is expected there changes by {small(amount)} bits** "
         "(Jensen-Shannon, 0 to 1)."
     )
-    _tokens_chart(before, after, key, f"{name}_hidden_change")
+    _tokens_chart(before, after, key, f"{name}_out_hidden_change")
 
 
 def _tokens_chart(before: Tensor, after: Tensor, key: str, name: str) -> None:
@@ -130,7 +130,7 @@ def _classes(run: ModelRun, without: ModelRun, key: str, name: str) -> None:
         amount = float(divergence(run.logits, without.logits)[0])
         st.markdown(f"**The classes change by {small(amount)} bits** (Jensen-Shannon, 0 to 1).")
         chart = before_after_chart(labels, one[list(tops)].tolist(), other[list(tops)].tolist(), names=NAMES)
-        st.altair_chart(chart, key=f"{name}_classes", alt="Probabilities of classes with every head and without")
+        st.altair_chart(chart, key=f"{name}_out_classes", alt="Probabilities of classes with every head and without")
     if run.hidden is None or without.hidden is None or run.hidden.shape != without.hidden.shape:
         return
     changed = cosine_change(run.hidden, without.hidden).cpu().numpy()
@@ -138,7 +138,9 @@ def _classes(run: ModelRun, without: ModelRun, key: str, name: str) -> None:
         patches = changed[run.n_prefix :].reshape(run.patch_grid)
         ramp = Ramp(VIRIDIS, 0.0, float(max(patches.max(), 1e-6)))
         chart = picture(patches, ramp, title="1 - cosine of the last layer", size=220)
-        st.altair_chart(chart, key=f"{name}_patches", width="content", alt="Change of the last layer, patch by patch")
+        st.altair_chart(
+            chart, key=f"{name}_out_patches", width="content", alt="Change of the last layer, patch by patch"
+        )
 
 
 def _last_layer(run: ModelRun, without: ModelRun, key: str, name: str) -> None:
@@ -159,7 +161,9 @@ def _last_layer(run: ModelRun, without: ModelRun, key: str, name: str) -> None:
         for text, amount in zip(tokens, turned.tolist(), strict=True)
     ]
     hint = f"The strongest shade: {small(most)}. Hover a token for its change."
-    chips(f"{name}_turned", shown, chosen=None, label="The tokens by their change", hint=hint, on_choose=lambda: None)
+    chips(
+        f"{name}_out_turned", shown, chosen=None, label="The tokens by their change", hint=hint, on_choose=lambda: None
+    )
 
 
 def small(amount: float) -> str:

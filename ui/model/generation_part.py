@@ -74,12 +74,12 @@ def generation(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
 
 def _settings(name: str) -> tuple[float, int]:
     """Let a person choose how the model says its next token; returns temperature (0 = the likeliest) and seed."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{name}_drawing"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{name}_says_drawing"):
         way = st.segmented_control(
             "It says",
             ["likeliest", "drawn"],
             default="likeliest",
-            key=f"{name}_way",
+            key=f"{name}_says_way",
             required=True,
             persist_state="session",
             format_func={"likeliest": "The likeliest", "drawn": "Drawn by chance"}.get,
@@ -87,15 +87,15 @@ def _settings(name: str) -> tuple[float, int]:
         if way != "drawn":
             return 0.0, 0
         temperature = st.slider(
-            "Temperature", 0.1, 2.0, 1.0, 0.1, key=f"{name}_temperature", width=150, persist_state="session"
+            "Temperature", 0.1, 2.0, 1.0, 0.1, key=f"{name}_says_temperature", width=150, persist_state="session"
         )
-        seed = st.number_input("Seed", 0, 9999, 0, key=f"{name}_seed", width=100, persist_state="session")
+        seed = st.number_input("Seed", 0, 9999, 0, key=f"{name}_says_seed", width=100, persist_state="session")
     return float(temperature), int(seed)
 
 
 def _write_several(name: str, key: str, given: ModelInput, temperature: float, seed: int) -> None:
     """Write the tokens that were asked for; a click on anything stops it, and what was written stays."""
-    n = st.session_state.pop(f"{name}_asked", 0)
+    n = st.session_state.pop(f"{name}_says_asked", 0)
     if not n:
         return
     bar = st.progress(0.0, text="Writing; a click on anything stops it") if n > 1 else None
@@ -114,13 +114,13 @@ def _buttons(name: str, key: str, given: ModelInput, made: Generation, temperatu
     end = why_ended(name, key, given, made.ids)
 
     def ask(n: int) -> None:
-        st.session_state[f"{name}_asked"] = n
+        st.session_state[f"{name}_says_asked"] = n
 
-    with st.container(horizontal=True, gap="small", key=f"{name}_write_examples"):
-        st.button("Next token", key=f"{name}_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
-        st.button(f"{AT_ONCE} more", key=f"{name}_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
-        st.button("Back one", key=f"{name}_back", on_click=back, args=(name,), disabled=len(made.ids) < 2)
-        st.button("Start again", key=f"{name}_restart", on_click=restart, args=(name, key, given))
+    with st.container(horizontal=True, gap="small", key=f"{name}_says_write_examples"):
+        st.button("Next token", key=f"{name}_says_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
+        st.button(f"{AT_ONCE} more", key=f"{name}_says_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
+        st.button("Back one", key=f"{name}_says_back", on_click=back, args=(name,), disabled=len(made.ids) < 2)
+        st.button("Start again", key=f"{name}_says_restart", on_click=restart, args=(name, key, given))
     if end:
         st.caption(end)
     elif temperature:
@@ -135,7 +135,7 @@ def _text(run: ModelRun, made: Generation, name: str) -> None:
         "Shade",
         list(SHADES),
         default="surprise",
-        key=f"{name}_shade",
+        key=f"{name}_says_shade",
         required=True,
         format_func=SHADES.get,
         persist_state="session",
@@ -149,7 +149,7 @@ def _text(run: ModelRun, made: Generation, name: str) -> None:
         hint = f"{_title(made, number, head)}: what {made.tokens[place].strip()}, the framed token, looks at."
         if trace.n_keys != len(made.ids):
             chips(
-                f"{name}_source",
+                f"{name}_says_source",
                 _weighed(made.source_tokens, weights, 0),
                 chosen=None,
                 label="What the encoder read",
@@ -160,12 +160,12 @@ def _text(run: ModelRun, made: Generation, name: str) -> None:
     first = n_given(name)
     shown = _weighed(made.tokens, weights, first) if weights is not None else _surprising(made, first)
     chips(
-        f"{name}_text",
+        f"{name}_says_text",
         shown,
         chosen=place,
         label="The text so far",
         hint=hint,
-        on_choose=lambda: look_at(name, chosen_chip(f"{name}_text") or 0),
+        on_choose=lambda: look_at(name, chosen_chip(f"{name}_says_text") or 0),
     )
 
 
@@ -195,12 +195,12 @@ def _expectation(name: str, made: Generation, temperature: float) -> None:
     st.markdown(f"After {literal(('… ' if place > 4 else '') + before)}")
 
     def take() -> None:
-        picked = chosen_piece(f"{name}_expected")
+        picked = chosen_piece(f"{name}_says_expected")
         if picked is not None and picked[1] == [place, len(made.ids)]:
             say(name, picked[0], place)
 
     shown = [Bar(one.id, one.text, one.probability) for one in found.likeliest]
-    word_bars(f"{name}_expected", shown, [place, len(made.ids)], said, take)
+    word_bars(f"{name}_says_expected", shown, [place, len(made.ids)], said, take)
     st.caption(rest_words(found) + ("" if said is None else " Click another than the text has to go on from there."))
 
 
@@ -221,7 +221,7 @@ def _growing(run: ModelRun, made: Generation, name: str) -> None:
             marked_row=trace.n_queries - 1,
             ramp=weights_ramp(trace.n_keys),
         ),
-        key=f"{name}_growing_{number}_{head}_{trace.n_queries}",
+        key=f"{name}_says_growing_{number}_{head}_{trace.n_queries}",
         width="content",
         alt=f"Weights of {_title(made, number, head)}, of the text so far; the newest row is framed",
     )

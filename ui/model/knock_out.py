@@ -33,7 +33,7 @@ def knock_out(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
         given: its input.
         name: prefix of the section's state, which is the page's.
     """
-    if st.session_state.pop(f"{name}_worth_clicked", False):
+    if st.session_state.pop(f"{name}_out_worth_clicked", False):
         st.rerun()  # the head that was clicked is chosen on the whole page
     section("Knock a head out")
     st.markdown(
@@ -82,7 +82,7 @@ def _number(run: ModelRun, group: str, layer: int) -> int:
 
 def _choose_heads(run: ModelRun, name: str, picked: Chosen) -> list[Head]:
     """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
-    state, field = st.session_state, f"{name}_off"
+    state, field = st.session_state, f"{name}_out"
     heads = names_of_heads(run)
     now = f"{picked.group}, layer {picked.layer + 1}, head {picked.head + 1}"
     before = state.get(field)
@@ -96,7 +96,7 @@ def _choose_heads(run: ModelRun, name: str, picked: Chosen) -> list[Head]:
     def add() -> None:
         state[field] = [*state[field], now]
 
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{name}_off_row"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{name}_out_row"):
         names = st.multiselect(
             "Switched off",
             list(heads),
@@ -106,7 +106,7 @@ def _choose_heads(run: ModelRun, name: str, picked: Chosen) -> list[Head]:
             persist_state="session",
         )
         if now not in names:
-            st.button(f"Add {now}", key=f"{name}_off_add", on_click=add)
+            st.button(f"Add {now}", key=f"{name}_out_add", on_click=add)
     return [heads[one] for one in names]
 
 
@@ -126,7 +126,7 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
     if not done.size:
         return
     in_thousandths = done.max() < 0.1
-    chart_key = f"{name}_worth_{picked.group}_{len(layers)}_{amounts.shape[1]}"
+    chart_key = f"{name}_out_worth_{picked.group}_{len(layers)}_{amounts.shape[1]}"
     small = max(amounts.shape) <= MAX_RECT_SIDE
 
     def take() -> None:
@@ -134,8 +134,8 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
         if clicked:
             layer, head = int(clicked[0]["row"]), int(clicked[0]["col"])
             choose(name, group=picked.group, layer=layer, head=head)
-            st.session_state[f"{name}_off"] = [f"{picked.group}, layer {layer + 1}, head {head + 1}"]
-            st.session_state[f"{name}_worth_clicked"] = True
+            st.session_state[f"{name}_out"] = [f"{picked.group}, layer {layer + 1}, head {head + 1}"]
+            st.session_state[f"{name}_out_worth_clicked"] = True
 
     st.altair_chart(
         layer_head_map(
@@ -160,19 +160,19 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
 
 def _go_on(found: KnockOutMap, key: str, given: ModelInput, name: str) -> None:
     """Go on with the map while it was asked for; a click on anything stops it and keeps what is done."""
-    state = f"{name}_trying"
+    state = f"{name}_out_trying"
 
     def ask(wanted: bool) -> None:
         st.session_state[state] = wanted
 
     if not st.session_state.get(state):
         words = "Try every head" if not found.effects else f"Go on, {found.share:.0%} are done"
-        st.button(words, key=f"{name}_try", on_click=ask, args=(True,), icon=":material/grid_on:")
+        st.button(words, key=f"{name}_out_try", on_click=ask, args=(True,), icon=":material/grid_on:")
         return
     st.session_state[state] = False  # whatever is clicked meanwhile ends this run, and does not begin it again
     bar = st.progress(found.share, text=f"{len(found.effects)} of {len(found.heads)} heads")
     stop = st.empty()
-    stop.button("Stop", key=f"{name}_stop", on_click=ask, args=(False,))
+    stop.button("Stop", key=f"{name}_out_stop", on_click=ask, args=(False,))
     pretrained, prepared = pretrained_of(key), prepared_of(key, given)
     steps = fill(pretrained, prepared.inputs, found)
     try:
@@ -204,7 +204,7 @@ def _which_effect(key: str, name: str) -> str:
         "Change of",
         list(names),
         default="everywhere",
-        key=f"{name}_worth_of",
+        key=f"{name}_out_worth_of",
         required=True,
         format_func=names.get,
         persist_state="session",

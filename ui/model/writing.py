@@ -168,7 +168,7 @@ def why_ended(name: str, key: str, given: ModelInput, ids: tuple[int, ...]) -> s
 
 
 def _place(name: str) -> str:
-    return f"{name}_writing"
+    return f"{name}_says_writing"
 
 
 def _of(key: str, given: ModelInput) -> str:
