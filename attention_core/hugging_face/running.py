@@ -190,12 +190,14 @@ def _ours() -> Iterator[None]:
 @contextmanager
 def _evaluating(model: nn.Module) -> Iterator[None]:
     before = {module: module.training for module in model.modules()}
-    model.eval()
+    if any(before.values()):
+        model.eval()
     try:
         yield
     finally:
         for module in model.modules():  # some exchange modules while they run: the new ones are in the model's mode
-            module.training = before.get(module, before[model])
+            if module.training != (mode := before.get(module, before[model])):
+                module.training = mode
 
 
 @contextmanager
