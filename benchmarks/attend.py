@@ -12,13 +12,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 
 from attention_core import attend, load
-from benchmarks.report import load_average, milliseconds_each, publish
+from benchmarks.report import load_average, milliseconds_each, peak_kilobytes, publish, reset_peak
 
 SIZES = (784, 4096, 16384)
 D = 16
@@ -37,20 +36,9 @@ def measure_memory(kind: str, n: int) -> None:
     warm, query, key, value = (torch.randn(1, 1, size, D) for size in (300, n, n, n))
     with torch.inference_mode():
         _run(kind, warm, warm, warm)
-        before = _reset_peak()
+        before = reset_peak()
         _run(kind, query, key, value)
-    print(json.dumps((_kilobytes("VmHWM") - before) / 1024))
-
-
-def _reset_peak() -> int:
-    """Set the peak of the resident memory to what is resident now, and return that in kilobytes (Linux)."""
-    Path("/proc/self/clear_refs").write_text("5")
-    return _kilobytes("VmRSS")
-
-
-def _kilobytes(name: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(name))
+    print(json.dumps((peak_kilobytes() - before) / 1024))
 
 
 def _run(kind: str, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:

@@ -56,6 +56,22 @@ def publish(name: str, rows: Sequence[Sequence[str]], figures: dict[str, Any], c
     (RESULTS / f"{name}.json").write_text(json.dumps(facts, indent=2) + "\n")
 
 
+def reset_peak() -> int:
+    """Set the peak of this process's resident memory to what is resident now, and return that in kilobytes (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return _kilobytes("VmRSS")
+
+
+def peak_kilobytes() -> int:
+    """Return the most that was resident since reset_peak (Linux)."""
+    return _kilobytes("VmHWM")
+
+
+def _kilobytes(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+
 def load_average() -> float:
     """Return how many processes wanted a core in the last minute."""
     return round(os.getloadavg()[0], 1)

@@ -1,0 +1,110 @@
+"""What it costs to keep every attention of a model: python -m benchmarks.capture.
+
+A randomly initialised BERT of MiniLM's widths with longer positions, without a trace (torch's fused attention), with
+trace_model, inside capture(), and with output_attentions=True, which needs the model's written-out attention. Goals: a
+trace of every layer takes at most 1.15 times the model's own forward pass, at n = 512 and 2,048; the extra memory at
+n = 4,096 is at most a twentieth of that of output_attentions.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from transformers import BertConfig, BertModel
+
+from attention_core import capture, trace_model
+from benchmarks.report import load_average, milliseconds_each, peak_kilobytes, publish, reset_peak
+
+N_LAYERS, N_HEADS, WIDTH = 6, 12, 384
+ROUNDS = {512: 31, 2048: 11}
+N_FOR_MEMORY = 4096
+WAYS = ("the model alone", "trace_model", "capture", "output_attentions")
+
+
+def call_of(way: str, n: int) -> Callable[[], object]:
+    """Return a call of a model of its own that goes one of the ways over n tokens."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=30_522,
+        hidden_size=WIDTH,
+        num_hidden_layers=N_LAYERS,
+        num_attention_heads=N_HEADS,
+        intermediate_size=4 * WIDTH,
+        max_position_embeddings=max(N_FOR_MEMORY, n),
+    )
+    config._attn_implementation = "eager" if way == "output_attentions" else "sdpa"
+    model = BertModel(config).eval()
+    generator = torch.Generator().manual_seed(1)
+    inputs = {
+        "input_ids": torch.randint(1000, 30_000, (1, n), generator=generator),
+        "attention_mask": torch.ones(1, n, dtype=torch.int64),
+    }
+
+    def alone(**more: Any) -> object:
+        with torch.no_grad():
+            return model(**inputs, **more)
+
+    def captured() -> object:
+        with capture() as recording:
+            alone()
+        return recording
+
+    return {
+        "the model alone": alone,
+        "trace_model": lambda: trace_model(model, **inputs),
+        "capture": captured,
+        "output_attentions": lambda: alone(output_attentions=True),
+    }[way]
+
+
+def extra_megabytes(way: str) -> float:
+    """Return how far the resident memory of a fresh process rises in one call over 4,096 tokens."""
+    command = [sys.executable, "-m", "benchmarks.capture", way]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def measure_memory(way: str) -> None:
+    """Go one of the ways in this process, and print how far its resident memory rises at its highest."""
+    call_of(way, 300)()
+    call = call_of(way, N_FOR_MEMORY)
+    before = reset_peak()
+    kept = call()
+    print(json.dumps((peak_kilobytes() - before) / 1024))
+    del kept
+
+
+def main() -> None:
+    """Measure in turns, print, write results/capture.json."""
+    before = load_average()
+    times = {n: milliseconds_each({way: call_of(way, n) for way in WAYS}, rounds) for n, rounds in ROUNDS.items()}
+    ratios = {n: {way: some[way] / some["the model alone"] for way in WAYS} for n, some in times.items()}
+    rises = {way: extra_megabytes(way) for way in WAYS}
+    extra = {way: rise - rises["the model alone"] for way, rise in rises.items()}
+    rows = [["", *(f"n = {n:,}" for n in ROUNDS), "goal", f"extra memory at {N_FOR_MEMORY:,}"]]
+    for way in WAYS:
+        goal = "1.15" if way in ("trace_model", "capture") else ""
+        part = f", 1/{extra['output_attentions'] / max(extra[way], 0.1):.0f} (goal 1/20)" if goal else ""
+        cells = [f"{times[n][way]:.0f} ms, {ratios[n][way]:.2f}" for n in ROUNDS]
+        rows.append([way, *cells, goal, f"{extra[way]:,.0f} MB{part}"])
+    figures = {
+        "milliseconds": {str(n): {way: round(ms, 1) for way, ms in some.items()} for n, some in times.items()},
+        "times_the_model_alone": {str(n): {way: round(r, 3) for way, r in some.items()} for n, some in ratios.items()},
+        "rise_of_memory_mb": {way: round(rise, 1) for way, rise in rises.items()},
+        "extra_memory_mb": {way: round(more, 1) for way, more in extra.items()},
+        "load": [before, load_average()],
+        "torch": torch.__version__,
+    }
+    publish("capture", rows, figures, "python -m benchmarks.capture")
+
+
+if __name__ == "__main__":
+    measure_memory(sys.argv[1]) if len(sys.argv) == 2 else main()
