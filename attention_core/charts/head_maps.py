@@ -84,8 +84,8 @@ def distance_chart(found: Distances, n_heads: Sequence[int], chosen: int, *, siz
     if len(axis) > MAX_RECT_SIDE:  # too many heads to name: the axes tell where each layer begins
         starts = np.concatenate([[0], np.cumsum(n_heads)[:-1]]).tolist()
         every = -(-len(starts) // 12)
-        names = f"'layer ' + (indexof({starts}, datum.value) + 1)"
-        layers = alt.Axis(values=starts[::every], labelExpr=names, grid=False)
+        text = f"'layer ' + (indexof({starts}, datum.value) + 1)"
+        layers = alt.Axis(values=starts[::every], labelExpr=text, grid=False)
         for where in ("x", "y"):
             getattr(chart.layer[0].encoding, where).axis = layers
     return chart

@@ -19,7 +19,7 @@ from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace
 from ui.model.kept import kept
 from ui.model.patches import patch_view
-from ui.model.state import choose, chosen
+from ui.model.state import choose, chosen, write_address
 
 ASSETS = Path(__file__).parents[1] / "assets"
 WINDOW = 512
@@ -67,6 +67,7 @@ def token_view(name: str, run: ModelRun, trace: AttentionTrace, head: int, look:
         head: of the layer, from 0.
         look: what is shown in place of the plain weights.
     """
+    write_address(name, run)  # a click here reruns no more than this part of the page
     query = min(chosen(name, run).query, trace.n_queries - 1)
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:

@@ -1,0 +1,101 @@
+"""Heads of a model in a real browser: click one, hover its tokens, use the keys, two columns, weight x |value|."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ui.navigation import PAGES
+
+ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "model.py")
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+HEADS = ".st-key-model_glance .marks"
+TOKENS = ".st-key-model_tokens .token"
+TIP = ".st-key-model_tokens .tip"
+
+
+@pytest.fixture
+def visitor(page, app_url):
+    """The page on one head of the model that comes as a package, painted."""
+    page.goto(f"{app_url}/{ADDRESS}?head=encoder.1.self:8&token=3")
+    page.locator(HEADS).wait_for(timeout=90_000)
+    page.locator(TOKENS).first.wait_for()
+    settle(page)
+    return page
+
+
+def settle(page) -> None:
+    page.wait_for_timeout(300)
+    page.wait_for_function(IDLE)
+
+
+def boxes(page) -> list:
+    return page.evaluate(
+        """selector => {
+            const found = [];
+            const visit = (root) => {
+                root.querySelectorAll('.token, .frame').forEach((node) => {
+                    const box = node.getBoundingClientRect();
+                    found.push([box.x, box.y, box.width, box.height]);
+                });
+                root.querySelectorAll('*').forEach((node) => node.shadowRoot && visit(node.shadowRoot));
+            };
+            visit(document.querySelector(selector));
+            return found;
+        }""",
+        ".st-key-model_tokens",
+    )
+
+
+def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_address(visitor):
+    place = visitor.locator(HEADS).bounding_box()
+    visitor.mouse.click(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.5)
+    visitor.wait_for_url(re.compile(r"head=encoder\.\d\.self%3A[5-8]&"))
+    layer, head = re.search(r"encoder\.(\d)\.self%3A(\d)", visitor.url).groups()
+    visitor.get_by_text(f"layer {int(layer) + 1}, head {int(head) + 1}").first.wait_for()
+    settle(visitor)
+    visitor.locator(TOKENS).nth(6).click()
+    visitor.wait_for_url(re.compile("token=6"))
+    settle(visitor)
+    assert visitor.locator(TOKENS).nth(6).get_attribute("aria-pressed") == "true"
+    assert visitor.get_by_text("position 6").count()
+
+
+def test_hovering_and_the_keys_show_both_directions_without_moving_anything(visitor):
+    visitor.locator(TOKENS).nth(5).scroll_into_view_if_needed()
+    before, first = boxes(visitor), visitor.locator(TIP).first.inner_text()
+    assert len(before) > 10
+    visitor.locator(TOKENS).nth(8).hover()
+    visitor.wait_for_timeout(100)
+    looks, looked_at = (visitor.locator(TIP).nth(place).inner_text() for place in (0, 1))
+    assert looks != first
+    assert looks.startswith(visitor.locator(TOKENS).nth(8).inner_text())
+    assert "looks at" in looks
+    assert "looked at by" in looked_at
+    assert "%" in looked_at
+    assert boxes(visitor) == before
+    visitor.locator(TOKENS).nth(3).focus()
+    visitor.keyboard.press("ArrowRight")
+    visitor.wait_for_timeout(100)
+    assert visitor.locator(TIP).first.inner_text().startswith(visitor.locator(TOKENS).nth(4).inner_text())
+    visitor.keyboard.press("Enter")
+    visitor.wait_for_url(re.compile("token=4"))
+
+
+def test_two_columns_have_arcs_and_what_is_handed_over_is_said_to_be_no_weight(visitor):
+    visitor.get_by_role("button", name="Two columns").click()
+    drawn = "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((part) => part)"
+    arcs = visitor.locator(".st-key-model_tokens canvas.arcs")
+    visitor.wait_for_timeout(200)
+    assert arcs.evaluate(drawn)
+    visitor.locator(".st-key-model_tokens .tokens.key .token").nth(2).hover()
+    visitor.wait_for_timeout(100)
+    assert "is looked at by" in visitor.locator(TIP).first.inner_text()
+    visitor.get_by_role("button", name="Special tokens").click()
+    visitor.get_by_text("Not the plain weights").wait_for()
+    settle(visitor)
+    assert "[CLS]" not in visitor.locator(TIP).first.inner_text()
+    visitor.set_viewport_size({"width": 390, "height": 844})
+    settle(visitor)
+    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
