@@ -75,10 +75,8 @@ def atlas_map(name: str, shelf: Shelf, *, title: str, is_running: bool = False) 
         about |= {"bytes": packed.n_bytes, "whole": is_whole, "surveyed": surveyed, "length": len(packed.content)}
         tiles.append(about)
         contents.append(packed.content)
-    state[f"{name}_run"] = state.get(f"{name}_run", 0) + 1
     largest = atlas.row_largest
     header = {
-        "run": state[f"{name}_run"],
         "atlas": shelf.key,
         "title": title,
         "rows": _axis(atlas.trace.query_axis),

