@@ -24,6 +24,7 @@ from attention_core.pretrained.kinds import config_of, kind_of
 from attention_core.pretrained.load import read_settings
 from attention_core.pretrained.model import Kind, ModelError
 from attention_core.pretrained.room import (
+    HOSTED,
     MOST_MEGABYTES,
     in_megabytes,
     is_hosted,
@@ -120,7 +121,10 @@ def is_path(name: str) -> bool:
 
 def _named_folder(name: str, allowed: bool) -> Candidate:
     if not allowed or is_hosted():
-        raise ModelError("Folders can be opened only where the app runs on your own computer. Name a model of the hub.")
+        raise ModelError(
+            "Folders can be opened only where the app runs on your own computer. Name a model of the hub. Whoever runs "
+            f"the app can allow folders to all its visitors by setting {HOSTED}=0."
+        )
     folder = Path(name).expanduser().resolve()
     if not folder.is_dir():
         raise ModelError(f"There is no folder {folder}.")

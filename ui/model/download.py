@@ -25,6 +25,7 @@ class Download:
         done: bytes that are there.
         total: bytes in all.
         error: why it ended without the model; "" as long as it has not.
+        stopped: whether a visitor ended it.
         finished: whether it has ended, one way or the other.
     """
 
@@ -32,6 +33,7 @@ class Download:
     total: int
     done: int = 0
     error: str = ""
+    stopped: bool = False
     finished: bool = False
     _stop: threading.Event = field(default_factory=threading.Event)
 
@@ -42,6 +44,7 @@ class Download:
         except ModelError as error:
             self.error = str(error)
         except _Stopped:
+            self.stopped = True
             self.error = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
         except Exception as error:
             self.error = f"{self.name} cannot be fetched: {error}"

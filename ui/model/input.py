@@ -38,6 +38,10 @@ TRANSLATE = {
 }
 PAIR_EXAMPLES = {"Question and answer": ("Who crossed the street?", "The animal was too tired to cross it.")}
 T5_TASK = "translate English to German: "
+SECOND = {
+    Kind.ENCODER: "Second text, behind a separator (may stay empty)",
+    Kind.ENCODER_DECODER: "Target for the decoder (if empty, the model writes it)",
+}
 DRAW, UPLOAD = "Draw", "Upload"
 
 
@@ -59,28 +63,27 @@ def _text(name: str, pretrained: Pretrained) -> TextInput | None:
     examples = _examples(pretrained)
     key = f"{name}_text_{kind.value}"
     state.setdefault(key, next(iter(examples.values())))
-    text = st.text_area("Text", key=key, height=96, persist_state="session")
-    pair = target = ""
-    pair_key, target_key = f"{name}_pair", f"{name}_target"
-    if kind is Kind.ENCODER:
-        pair = st.text_input("Second text, behind a separator (may stay empty)", key=pair_key, persist_state="session")
-    if kind is Kind.ENCODER_DECODER:
-        target = st.text_input(
-            "Target text for the decoder (if empty, the model writes it)", key=target_key, persist_state="session"
-        )
+    second_key, second = f"{name}_second_{kind.value}", ""
+    if kind is Kind.DECODER:
+        text = st.text_area("Text", key=key, height=96, persist_state="session")
+    else:
+        left, right = st.columns(2)
+        text = left.text_area("Text", key=key, height=96, persist_state="session")
+        second = right.text_area(SECOND[kind], key=second_key, height=96, persist_state="session")
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():
             st.button(label, key=f"{name}_example_{label}", on_click=_put, args=({key: example},))
         if kind is Kind.ENCODER:
-            for label, (first, second) in PAIR_EXAMPLES.items():
-                both = {key: first, pair_key: second}
+            for label, (first, behind) in PAIR_EXAMPLES.items():
+                both = {key: first, second_key: behind}
                 st.button(label, key=f"{name}_example_{label}", on_click=_put, args=(both,))
     most = min(MOST_TOKENS, pretrained.most_tokens or MOST_TOKENS)
     st.caption(f"Up to {most:,} tokens; what does not fit is cut, and you are told.")
     if not text.strip():
         st.info("The text is empty. Write a sentence, or take one of the examples.")
         return None
-    return TextInput(text[:MOST_CHARACTERS], pair[:MOST_CHARACTERS], target[:MOST_CHARACTERS])
+    text, second = text[:MOST_CHARACTERS], second[:MOST_CHARACTERS]
+    return TextInput(text, target=second) if kind is Kind.ENCODER_DECODER else TextInput(text, second)
 
 
 def _examples(pretrained: Pretrained) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from ui.model.runs import make_room, pretrained_of
 ADDRESS = "model"
 OWNER = "model"
 """The name whose choice is kept in the page's address: the first model of the page, not the one beside it."""
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 SECONDS_BETWEEN_LOOKS = 0.5
 
 
@@ -50,14 +52,16 @@ def choose_model(name: str) -> str | None:
 def folders_allowed() -> bool:
     """Return whether this visitor may open folders of this machine.
 
-    ATTENTION_HOSTED says 1 = nobody may, 0 = everybody may; without it, only who sits at this machine itself: a
-    visitor without an address of another one, and not behind a proxy that hands on the questions of others.
+    ATTENTION_HOSTED says 1 = nobody may, 0 = everybody may. Without it, only who sits at this machine: the connection
+    comes from it, the page was opened under its own name, and no proxy hands on the questions of others.
     """
     if os.environ.get(HOSTED) == "0":
         return True
-    headers = {header.lower() for header in st.context.headers}
+    headers = {header.lower(): value for header, value in st.context.headers.items()}
     through_proxy = any(header.startswith("x-forwarded") or header in ("forwarded", "via") for header in headers)
-    return not is_hosted() and st.context.ip_address is None and not through_proxy
+    opened_at = urlsplit(headers.get("origin", "")).hostname or "localhost"
+    at_home = st.context.ip_address is None and opened_at in THIS_MACHINE
+    return at_home and not through_proxy and not is_hosted()
 
 
 def _first(name: str, there: list[LocalModel]) -> str | None:
@@ -124,13 +128,12 @@ def _suggestions(name: str) -> None:
             for one in SUGGESTIONS:
                 if one.megabytes * 1e6 <= most:
                     st.button(
-                        f"{one.name}, {one.megabytes} MB",
+                        f"**{one.name}**, {one.megabytes} MB  \n{one.kind.value}: {one.about}",
                         key=f"{name}_try_{one.name}",
                         type="tertiary",
                         on_click=_ask,
                         args=(name, one.name),
                     )
-                    st.caption(f"{one.kind.value}: {one.about}")
         st.caption(
             f"At most {in_megabytes(most)} are downloaded for a model. Weights are read from safetensors files only; "
             "code from a repository is never run."
@@ -184,7 +187,7 @@ def _progress(name: str) -> None:
     if now is None or now.name != wanted or now.finished:
         del state[f"{name}_waits"]
         if now is not None and now.name == wanted and now.error:
-            state[f"{name}_said"] = ("error", now.error)
+            state[f"{name}_said"] = ("info" if now.stopped else "error", now.error)
         else:
             state[f"{name}_key"] = wanted
         st.rerun()
@@ -202,9 +205,10 @@ def _loaded(name: str) -> str | None:
         try:
             pretrained_of(key)
         except ModelError as error:
-            said = f"{key} cannot be loaded. {error}"
-            state[f"{name}_said"] = ("error", said)
-            st.error(said, icon=":material/error:")
+            said = ("error", f"{key} cannot be loaded. {error}")
+            if state.get(f"{name}_said") != said:
+                state[f"{name}_said"] = said
+                st.error(said[1], icon=":material/error:")
             continue
         state[f"{name}_key"] = state[f"{name}_good"] = key
         return key

@@ -1,0 +1,256 @@
+"""Choosing a model and its input, without a browser: the package, the hub, links, folders, and what goes wrong."""
+
+from __future__ import annotations
+
+import io
+import time
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attention_core.pretrained.catalogue import PACKAGE
+from tests import tiny_hub
+
+SCRIPT = """
+import streamlit as st
+from ui.model.input import choose_input
+from ui.model.runs import latest, pretrained_of, remember, run_of
+from ui.model.source import choose_model
+
+key = choose_model("model")
+if key is not None:
+    given = choose_input("model", pretrained_of(key))
+    if given is not None:
+        run = run_of(key, given)
+        remember(key, given)
+        assert latest() == (key, given)
+        st.text(f"{run.model}: {len(run.recording)} traces of {len(run.tokens)}, {len(run.target_tokens)}")
+"""
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Folders of tiny models, as a directory of the owner's."""
+    root = tmp_path_factory.mktemp("stored")
+    tiny_hub.write_decoder(root / "decoder")
+    tiny_hub.write_encoder_decoder(root / "both")
+    tiny_hub.write_vision(root / "vision")
+    return root
+
+
+@pytest.fixture
+def hub(stored, tmp_path, monkeypatch):
+    """A hub with a tiny decoder, and an empty cache."""
+    with tiny_hub.serving() as served:
+        served.repositories["someone/tiny"] = stored / "decoder"
+        tiny_hub.turn_to(served.endpoint, tmp_path / "cache", monkeypatch)
+        yield served
+
+
+@pytest.fixture
+def opened(hub, root, monkeypatch):
+    """A function that opens the sections, with an address."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Streamlit's own imports
+        from streamlit.testing.v1 import AppTest
+    monkeypatch.chdir(root)
+
+    def open_(**address):
+        page = AppTest.from_string(SCRIPT, default_timeout=60)
+        page.query_params.update(address)
+        return settled(page)
+
+    yield open_
+    from ui.model.runs import make_room
+
+    make_room()
+
+
+def settled(page):
+    page.run()
+    assert not page.exception
+    return page
+
+
+def asked(page, name):
+    page.text_input(key="model_asked").set_value(name)
+    page.button(key="FormSubmitter:model_form-Load").click()
+    settled(page)
+    return page
+
+
+def arrived(page):
+    """Wait for a download as the page's fragment does."""
+    end = time.monotonic() + 20
+    while "model_waits" in page.session_state:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+        settled(page)
+    return settled(page)
+
+
+def shown(page):
+    return page.text[0].value
+
+
+def test_a_stranger_without_a_network_meets_a_real_model(opened):
+    page = opened()
+    assert shown(page).startswith(f"{PACKAGE}: 6 traces of ")
+    assert page.query_params["model"] == PACKAGE
+    assert "2.0 GB" in page.caption[0].value
+    page.button(key="model_example_Question and answer").click()
+    settled(page)
+    assert page.text_area(key="model_second_encoder").value.startswith("The animal")
+    assert shown(page).startswith(f"{PACKAGE}: 6 traces of 17")
+
+
+def test_a_model_of_the_hub_is_fetched_after_a_click_and_shown(opened, hub):
+    page = asked(opened(), "someone/tiny")
+    arrived(page)
+    assert shown(page).startswith("someone/tiny: 2 traces")
+    assert page.query_params["model"] == "someone/tiny"
+    assert page.selectbox(key="model_picked").value == "someone/tiny"
+    page.selectbox(key="model_picked").set_value(PACKAGE)
+    assert shown(settled(page)).startswith(PACKAGE)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nobody/nothing", "There is no model"),
+        ("a b", "no name of a model"),
+        ("", "Name a model"),
+        ("/no/such", "folder"),
+    ],
+)
+def test_a_model_that_cannot_be_had_leaves_the_one_before(opened, name, said):
+    page = asked(opened(), name)
+    assert said in page.error[0].value
+    assert shown(page).startswith(PACKAGE)
+    assert page.text_input(key="model_asked").value == name
+
+
+def test_a_link_shows_what_is_there_and_fetches_nothing_without_a_click(opened, hub, stored, monkeypatch):
+    page = opened(model="someone/tiny")
+    assert "Load fetches it" in page.info[0].value
+    assert page.text_input(key="model_asked").value == "someone/tiny"
+    assert not hub.asked
+    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    assert shown(opened(model="decoder")).startswith("decoder: 2 traces")
+
+
+def test_folders_open_for_the_owner_alone(opened, stored, monkeypatch):
+    folder = str(stored / "decoder")
+    monkeypatch.setenv("ATTENTION_HOSTED", "0")
+    page = opened(model=folder)
+    assert shown(page).startswith("decoder: 2 traces")
+    assert page.query_params["model"] == folder
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    page = opened(model=folder)
+    assert "only where the app runs on your own computer" in page.error[0].value
+    assert shown(page).startswith(PACKAGE)
+    assert "folder" not in page.text_input(key="model_asked").label
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "hosted", "allowed"),
+    [
+        (None, {"Origin": "http://localhost:8501"}, "", True),
+        (None, {"Origin": "http://127.0.0.1:8501"}, "1", False),
+        ("10.0.0.7", {"Origin": "http://localhost:8501"}, "", False),
+        ("10.0.0.7", {"Origin": "http://demo.example"}, "0", True),
+        (None, {"Origin": "https://demo.example"}, "", False),
+        (None, {"X-Forwarded-For": "10.0.0.7"}, "", False),
+    ],
+)
+def test_who_sits_at_the_machine_is_told_from_the_connection(monkeypatch, address, headers, hosted, allowed):
+    import streamlit
+
+    from ui.model.source import folders_allowed
+
+    monkeypatch.setenv("ATTENTION_HOSTED", hosted)
+    monkeypatch.setattr(streamlit, "context", SimpleNamespace(ip_address=address, headers=headers))
+    assert folders_allowed() is allowed
+
+
+def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monkeypatch):
+    broken = tmp_path / "models" / "broken"
+    broken.mkdir(parents=True)
+    (broken / "config.json").write_bytes((stored / "decoder" / "config.json").read_bytes())
+    (broken / "model.safetensors").write_bytes(b"\x10" * 100)
+    monkeypatch.setenv("ATTENTION_MODELS", str(broken.parent))
+    page = opened()
+    page.selectbox(key="model_picked").set_value("broken")
+    settled(page)
+    assert "broken cannot be loaded" in page.error[0].value
+    assert shown(page).startswith(PACKAGE)
+    assert page.selectbox(key="model_picked").value == "broken"
+    settled(page)
+    assert page.selectbox(key="model_picked").value == PACKAGE
+
+
+def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):
+    monkeypatch.setattr("attention_core.pretrained.catalogue.PACKAGE", "no-such-package")
+    page = opened()
+    assert "No model is on this machine yet" in page.info[0].value
+    assert not page.text
+
+
+def test_an_encoder_decoder_takes_a_target(opened, stored, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    page = opened(model="both")
+    page.text_area(key="model_second_encoder-decoder").set_value("Das Tier")
+    assert ", 0" not in shown(settled(page))
+
+
+def test_an_empty_text_and_a_long_one(opened):
+    page = opened()
+    page.text_area(key="model_text_encoder").set_value("  ")
+    assert "text is empty" in settled(page).info[0].value
+    page.text_area(key="model_text_encoder").set_value("every word " * 50_000)
+    start = time.perf_counter()
+    assert "of 512, 0" in shown(settled(page))
+    assert time.perf_counter() - start < 2.5
+
+
+def test_a_vision_model_takes_the_drawing_or_a_picture(opened, stored, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    page = opened(model="vision")
+    assert shown(page).startswith("vision: 2 traces of 17")
+    page.button_group(key="model_way").set_value("Upload")
+    assert not settled(page).text
+
+
+def picture_file(kind="PNG", size=(40, 30)):
+    file = io.BytesIO()
+    Image.fromarray(np.full((*size[::-1], 3), 120, np.uint8)).save(file, kind)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_pictures_are_read_and_made_small(kind):
+    from ui.model.input import SHOWN_SIDE, read_picture
+
+    assert Image.open(io.BytesIO(read_picture(picture_file(kind)))).size == (40, 30)
+    assert Image.open(io.BytesIO(read_picture(picture_file(kind, (3000, 30))))).size[0] == SHOWN_SIDE
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "no PNG"),
+        (b"GIF89a" + b"\0" * 99, "no PNG"),
+        (picture_file()[:60], "damaged"),
+        (picture_file()[:-30], "damaged"),
+        (b"\0" * 10_000_001, "at most 10 MB"),
+        (picture_file(size=(8000, 6000)), "48 million pixels"),
+    ],
+)
+def test_files_that_are_no_pictures_are_told(content, said):
+    from ui.model.input import read_picture
+
+    with pytest.raises(ValueError, match=said):
+        read_picture(content)
