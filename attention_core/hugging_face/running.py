@@ -24,6 +24,7 @@ from attention_core.hugging_face.bypassing import (
     WEIGHTS_ONLY,
     Entries,
     handed_out,
+    is_attention,
     recorded,
     trace_of_weights,
     watching,
@@ -272,10 +273,13 @@ def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, A
         traces = named([call for _, call in calls])
         note, output = "", (outputs or [output])[0]
     if not traces:
-        raise ValueError(
-            f"{type(model).__name__} shows no attention: its code bypasses the library's attention interface, and "
-            "output_attentions=True gives no weights. Try attention_core.capture()."
-        )
+        reason = "no module of it calls itself attention"
+        if any(is_attention(module) for module in model.modules()):
+            reason = (
+                "its code bypasses the library's attention interface, output_attentions=True gives no weights, and "
+                "torch's own attention function is not called"
+            )
+        raise ValueError(f"{type(model).__name__} shows no attention: {reason}.")
     if any(trace.name.startswith("encoder") and trace.n_queries != trace.n_keys for trace in traces):
         note += " It does not compare every position with every other: its columns are no positions of the input."
     return Recording(traces, note.strip()), output

@@ -325,6 +325,12 @@ def test_what_is_no_attention_over_positions_is_named_as_not_seen():
     assert recording.note.startswith("Not seen: MiniMaxLightningAttention")
 
 
+def test_attention_that_cannot_be_seen_is_told_from_none_at_all():
+    for name, reason in (("Mra", "bypasses"), ("FNet", "calls itself attention")):
+        with pytest.raises(ValueError, match=f"{name}Model shows no attention: .*{reason}"):
+            trace_model(models(name, SIZES)[0], **PLAIN)
+
+
 def test_tokens_after_a_cache_look_at_what_it_keeps():
     config = hf.MistralConfig(**GROUPED, sliding_window=4)
     caches, runs = [], []
