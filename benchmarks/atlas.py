@@ -93,7 +93,7 @@ def _error(atlas: Atlas, rows: list[int]) -> float:
         for col in (0, row, atlas.n_tiles(0)[1] - 1):
             part = exact[:, col * TILE : (col + 1) * TILE]
             wrong = (torch.from_numpy(atlas.tile(0, row, col).mean) - part).abs() / part
-            worst = max(worst, float(wrong[part > torch.finfo(torch.float32).tiny].max(initial=0)))
+            worst = max(worst, float(wrong.where(part > torch.finfo(torch.float32).tiny, 0).max()))
     return worst
 
 
