@@ -8,11 +8,13 @@ import streamlit as st
 
 from attention_core.charts.head_maps import layer_head_map
 from attention_core.heads import PLAIN, Look, distances_head_for_head, groups, habit
-from attention_core.pretrained.model import ModelError
+from attention_core.pretrained.model import Kind, ModelError
 from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace
+from ui.labels import literal
 from ui.layout import section
 from ui.model.glance import glance_picture, summaries_of
+from ui.model.handed_over import look_for
 from ui.model.input import choose_input
 from ui.model.large import large_matrix
 from ui.model.recording import uploaded_run
@@ -22,6 +24,8 @@ from ui.model.state import Chosen, choose_clicked, chosen
 from ui.models import COMPUTE
 
 INPUT, MODEL = "Another input", "Another model"
+SECOND_TEXTS = {Kind.ENCODER: "The animal didn't cross the street because it was too wide."}
+"""What the second input begins with: as many tokens as the page's own example, another meaning of "it"."""
 
 
 def side_by_side(run: ModelRun, name: str, shown: Latest | None, look: Look = PLAIN) -> None:
@@ -45,12 +49,13 @@ def side_by_side(run: ModelRun, name: str, shown: Latest | None, look: Look = PL
     sides = zip(("left", "right"), st.columns(2, gap="large"), (run, other), (picked, facing), strict=True)
     for side, column, one, at in sides:
         with column:
-            st.markdown(f"**{one.model}**")
+            st.markdown(f"**{one.model}**: {literal(' '.join(one.target_tokens or one.tokens), 70)}")
             trace = groups(one.recording)[at.group][at.layer]
-            glance_picture(one, at, look, width=520)
+            its_look = look if one is run else look_for(one, trace, name)
+            glance_picture(one, at, its_look, width=520)
             does = habit(summaries_of(one, at.group)[at.layer][at.head])
             st.caption(f"Layer {at.layer + 1}, head {at.head + 1}: {does}.")
-            large_matrix(trace, at.head, look, f"{name}_{side}", size=380)
+            large_matrix(trace, at.head, its_look, f"{name}_{side}", query=at.query, size=380)
     _change(run, other, picked, name)
 
 
@@ -68,7 +73,9 @@ def _other_run(run: ModelRun, name: str, shown: Latest | None) -> ModelRun | Non
     )
     try:
         if what == INPUT:
-            given = choose_input(name, pretrained_of(shown.key))
+            for key, text in SECOND_TEXTS.items():
+                st.session_state.setdefault(f"{name}_text_{key.value}", text)
+            given = choose_input(name, pretrained_of(shown.key), wide=True)
             return run_of(shown.key, given) if given is not None else None
         key = choose_model(name)
         return run_of(key, shown.given) if key is not None else None
@@ -82,7 +89,8 @@ def _facing(other: ModelRun, picked: Chosen) -> Chosen:
     found = groups(other.recording)
     group = picked.group if picked.group in found else next(iter(found))
     layer = min(picked.layer, len(found[group]) - 1)
-    return Chosen(group, layer, min(picked.head, found[group][layer].n_heads - 1), 0)
+    trace = found[group][layer]
+    return Chosen(group, layer, min(picked.head, trace.n_heads - 1), min(picked.query, trace.n_queries - 1))
 
 
 def _change(run: ModelRun, other: ModelRun, picked: Chosen, name: str) -> None:

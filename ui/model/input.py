@@ -45,20 +45,21 @@ SECOND = {
 DRAW, UPLOAD = "Draw", "Upload"
 
 
-def choose_input(name: str, pretrained: Pretrained) -> ModelInput | None:
+def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False) -> ModelInput | None:
     """Draw the fields for what the model takes and return what is in them; None where there is nothing to show.
 
     Args:
         name: prefix of its state.
         pretrained: the model that is to be given the input.
+        wide: whether there is room for two texts beside each other.
     """
     with st.container(key=f"{name}_input"):
         if pretrained.kind is Kind.VISION:
             return _picture(name)
-        return _text(name, pretrained)
+        return _text(name, pretrained, wide)
 
 
-def _text(name: str, pretrained: Pretrained) -> TextInput | None:
+def _text(name: str, pretrained: Pretrained, wide: bool) -> TextInput | None:
     state, kind = st.session_state, pretrained.kind
     examples = _examples(pretrained)
     key = f"{name}_text_{kind.value}"
@@ -67,9 +68,9 @@ def _text(name: str, pretrained: Pretrained) -> TextInput | None:
     if kind is Kind.DECODER:
         text = st.text_area("Text", key=key, height=96, persist_state="session")
     else:
-        left, right = st.columns(2)
-        text = left.text_area("Text", key=key, height=96, persist_state="session")
-        second = right.text_area(SECOND[kind], key=second_key, height=96, persist_state="session")
+        left, right = st.columns(2) if wide else (st.container(), st.container())
+        text = left.text_area("Text", key=key, height=96 if wide else 68, persist_state="session")
+        second = right.text_area(SECOND[kind], key=second_key, height=96 if wide else 68, persist_state="session")
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():
             st.button(label, key=f"{name}_example_{label}", on_click=_put, args=({key: example},))
