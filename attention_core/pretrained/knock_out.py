@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import softplus
 
 from attention_core.hugging_face import run_ablations
 from attention_core.pretrained.model import Kind, ModelError, Pretrained
@@ -23,7 +24,7 @@ Head = tuple[int, int]
 MOST_NUMBERS = 16_000_000
 """Numbers of logits that one batch may hand out, 64 MB."""
 ROW_NUMBERS = 1_000_000
-"""Logits that are compared at one time, in float64: small changes drown in the rounding of float32."""
+"""Logits that are compared at one time, so that a large vocabulary takes no more memory."""
 MOST_ITEMS = 16
 """Runs in one batch."""
 
@@ -65,13 +66,17 @@ def divergence(before: Tensor, after: Tensor) -> Tensor:
     """
     n_at_once = max(1, ROW_NUMBERS // max(before.shape[-1], 1))
     pairs = zip(before.split(n_at_once), after.split(n_at_once), strict=True)
-    return torch.cat([_divergence(one, other) for one, other in pairs]).float()
+    return torch.cat([_divergence(one, other) for one, other in pairs])
 
 
 def _divergence(before: Tensor, after: Tensor) -> Tensor:
-    one, other = before.double().log_softmax(-1), after.double().log_softmax(-1)
-    middle = torch.logaddexp(one, other) - math.log(2)
-    half = ((one.exp() * (one - middle)).nansum(-1) + (other.exp() * (other - middle)).nansum(-1)) / 2
+    one, other = before.float().log_softmax(-1), after.float().log_softmax(-1)
+    lead = one - other
+    # log of 2 p / (p + q) for both: small differences do not drown in the logarithms themselves
+    half = (
+        (one.exp() * (math.log(2) - softplus(-lead))).nansum(-1)
+        + (other.exp() * (math.log(2) - softplus(lead))).nansum(-1)
+    ) / 2
     return (half / math.log(2)).clamp(0, 1)
 
 
