@@ -158,10 +158,13 @@ class Cells:
         if not isinstance(base, Dot | ScaledDot) or trace.intervention.score_edits:
             return [False] * bands
         factor = abs(base.factor(trace.query.shape[-1]) * trace.intervention.scale)
-        more = 0.0 if trace.bias is None else _size(trace.bias[min(self.head, trace.bias.shape[0] - 1)])
+        more = 0.0 if trace.bias is None else _size(self._bias_of_head(trace.bias))
         lengths, longest = _lengths(trace.query[self.head]), _lengths(trace.key_of(self.head)).amax() * factor
         per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
         return (per_band * longest + more * abs(trace.intervention.scale) <= TAME).tolist()
+
+    def _bias_of_head(self, bias: Tensor) -> Tensor:
+        return bias if bias.ndim < 3 else bias[min(self.head, bias.shape[0] - 1)]
 
     @cached_property
     def _precise_score(self) -> Score:

@@ -108,6 +108,7 @@ TRACES = {
     "blind queries": trace_of(mask=BLIND),
     "bias": trace_of(bias=BIAS),
     "bias of a row": trace_of(bias=BIAS[:1, :1]),
+    "bias of all heads": trace_of(bias=40 * BIAS[0]),
     "sinks": trace_of(sinks=BIAS[:, :1, 0]),
     "grouped keys": trace_of(key_heads=2),
     "half": trace_of(dtype=torch.float16),
