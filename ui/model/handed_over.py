@@ -29,7 +29,9 @@ def look_controls(run: ModelRun, name: str) -> Look:
     trace = chosen_trace(name, run)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{name}_look"):
         known = has_values(trace)
-        what = st.segmented_control(
+        if not known:
+            st.session_state[f"{name}_shown"] = WEIGHT
+        st.segmented_control(
             "Shown",
             [WEIGHT, LENGTH, SHARE] if known else [WEIGHT],
             key=f"{name}_shown",
@@ -39,7 +41,7 @@ def look_controls(run: ModelRun, name: str) -> Look:
             help="A weight says how much of a value is taken; weight × |value| how long the arrow is that arrives "
             "(after Kobayashi et al. 2020; here the head's values before the output projection).",
         )
-        hide = st.pills(
+        st.pills(
             "Hide as keys",
             [SPECIAL, FIRST, SIGNS],
             key=f"{name}_hidden",
@@ -50,9 +52,23 @@ def look_controls(run: ModelRun, name: str) -> Look:
         )
     if not known:
         st.caption("Weight × |value| is unknown here: this model's code handed out its weights only.")
-    look = Look(what in (LENGTH, SHARE) and known, what == SHARE, hidden_keys(run, trace, hide))
+    look = look_for(run, trace, name)
     _say(look, trace)
     return look
+
+
+def look_for(run: ModelRun, trace: AttentionTrace, name: str) -> Look:
+    """Return how a person wants matrices to be shown, for the tokens and the values of any run.
+
+    Args:
+        run: perhaps another than that on the page.
+        trace: of a layer of it.
+        name: prefix of the state of look_controls.
+    """
+    what = st.session_state.get(f"{name}_shown", WEIGHT)
+    hide = st.session_state.get(f"{name}_hidden") or []
+    times_value = what in (LENGTH, SHARE) and has_values(trace)
+    return Look(times_value, times_value and what == SHARE, hidden_keys(run, trace, hide))
 
 
 def hidden_keys(run: ModelRun, trace: AttentionTrace, kinds: list[str]) -> frozenset[int]:

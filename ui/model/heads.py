@@ -20,7 +20,8 @@ from ui.model.glance import summaries_of
 from ui.model.kept import kept
 from ui.model.patches import patch_view
 from ui.model.state import Chosen, choose, chosen
-from ui.model.tokens import WINDOW, Tokens, token_component
+from ui.model.token_component import Tokens, token_component
+from ui.model.tokens import WINDOW
 
 EXPLAINED = {
     "entropy": "0 bits: each query looks at one key. Mean over the queries.",
@@ -176,6 +177,7 @@ def _rolled_tokens(run: ModelRun, name: str, trace: AttentionTrace, rolled: np.n
         names=("Positions after all layers", "Positions of the input"),
         muted=(special, special),
         start=(start, start),
+        n_keys=trace.n_keys,
         outside=None if window == slice(0, trace.n_queries) else 1 - rolled[window, window].sum(1),
     )
     token_component(

@@ -1,0 +1,220 @@
+"""Sections about heads without a browser: what is chosen survives another run, every kind of run is drawn."""
+
+from __future__ import annotations
+
+import base64
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core.heads import Look
+from attention_core.pretrained.model import Kind
+from attention_core.pretrained.run import ModelRun
+from attention_core.recording import Recording, from_weights
+from attention_core.trace import AttentionTrace, Axis
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of Streamlit's own imports
+    from streamlit.testing.v1 import AppTest
+
+    from ui.model.handed_over import is_sign
+    from ui.model.token_component import packed, pieces
+    from ui.model.tokens import tokens_of
+
+RUNS: dict[str, ModelRun] = {}
+"""What the script below draws, by name: AppTest runs it in this process."""
+
+
+def trace(name: str, queries: Axis, keys: Axis, n_heads: int = 2, **more) -> AttentionTrace:
+    generator = torch.Generator().manual_seed(len(name))
+    return AttentionTrace(
+        mechanism="toy",
+        query=torch.randn(n_heads, len(queries), 4, generator=generator),
+        key=torch.randn(n_heads, len(keys), 4, generator=generator),
+        value=torch.randn(n_heads, len(keys), 4, generator=generator),
+        query_axis=queries,
+        key_axis=keys,
+        name=name,
+        **more,
+    )
+
+
+def layers(labels, n_layers: int, stack: str = "encoder", **more) -> Recording:
+    axis = Axis("tokens", labels)
+    return Recording([trace(f"{stack}.{layer}.self", axis, axis, **more) for layer in range(n_layers)])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runs():
+    words = ["[CLS]", "the", "cat", "##s", ",", "sat", "[SEP]"]
+    special = frozenset({0, 6})
+    RUNS["encoder"] = ModelRun("toy", Kind.ENCODER, layers(words, 3), tuple(words), special=special)
+    RUNS["smaller"] = ModelRun("toy", Kind.ENCODER, layers(["a", "b"], 1, n_heads=1), ("a", "b"))
+    many = [f" w{place}" for place in range(700)]
+    RUNS["long"] = ModelRun("toy", Kind.DECODER, layers(many, 2, "decoder", is_causal=True), tuple(many))
+    source, target = Axis("source tokens", words), Axis("target tokens", ["<pad>", " Die", " Katze"])
+    both = [
+        trace("encoder.0.self", source, source),
+        trace("decoder.0.self", target, target, is_causal=True),
+        trace("decoder.0.cross", target, source),
+    ]
+    RUNS["both"] = ModelRun(
+        "toy", Kind.ENCODER_DECODER, Recording(both), tuple(words), tuple(target.labels), special=special
+    )
+    weights = from_weights(torch.rand(2, 4, 4).softmax(-1), name="encoder.0.self", note="", mechanism="toy")
+    RUNS["weights only"] = ModelRun("toy", Kind.ENCODER, Recording([weights]), tuple("abcd"))
+    patches = ["[CLS]", *(f"patch {row}, {column}" for row in range(2) for column in range(3))]
+    RUNS["vision"] = ModelRun(
+        "toy",
+        Kind.VISION,
+        layers(patches, 2),
+        tuple(patches),
+        special=frozenset({0}),
+        patch_grid=(2, 3),
+        n_prefix=1,
+        picture=np.zeros((20, 30, 3), np.uint8),
+    )
+    RUNS["one"] = ModelRun("toy", Kind.ENCODER, layers(["word"], 1, n_heads=1), ("word",))
+    yield
+    RUNS.clear()
+
+
+def script() -> None:
+    import sys
+
+    import streamlit as st
+
+    from ui.model.glance import glance
+    from ui.model.handed_over import look_controls
+    from ui.model.heads import heads_section, rollout_section, similar_section
+    from ui.model.state import chosen, chosen_trace, write_address
+    from ui.model.tokens import token_view
+
+    runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
+    run = runs[st.session_state["run"]]
+    look = look_controls(run, "model")
+    glance(run, "model", look)
+    now = chosen("model", run)
+    st.text(f"now {tuple(now)}")
+    token_view("model", run, chosen_trace("model", run), now.head, look)
+    for part in (heads_section, similar_section, rollout_section):
+        part(run, "model")
+    write_address("model", run)
+
+
+def opened(name: str, **address: str) -> AppTest:
+    at = AppTest.from_function(script, default_timeout=60)
+    at.session_state["run"] = name
+    for field, value in address.items():
+        at.query_params[field] = value
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def now(at: AppTest) -> str:
+    return next(one.value for one in at.text if one.value.startswith("now"))
+
+
+@pytest.mark.parametrize("name", ["encoder", "long", "both", "weights only", "vision", "one"])
+def test_every_kind_of_run_is_drawn(name):
+    at = opened(name)
+    assert len(at.get("vega_lite_chart")) >= 3
+    assert not at.error
+
+
+def test_the_address_chooses_and_what_the_run_lacks_is_brought_inside():
+    assert now(opened("encoder", head="encoder.2.self:1", token="5")) == "now ('encoder self', 2, 1, 5)"
+    at = opened("both", head="decoder.0.cross:7", token="99")
+    assert now(at) == "now ('decoder cross', 0, 1, 2)"
+    assert at.query_params["head"] == "decoder.0.cross:1"
+    for nonsense in ("encoder.9.self:1", ":", "encoder.0.self:x", "encoder.0.self:" + "9" * 99):
+        assert now(opened("encoder", head=nonsense, token="-1")).endswith("0, 0, 0)")
+
+
+def test_another_run_keeps_as_much_of_the_choice_as_it_has():
+    at = opened("encoder", head="encoder.2.self:1", token="5")
+    at.session_state["run"] = "smaller"
+    assert now(at.run()) == "now ('encoder self', 0, 0, 1)"
+    at.session_state["run"] = "both"
+    at.run()
+    at.segmented_control(key="model_group").set_value("decoder cross").run()
+    assert now(at).startswith("now ('decoder cross', 0, 0")
+    assert not at.exception
+
+
+def test_layers_and_heads_are_chosen_with_the_keyboard_too():
+    at = opened("encoder")
+    at.number_input(key="model_layer").set_value(3).run()
+    at.number_input(key="model_head").set_value(2).run()
+    assert now(at) == "now ('encoder self', 2, 1, 0)"
+
+
+def test_a_look_that_is_not_plain_is_told_and_names_what_is_hidden():
+    at = opened("encoder")
+    assert not at.warning
+    at.session_state["model_hidden"] = ["Special tokens", "Punctuation"]
+    at.run()
+    assert "Not the plain weights" in at.warning[0].value
+    assert all(f"`{name}`" in at.warning[0].value for name in ("[CLS]", ",", "[SEP]"))
+
+
+def test_without_values_only_the_weights_can_be_shown():
+    at = opened("encoder")
+    at.segmented_control(key="model_shown").set_value("Weight × |value|").run()
+    assert "each key adds" in at.warning[0].value
+    at.session_state["run"] = "weights only"
+    at.run()
+    assert not at.exception
+    assert not at.warning
+    assert any("weights only" in one.value for one in at.caption)
+
+
+def test_long_inputs_are_shown_through_a_window_that_follows_the_query():
+    at = opened("long", head="decoder.1.self:0", token="650")
+    assert at.slider(key="model_window").value == 188
+    at.slider(key="model_window").set_value(0).run()
+    assert now(at).endswith("256)")
+    assert any("512 queries and 512 keys of 700" in one.value for one in at.caption)
+
+
+def test_a_window_says_what_lies_beyond_it():
+    run = RUNS["long"]
+    tokens = tokens_of(run, run.recording.traces[0], 1, Look(), slice(100, 612), slice(100, 612))
+    whole = run.recording.traces[0].weights(1).numpy()
+    np.testing.assert_allclose(tokens.matrix, whole[100:612, 100:612], atol=1e-7)
+    np.testing.assert_allclose(tokens.outside, whole[100:612, :100].sum(1), atol=1e-5)
+    assert (tokens.start, tokens.keys, tokens.n_keys) == ((100, 100), None, 700)
+
+
+def test_rows_with_nothing_left_are_named():
+    run = RUNS["smaller"]
+    alone = replace(run.recording.traces[0], mask=torch.tensor([[[True, False], [True, True]]]))
+    tokens = tokens_of(run, alone, 0, Look(hidden=frozenset({0})), slice(0, 2), slice(0, 2))
+    assert tokens.empty == (0,)
+
+
+def test_numbers_travel_in_16_bits_and_small_weights_keep_their_digits():
+    matrix = np.array([[0.9, 0.09, 1e-3, 1e-5, 0.0]], np.float32)
+    roots = np.frombuffer(base64.b64decode(packed(matrix, 0.9)), "<u2") / 65535
+    np.testing.assert_allclose(roots**2 * 0.9, matrix[0], rtol=5e-3)
+    assert len(packed(np.zeros((512, 512), np.float32), 0.0)) < 700_000
+
+
+def test_pieces_of_words_are_joined_as_their_tokenizer_cut_them():
+    assert pieces(["[CLS]", "cat", "##s", "##"]) == [("[CLS]", False), ("cat", False), ("s", True), ("##", False)]
+    assert pieces(["The", " cat", "s", "<eos>", "x"]) == [
+        ("The", True),
+        ("cat", False),
+        ("s", True),
+        ("<eos>", False),
+        ("x", False),
+    ]
+    assert pieces(["0", "", "2"]) == [("0", False), ("·", False), ("2", False)]
+
+
+def test_signs_are_told_from_words():
+    assert [is_sign(one) for one in (" ,", "##.", "«", "cat", "", " ", "[SEP]", "3")] == [True] * 3 + [False] * 5

@@ -1,0 +1,140 @@
+"""Tokens as text with shading, or in two columns with arcs, and numbers between them: a component, without the server.
+
+A component rather than a chart: tokens keep their type and wrap as text does, and hovering needs no server.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from ui.model.state import choose
+
+ASSETS = Path(__file__).parents[1] / "assets"
+
+_component = st.components.v2.component(
+    "token_view",
+    html='<div class="root"></div>',
+    css=(ASSETS / "token_view.css").read_text(encoding="utf-8"),
+    js=(ASSETS / "token_view.js").read_text(encoding="utf-8"),
+)
+
+
+class Tokens(NamedTuple):
+    """What the component draws.
+
+    Attributes:
+        matrix: float (n_queries, n_keys), as it is shown.
+        queries: labels of its rows.
+        keys: labels of its columns; None if they are the same tokens.
+        names: what the queries and the keys are.
+        muted: rows and columns that are no words.
+        start: position of the first row and column in the whole input.
+        outside: of each row, what goes to keys beyond the columns; None if there are none.
+        percent: whether the numbers are shares.
+        n_keys: of the whole input, for the weight of looking everywhere alike; as many as columns if None.
+        empty: queries, as positions in the whole input, that have nothing left since keys are hidden.
+    """
+
+    matrix: np.ndarray
+    queries: Sequence[str]
+    keys: Sequence[str] | None
+    names: tuple[str, str]
+    muted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    start: tuple[int, int] = (0, 0)
+    outside: np.ndarray | None = None
+    percent: bool = True
+    n_keys: int | None = None
+    empty: tuple[int, ...] = ()
+
+
+def token_component(
+    name: str, tokens: Tokens, identity: tuple, query: int, *, on_choose: Callable[[int], None] | None = None
+) -> None:
+    """Draw tokens and numbers between them.
+
+    Args:
+        name: prefix of its state.
+        tokens: what is drawn.
+        identity: equal for equal tokens.
+        query: that is chosen, as a position in the whole input.
+        on_choose: called with the position that was clicked; chooses the query if None.
+    """
+    key = f"{name}_tokens"
+    active, stamp = _seed(key, identity, query)
+    high = float(tokens.matrix.max(initial=0.0))
+    _component(
+        key=key,
+        data={
+            "queries": _pieces(tokens.queries, tokens.muted[0]),
+            "keys": None if tokens.keys is None else _pieces(tokens.keys, tokens.muted[1]),
+            "names": list(tokens.names),
+            "packed": packed(tokens.matrix, high),
+            "high": high,
+            "active": min(max(active - tokens.start[0], 0), len(tokens.queries) - 1),
+            "start": list(tokens.start),
+            "outside": None if tokens.outside is None else [round(float(one), 5) for one in tokens.outside],
+            "uniform": 1 / (tokens.n_keys or tokens.matrix.shape[1]),
+            "percent": tokens.percent,
+            "stamp": stamp,
+        },
+        default={"chosen": None},
+        on_chosen_change=partial(_take, name, key, on_choose),
+    )
+
+
+def packed(matrix: np.ndarray, high: float) -> str:
+    """Return a matrix as text: 16 bits a cell, the square root of its share of the largest, base64.
+
+    A weight of a thousandth of the largest is exact to 1 in 1,000, one of a hundred-thousandth to 1 in 100.
+    """
+    shares = np.sqrt(np.clip(np.nan_to_num(matrix) / (high or 1.0), 0, 1))
+    return base64.b64encode(np.rint(65535 * shares).astype("<u2").tobytes()).decode()
+
+
+def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return each token's text, and whether it goes on with the word before.
+
+    A word begins with a space (or the signs Ġ and ▁ that stand for one) where any token of the text has one; else
+    "##" goes on with a word; else every token stands alone.
+    """
+    spaced = any(label[:1] in (" ", "Ġ", "▁") and len(label) > 1 for label in labels)
+    found = []
+    for place, label in enumerate(labels):
+        if spaced:
+            begins = label[:1] in (" ", "Ġ", "▁")
+            is_named = label.startswith(("<", "[")) and label.endswith((">", "]"))
+            after_named = place > 0 and labels[place - 1].endswith((">", "]"))
+            found.append((label[1:] if begins and len(label) > 1 else label, not (begins or is_named or after_named)))
+        else:
+            glued = label.startswith("##") and len(label) > 2
+            found.append((label[2:] if glued else label, glued))
+    return [(text or "·", glued) for text, glued in found]
+
+
+def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
+    return [[text, glued, place in muted] for place, (text, glued) in enumerate(pieces(labels))]
+
+
+def _seed(key: str, identity: tuple, query: int) -> tuple[int, str]:
+    """Return the query to send and a stamp: after a click in the component both stay, so that nothing is sent again."""
+    clicked = (st.session_state.get(key) or {}).get("chosen") or {}
+    kept_key = f"{key}_sent"
+    known = hash(identity)
+    sent: dict[str, Any] = st.session_state.get(kept_key) or {"identity": None, "count": 0}
+    if sent["identity"] != known or (query != sent["shown"] and query != clicked.get("row")):
+        sent = {"identity": known, "query": query, "count": sent["count"] + 1}
+    st.session_state[kept_key] = {**sent, "shown": query}
+    return sent["query"], f"{known}:{sent['count']}"
+
+
+def _take(name: str, key: str, on_choose: Callable[[int], None] | None) -> None:
+    row = ((st.session_state.get(key) or {}).get("chosen") or {}).get("row")
+    if isinstance(row, int) and row >= 0:
+        (on_choose or (lambda place: choose(name, query=place)))(row)
