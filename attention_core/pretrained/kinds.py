@@ -13,7 +13,6 @@ NO_ATTENTION = {
     *("falcon_mamba", "fnet", "mamba", "mamba2", "rwkv", "xlstm"),
 }
 """Architectures of the library without any attention: convolutions, state spaces, Fourier transforms."""
-READS = {"input_ids": "text", "pixel_values": "a picture"}
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
 CAUSAL = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
 
@@ -59,26 +58,43 @@ def kind_of(config: Any) -> Kind:
     from transformers.models.auto import modeling_auto as library
 
     reads = _main_input(config)
-    causal = config.model_type in library.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    several = hasattr(config, "vision_config") and hasattr(config, "text_config")
-    if several and not causal and config.model_type not in library.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES:
-        raise ModelError(
-            f"It takes a text and a picture together ({config.model_type}); this page gives it one of them."
-        )
-    if reads == "pixel_values":
+    if reads == "pixel_values" or picture_tower(config) is not None:
         return Kind.VISION
     if reads != "input_ids":
         raise ModelError(f"It takes neither text nor a picture but {reads} ({config.model_type}).")
+    architecture = (config.architectures or [""])[0]
+    if architecture.endswith(MASKED) or is_encoder_alone(config):
+        return Kind.ENCODER
     if config.is_encoder_decoder:
         return Kind.ENCODER_DECODER
-    architecture = (config.architectures or [""])[0]
-    if architecture.endswith(MASKED):
-        return Kind.ENCODER
+    causal = config.model_type in library.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     masked = config.model_type in library.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     is_decoder = getattr(config, "is_decoder", False) or architecture.endswith(CAUSAL)
-    if is_decoder or (causal and not masked) or several:
+    if is_decoder or (causal and not masked) or hasattr(config, "vision_config"):
         return Kind.DECODER
     return Kind.ENCODER
+
+
+def is_encoder_alone(config: Any) -> bool:
+    """Return whether the files hold the encoder of an encoder-decoder, such as T5, without its decoder."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
+
+    return (config.architectures or [""])[0] == MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(config.model_type)
+
+
+def picture_tower(config: Any) -> Any | None:
+    """Return the settings of the tower that looks at pictures, of a model that compares pictures with texts; or None.
+
+    Models that write about pictures are decoders: they can be given a text alone.
+    """
+    from transformers import AutoModel
+    from transformers.models.auto import modeling_auto as library
+
+    tower = getattr(config, "vision_config", None)
+    writers = (library.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, library.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES)
+    if tower is None or not hasattr(config, "text_config") or any(config.model_type in names for names in writers):
+        return None
+    return tower if type(tower) in AutoModel._model_mapping else None
 
 
 def _main_input(config: Any) -> str:

@@ -15,7 +15,7 @@ import torch
 
 from attention_core.device import choose_device
 from attention_core.pretrained.catalogue import n_bytes_of
-from attention_core.pretrained.kinds import config_of, kind_of
+from attention_core.pretrained.kinds import config_of, is_encoder_alone, kind_of, picture_tower
 from attention_core.pretrained.model import Kind, ModelError, Pretrained
 from attention_core.pretrained.room import n_parameters_of, refuse_without_memory
 
@@ -46,8 +46,11 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
         tokenizer = None if kind is Kind.VISION else _tokenizer(folder)
         processor = _processor(folder) if kind is Kind.VISION else None
     model = model.to(choose_device(device or "auto")).eval().requires_grad_(False)
+    if getattr(model.config, "mask_ratio", None):
+        model.config.mask_ratio = 0.0  # masked autoencoders hide patches at random while they are trained
+    tower = ", its picture tower" if picture_tower(config) is not None else ""
     return Pretrained(
-        name=name or folder.name,
+        name=(name or folder.name) + tower,
         kind=kind,
         model=model,
         tokenizer=tokenizer,
@@ -80,6 +83,8 @@ def _model(folder: Path, config: Any, kind: Kind) -> Any:
     """Return the model with its head where the file has one, else without."""
     from transformers import AutoModel
 
+    tower = picture_tower(config)
+    more = {} if tower is None else {"config": tower}
     error: Exception | None = None
     for auto in (*_heads(config, kind), AutoModel):
         try:
@@ -90,6 +95,7 @@ def _model(folder: Path, config: Any, kind: Kind) -> Any:
                 local_files_only=True,
                 dtype=torch.float32,
                 output_loading_info=True,
+                **more,
             )
         except Exception as failed:
             error = error or failed
@@ -111,6 +117,8 @@ def _heads(config: Any, kind: Kind) -> list[Any]:
     import transformers as library
     from transformers.models.auto import modeling_auto
 
+    if is_encoder_alone(config):
+        return [library.AutoModelForTextEncoding]
     architecture = (config.architectures or [""])[0]
     wanted: dict[Kind, list[tuple[Any, dict[str, Any]]]] = {
         Kind.ENCODER: [(library.AutoModelForMaskedLM, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES)],
@@ -163,12 +171,13 @@ def _most_tokens(model: Any, tokenizer: Any) -> int | None:
     """Return how many positions a text may take, by the tokenizer and by the table of positions; None = any number."""
     config = model.config.get_text_config()
     bounds = []
-    if getattr(config, "relative_attention_num_buckets", None) is None:
-        positions = getattr(config, "max_position_embeddings", None)
-        if isinstance(positions, int) and positions > 0:
-            bounds.append(positions - _positions_kept_free(model))
-        if tokenizer.model_max_length < 1_000_000:
-            bounds.append(int(tokenizer.model_max_length))
+    positions = getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        bounds.append(positions - _positions_kept_free(model))
+    elif getattr(config, "relative_attention_num_buckets", None) is not None:
+        return None  # whatever its tokenizer was told: distances have no end
+    if tokenizer.model_max_length < 1_000_000:
+        bounds.append(int(tokenizer.model_max_length))
     return min(bounds) if bounds else None
 
 

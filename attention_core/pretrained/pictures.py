@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,16 @@ def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
     prefix = _prefix(pretrained.model, grid)
     rows, columns = grid or (0, 0)
     patches = [f"row {row}, column {column}" for row in range(1, rows + 1) for column in range(1, columns + 1)]
+    n_behind = (getattr(pretrained.model.config, "num_detection_tokens", 0) or 0) if grid else 0
+    behind = [f"[DETECTION {number}]" for number in range(1, n_behind + 1)]
+    first_behind = len(prefix) + len(patches)
+    inputs = {"pixel_values": pixels}
+    if "noise" in inspect.signature(pretrained.model.forward).parameters:  # by which masked autoencoders shuffle
+        inputs["noise"] = torch.arange(len(patches), dtype=torch.float32)[None]
     return Prepared(
-        {"pixel_values": pixels},
-        tokens=(*prefix, *patches),
-        special=frozenset(range(len(prefix))),
+        inputs,
+        tokens=(*prefix, *patches, *behind),
+        special=frozenset((*range(len(prefix)), *range(first_behind, first_behind + n_behind))),
         patch_grid=grid,
         n_prefix=len(prefix),
         picture=_seen(pixels[0], mean, deviation),

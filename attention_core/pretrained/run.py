@@ -17,8 +17,8 @@ from attention_core.pretrained.model import Kind, ModelError, Pretrained
 from attention_core.recording import Recording
 from attention_core.trace import AttentionTrace, Axis
 
-MOST_LOGITS = 40_000_000
-"""Numbers of logits that a run keeps, 160 MB: 512 positions of a vocabulary of 78,000."""
+MOST_LOGITS = 26_000_000
+"""Numbers of logits that a run keeps, 104 MB: 512 positions of GPT-2's vocabulary."""
 MOST_BEFORE = 16
 """Positions that may stand before the patches of a picture: a class token, registers."""
 
@@ -151,7 +151,7 @@ def _as_positioned(prepared: Prepared, recording: Recording) -> Prepared:
         before = tuple(f"[{number}]" for number in range(n_before))
         tokens = (*before, *prepared.tokens[prepared.n_prefix :])
         return replace(prepared, tokens=tokens, special=frozenset(range(n_before)), n_prefix=n_before)
-    note = "This model does not compare every patch with every other: its positions are numbered."
+    note = "The positions of this model are not the patches of one grid: they are numbered."
     tokens = tuple(recording.traces[0].query_axis.labels)
     notes = (*prepared.notes, note)
     return replace(prepared, tokens=tokens, special=frozenset(), n_prefix=0, patch_grid=None, notes=notes)

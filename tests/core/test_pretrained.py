@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
+from PIL import Image
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
@@ -193,28 +194,102 @@ def test_a_picture_is_shown_as_the_model_sees_it(models, folders, tmp_path):
     assert_close(without.inputs["pixel_values"][0, 0, 8, 12], torch.tensor((250 / 255 - 0.5) / 0.5))
 
 
-def test_registers_and_windows_are_told_from_patches(picture, tmp_path):
-    sizes = {**tiny_hub.WIDTHS, "image_size": 16, "patch_size": 4}
-    registers = hf.Dinov2WithRegistersConfig(**sizes, num_register_tokens=3)
-    swin = hf.SwinConfig(image_size=32, patch_size=4, embed_dim=16, depths=[1, 1], num_heads=[2, 2], window_size=4)
-    deit = hf.DeiTConfig(**sizes)
-    found = {}
-    for name, kind, config in (
-        ("registers", hf.Dinov2WithRegistersModel, registers),
-        ("swin", hf.SwinModel, swin),
-        ("deit", hf.DeiTModel, deit),
-    ):
-        with tiny_hub.silent():
-            kind(config).save_pretrained(tmp_path / name)
-        model = load_pretrained(tmp_path / name)
-        found[name] = run(model, picture_inputs(model, picture))
-    assert found["registers"].tokens[:5] == ("[CLS]", *(f"[REGISTER {n}]" for n in (1, 2, 3)), "row 1, column 1")
-    assert found["registers"].n_prefix == 4
-    assert found["deit"].tokens[:2] == ("[CLS]", "[DISTILLATION]")
-    assert found["deit"].patch_grid == (4, 4)
-    assert found["swin"].patch_grid is None
-    assert found["swin"].recording.traces[0].query_axis.labels[:2] == ("0", "1")
-    assert "numbered" in found["swin"].notes[-1]
+SIZES = {**tiny_hub.WIDTHS, "image_size": 16, "patch_size": 4}
+DECODER_OF_MAE = {"decoder_num_hidden_layers": 1, "decoder_hidden_size": 32, "decoder_num_attention_heads": 4}
+WINDOWS = {"image_size": 32, "patch_size": 4, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 2], "window_size": 4}
+TOWER = {**tiny_hub.WIDTHS, "vocab_size": 99}
+BEFORE = {
+    "registers": (
+        lambda: hf.Dinov2WithRegistersModel(hf.Dinov2WithRegistersConfig(**SIZES, num_register_tokens=2)),
+        ["[CLS]", "[REGISTER 1]", "[REGISTER 2]"],
+        [],
+    ),
+    "distillation": (lambda: hf.DeiTModel(hf.DeiTConfig(**SIZES)), ["[CLS]", "[DISTILLATION]"], []),
+    "a class token": (lambda: hf.Dinov2Model(hf.Dinov2Config(**SIZES)), ["[CLS]"], []),
+    "nothing": (lambda: hf.IJepaModel(hf.IJepaConfig(**SIZES)), [], []),
+    "detections behind": (
+        lambda: hf.YolosModel(hf.YolosConfig(**{**SIZES, "image_size": [16, 16]}, num_detection_tokens=2)),
+        ["[CLS]"],
+        ["[DETECTION 1]", "[DETECTION 2]"],
+    ),
+    "patches that training hides": (
+        lambda: hf.ViTMAEForPreTraining(hf.ViTMAEConfig(**SIZES, **DECODER_OF_MAE, decoder_intermediate_size=48)),
+        ["[CLS]"],
+        [],
+    ),
+    "the tower of two that looks": (
+        lambda: hf.CLIPModel(hf.CLIPConfig(text_config=TOWER, vision_config=SIZES, projection_dim=8)),
+        ["[CLS]"],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BEFORE)
+def test_what_stands_around_the_patches_is_told_from_them(case, picture, tmp_path):
+    build, before, behind = BEFORE[case]
+    with tiny_hub.silent():
+        build().save_pretrained(tmp_path)
+    model = load_pretrained(tmp_path)
+    pixels = np.asarray(Image.fromarray(picture).convert("RGB").resize((16, 16)))
+    model_sees = picture_inputs(model, pixels)
+    done = run(model, model_sees)
+    assert done.patch_grid == (4, 4)
+    assert list(done.tokens[: len(before)]) == before
+    assert list(done.tokens[len(before) + 16 :]) == behind
+    assert done.special == {*range(len(before)), *range(len(before) + 16, len(done.tokens))}
+    assert len(done.recording.traces[0].query_axis) == done.recording.traces[0].n_queries == len(done.tokens)
+    assert tuple(done.recording.traces[0].key_axis.labels) == done.tokens
+    changed = pixels.copy()
+    changed[12:, :4] += 90  # the patch at the bottom left, position 12 of 16
+    after = run(model, picture_inputs(model, changed)).recording.traces[0]
+    moved = (after.key - done.recording.traces[0].key).abs().sum((0, 2))
+    assert moved.argmax() == len(before) + 12
+
+
+def test_positions_that_are_not_patches_of_one_grid_are_numbered(picture, tmp_path):
+    with tiny_hub.silent():
+        hf.SwinModel(hf.SwinConfig(**WINDOWS)).save_pretrained(tmp_path)
+    model = load_pretrained(tmp_path)
+    done = run(model, picture_inputs(model, picture))
+    assert done.patch_grid is None
+    assert done.recording.traces[0].query_axis.labels[:2] == ("0", "1")
+    assert "numbered" in done.notes[-1]
+
+
+ROWS = {"vocab_size": 120, "max_position_embeddings": 40, "pad_token_id": 1}
+T5 = {"vocab_size": 120, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4}
+ALONE = {
+    "RoBERTa keeps positions free": (
+        lambda: hf.RobertaForMaskedLM(hf.RobertaConfig(**tiny_hub.WIDTHS, **ROWS)),
+        "RobertaForMaskedLM",
+        38,
+    ),
+    "an ELECTRA that tells true words from false": (
+        lambda: hf.ElectraForPreTraining(hf.ElectraConfig(**tiny_hub.WIDTHS, **ROWS)),
+        "ElectraModel",
+        40,
+    ),
+    "a classifier": (
+        lambda: hf.BertForSequenceClassification(hf.BertConfig(**tiny_hub.WIDTHS, **ROWS)),
+        "BertModel",
+        40,
+    ),
+    "the encoder of a T5": (lambda: hf.T5EncoderModel(hf.T5Config(**T5)), "T5EncoderModel", None),
+}
+
+
+@pytest.mark.parametrize("case", ALONE)
+def test_encoders_of_all_kinds_load_without_made_up_heads(case, tmp_path):
+    build, expected, most_tokens = ALONE[case]
+    with tiny_hub.silent():
+        build().save_pretrained(tmp_path)
+        tiny_hub.unigram_tokenizer().save_pretrained(tmp_path)
+    model = load_pretrained(tmp_path)
+    assert (model.kind, type(model.model).__name__, model.most_tokens) == (Kind.ENCODER, expected, most_tokens)
+    done = run(model, text_inputs(model, TEXT * 9))
+    assert len(done.tokens) <= (most_tokens or 512)
+    assert bool(done.notes) == (most_tokens is not None)
 
 
 def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, folders):
@@ -257,7 +332,6 @@ def test_damaged_and_missing_files_are_told(folders, tmp_path):
         ({"model_type": "my-own", "auto_map": {"AutoModel": "code.Model"}}, "never runs code"),
         ({"model_type": ""}, "no model_type"),
         ({"quantization_config": {"quant_method": "gptq"}}, "quantised"),
-        ({"model_type": "clip"}, "a text and a picture together"),
         ({"model_type": "wav2vec2"}, "neither text nor a picture"),
         ({"hidden_size": "wide"}, "does not fit"),
     ],

@@ -23,7 +23,7 @@ from attention_core.pretrained.run import ModelRun, run
 from ui.models import COMPUTE
 
 MOST_LOADED = 3
-MOST_RUNS = 6
+MOST_RUNS = 4
 LATEST = "model_latest"
 
 
