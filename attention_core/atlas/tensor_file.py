@@ -31,7 +31,8 @@ LABELS = ("labels", "tokens", "words", "texts")
 """Names under which a file may keep a text per position."""
 MOST_ABOUT = 2**20
 """Bytes of the beginning of a recording's description in which its format has to stand."""
-TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool", "I64": "int64"}
+TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
+TYPES |= {f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 BROKEN = (
     *(ValueError, TypeError, KeyError, EOFError, OSError, RuntimeError, NotImplementedError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, SafetensorError),
