@@ -8,6 +8,7 @@ import torch
 
 from attention_core import AttentionTrace, Axis
 from attention_core.atlas import Atlas, search
+from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import landmarks, strongest
 from attention_core.atlas.made_up import HEADS, made_up, passage
 from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack, unpack
@@ -79,6 +80,21 @@ def test_causality_is_told_even_where_no_mask_is_looked_at(monkeypatch):
     blocks = np.arange(math.ceil(610 / 4)) * 4
     last = np.minimum(np.arange(math.ceil(530 / 4)) * 4 + 4, 530) - 1
     assert np.array_equal(hidden, blocks > last[:, None])
+
+
+@pytest.mark.parametrize("more", [{}, {"is_causal": True}, {"sinks": torch.ones(1, 1)}], ids=str)
+def test_glimpse_is_the_middle_row_of_every_block(more, monkeypatch):
+    monkeypatch.setattr("attention_core.atlas.glimpse.COLUMNS", 64)
+    trace = trace_of(530, 610, **more)
+    atlas, block = Atlas(trace, 0), 4
+    seen = glimpse(atlas)
+    assert seen.mean.shape == atlas.shape(2)
+    weights = trace.weights().numpy()
+    for place in (0, 60, 132):
+        row = weights[min(block * place + 2, 529)]
+        parts = [row[start : start + block] for start in range(0, 610, block)]
+        assert seen.mean[place] == pytest.approx([part.mean() for part in parts], abs=1e-7)
+        assert seen.largest[place] == pytest.approx([part.max() for part in parts], abs=1e-7)
 
 
 @pytest.mark.parametrize("away", [0, 60, 300])

@@ -117,6 +117,7 @@ class AtlasMap {
       tile.came = performance.now();
       shelf.put(tile.key, tile);
     }
+
     this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)));
     if (this.shelf !== shelf) return;
     if (tiles.length) this.scaleStale = true;
@@ -508,7 +509,7 @@ class AtlasMap {
 
   paintTiles(pen, part, level) {
     const [x0, y0, x1, y1] = [this.px(part.left), this.py(part.top), this.px(part.right), this.py(part.bottom)];
-    this.hatch ??= hatch(pen, this.isDark ? "rgba(230,234,240,0.22)" : "rgba(27,31,36,0.2)");
+    this.hatch ??= hatch(pen, this.isDark ? "rgba(230,234,240,0.22)" : "rgba(255,255,255,0.42)");
     pen.fillStyle = this.soft;
     pen.fillRect(x0, y0, x1 - x0, y1 - y0);
     pen.fillStyle = this.hatch;
@@ -517,7 +518,9 @@ class AtlasMap {
     const kind = this.kindAt(level);
     for (const [row, col] of this.places(level, part)) {
       const tile = this.shelf.get(keyOf(kind, level, row, col));
-      if (tile) this.paintTile(pen, tile, level, row, col); else { complete = false; this.paintStandIn(pen, kind, level, row, col); }
+      if (!tile) complete = false;
+      if (!tile?.whole) this.paintStandIn(pen, kind, level, row, col);
+      if (tile) this.paintTile(pen, tile, level, row, col);
     }
     return complete;
   }
@@ -532,16 +535,19 @@ class AtlasMap {
     const wide = Math.min((c0 + right) * span, this.columns.n) / span - c0 - left, high = Math.min((r0 + bottom) * span, this.rows.n) / span - r0 - top;
     if (wide <= 0 || high <= 0) return;
     pen.imageSmoothingEnabled = this.cell * span * this.ratio < 2;
-    pen.clearRect(x, y, x1 - x, y1 - y);
-    if (!tile.whole) { pen.fillStyle = this.soft; pen.fillRect(x, y, x1 - x, y1 - y); pen.fillStyle = this.hatch; pen.fillRect(x, y, x1 - x, y1 - y); }
+    if (tile.whole) pen.clearRect(x, y, x1 - x, y1 - y);
     pen.drawImage(pictureOf(tile, this.scale), left, top, wide, high, x, y, x1 - x, y1 - y);
+    if (tile.whole) return;
+    const from = clamp(snap(this.py((r0 + tile.seen) * span)), y, y1);
+    pen.fillStyle = this.hatch;
+    pen.fillRect(x, from, x1 - x, y1 - from);
   }
 
   paintStandIn(pen, kind, level, row, col) {
     for (let above = level + 1; above < this.data.levels; above++) {
       const by = 2 ** (above - level), [r, c] = [Math.floor(row / by), Math.floor(col / by)];
       const tile = this.shelf.tiles.get(keyOf(kind, above, r, c)) ?? this.shelf.tiles.get(keyOf("mean", above, r, c));
-      if (!tile) continue;
+      if (!tile || !(tile.whole || above === this.data.levels - 1)) continue;
       const side = this.data.tile / by, top = (row - r * by) * side, left = (col - c * by) * side;
       const clip = { top, left, bottom: Math.min(top + side, tile.height), right: Math.min(left + side, tile.width) };
       this.paintTile(pen, tile, above, r, c, clip);
@@ -814,7 +820,7 @@ class AtlasMap {
     }
     this.keys.replaceChildren();
     if (this.data.masks) make(make(this.keys, "span"), "i", { class: "masked" }).parentNode.append("masked");
-    if (this.data.surveyed < 1) make(make(this.keys, "span"), "i", { class: "hatched" }).parentNode.append("not surveyed");
+    if (this.data.surveyed < 1) make(make(this.keys, "span"), "i", { class: "hatched" }).parentNode.append("a glimpse: one row per block");
   }
 
   // The map as it is, on the page's background.
@@ -871,8 +877,11 @@ class AtlasMap {
       const value = valueOf(found.tile, found.code);
       lines.push(["value", `${long(value)}`], ["", value ? `${short(value / uniform)} times 1/n` : "below what float32 can hold"]);
     } else {
-      if (found) lines.push(["value", `mean ${long(valueOf(found.tile, found.code))}`]);
-      if (largest) lines.push([found ? "" : "value", `largest ${long(valueOf(largest.tile, largest.code))}`]);
+      const some = found ?? largest, glimpsed = !some.tile.whole && Math.floor(row / span) % this.data.tile >= some.tile.seen;
+      const may = glimpsed ? "about " : "";
+      if (found) lines.push(["value", `mean ${may}${long(valueOf(found.tile, found.code))}`]);
+      if (largest) lines.push([found ? "" : "value", `largest ${may}${long(valueOf(largest.tile, largest.code))}`]);
+      if (glimpsed) lines.push(["", `by one row of the block's ${count(to(r, this.rows.n) - r)}`]);
     }
     lines.push(["query", `${level ? "queries" : "query"} ${this.named("rows", r, to(r, this.rows.n))}`]);
     lines.push(["key", `${level ? "keys" : "key"} ${this.named("columns", c, to(c, this.columns.n))}`]);

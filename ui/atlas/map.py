@@ -68,11 +68,17 @@ def atlas_map(name: str, shelf: Shelf, *, title: str, is_running: bool = False) 
     for key, place in asked["tiles"]:
         surveyed = atlas.surveyed
         try:
-            packed, is_whole = shelf.packed(*place)
+            packed, n_seen = shelf.packed(*place)
         except IndexError:
             continue
         about = {"key": key, "height": packed.height, "width": packed.width, "low": packed.low, "step": packed.step}
-        about |= {"bytes": packed.n_bytes, "whole": is_whole, "surveyed": surveyed, "length": len(packed.content)}
+        about |= {
+            "bytes": packed.n_bytes,
+            "whole": n_seen is None,
+            "seen": n_seen,
+            "surveyed": surveyed,
+            "length": len(packed.content),
+        }
         tiles.append(about)
         contents.append(packed.content)
     largest = atlas.row_largest

@@ -8,9 +8,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
 import streamlit as st
 
-from attention_core.atlas import Atlas
+from attention_core.atlas import Atlas, Tile
+from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.trace import AttentionTrace
@@ -40,9 +42,12 @@ class Shelf:
     _packed: OrderedDict[tuple[str, int, int, int], Packed] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _landmarks: list[Landmark] | None = None
+    _glimpse: Tile | None = None
 
-    def packed(self, kind: str, level: int, row: int, col: int) -> tuple[Packed, bool]:
-        """Return a tile of "mean" or "largest" as it is sent, and whether it will stay so.
+    def packed(self, kind: str, level: int, row: int, col: int) -> tuple[Packed, int | None]:
+        """Return a tile of "mean" or "largest" as it is sent, and how many of its rows are surveyed, None if all are.
+
+        What the survey has not seen of the overview is told by a glimpse of it.
 
         Raises:
             IndexError: no such tile.
@@ -51,10 +56,13 @@ class Shelf:
         with self._lock:
             if place in self._packed:
                 self._packed.move_to_end(place)
-                return self._packed[place], True
+                return self._packed[place], None
         with COMPUTE:
             is_whole = level < self.atlas.base_level or self.atlas.is_surveyed
             tile = self.atlas.tile(level, row, col)
+            n_seen = None if is_whole else int((~np.isnan(tile.mean[:, 0])).sum())
+            if not is_whole and level == self.atlas.n_levels - 1:
+                tile = self._with_glimpse(tile)
             hidden = hidden_cells(self.atlas, level, row, col, tile.largest)
         made = pack(tile.mean if kind == "mean" else tile.largest, hidden)
         if is_whole:
@@ -62,7 +70,13 @@ class Shelf:
                 self._packed[place] = made
                 if len(self._packed) > MOST_PACKED:
                     self._packed.popitem(last=False)
-        return made, is_whole
+        return made, n_seen
+
+    def _with_glimpse(self, tile: Tile) -> Tile:
+        if self._glimpse is None:
+            self._glimpse = glimpse(self.atlas)
+        mean, largest = (np.where(np.isnan(one), seen, one) for one, seen in zip(tile, self._glimpse, strict=True))
+        return Tile(mean, largest)
 
     def survey(self, seconds: float | None = None) -> float:
         """Carry the survey on for about so long, a PORTION if None; return the share that is done."""

@@ -66,7 +66,11 @@ def _progress_words(shelf: Shelf, share: float, running: bool) -> str:
     words = f"Surveyed: {share:.0%}"
     if shelf.seconds and share:
         words += f" in {_time(shelf.seconds)}, about {_time(shelf.seconds * (1 - share) / share)} to go"
-    return words if running else f"{words}. What is hatched is not surveyed; zoomed in, every tile is there at once."
+    return (
+        words
+        if running
+        else f"{words}. What is hatched is a glimpse, one exact row per block; zoomed in, all is exact."
+    )
 
 
 def _costs(shelf: Shelf) -> None:

@@ -1,0 +1,203 @@
+"""The atlas in a real browser: wheel, drag, keys, touch, numbers, tiles that are fetched once, links, the survey."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+ROOT = "document.querySelector('[data-testid=stBidiComponentIsolated]').shadowRoot.querySelector('.root')"
+MAP = f"{ROOT}.map"
+LAST_CAME = f"Math.max(...[...{MAP}.shelf.tiles.values()].map(tile => tile.came))"
+PIXEL = """([map, x, y]) => {
+  const canvas = map.canvas, ratio = map.ratio;
+  return [...canvas.getContext('2d').getImageData(x * ratio, y * ratio, 1, 1).data].slice(0, 3).join();
+}"""
+
+
+@pytest.fixture
+def atlas(page, app_url):
+    open_at(page, f"{app_url}/atlas?show=made-echo-2048")
+    return page
+
+
+def open_at(page, address):
+    page.goto(address)
+    page.locator("canvas.map").wait_for()
+    painted(page)
+
+
+def painted(page):
+    """Wait until everything in view is painted and nothing is asked for any more."""
+    page.wait_for_timeout(150)
+    page.wait_for_function(f"{ROOT}?.dataset.complete === 'true' && !{MAP}.desk.open")
+
+
+def view(page) -> tuple[int, float, float, float]:
+    level, row, column, cell = page.evaluate(f"{ROOT}.dataset.view").split("/")
+    return int(level), float(row), float(column), float(cell)
+
+
+def middle(page) -> tuple[float, float]:
+    page.locator("canvas.map").scroll_into_view_if_needed()
+    box = page.locator("canvas.map").bounding_box()
+    plot = page.evaluate(f"({{...{MAP}.plot, left: {MAP}.left, top: {MAP}.top}})")
+    return box["x"] + plot["left"] + plot["width"] / 2, box["y"] + plot["top"] + plot["height"] / 2
+
+
+def test_wheel_goes_from_the_whole_down_to_cells_with_their_numbers(atlas):
+    assert view(atlas)[0] == 3
+    atlas.mouse.move(*middle(atlas))
+    for _ in range(14):
+        atlas.mouse.wheel(0, -200)
+        atlas.wait_for_timeout(30)
+    painted(atlas)
+    level, row, column, cell = view(atlas)
+    assert level == 0
+    assert cell >= 44
+    assert abs(row - 1024) < 25
+    assert abs(column - 1024) < 25
+    atlas.mouse.move(middle(atlas)[0] - 3 * cell, middle(atlas)[1] + cell)
+    tip = atlas.locator(".tip")
+    tip.wait_for()
+    text = tip.inner_text()
+    query, key = (int(re.search(rf"{one} ([\d,]+)", text)[1].replace(",", "")) for one in ("query", "key"))
+    assert exact(query, key) == pytest.approx(shown(text), rel=6e-3)
+
+
+def exact(query, key) -> float:
+    from attention_core.atlas.made_up import made_up
+
+    return float(made_up("echo", 2048).weights(0, [query], [key]))
+
+
+def shown(text: str) -> float:
+    """Read a weight as it is written, "1.23 × 10⁻⁷" or "0.0123"."""
+    line = text.splitlines()[0].translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
+    return float(line.replace(" × 10", "e"))
+
+
+def test_drag_and_keys_move_and_what_was_seen_is_not_fetched_again(atlas):
+    atlas.evaluate(f"{MAP}.prefetching = false")
+    x, y = middle(atlas)
+    atlas.mouse.dblclick(x, y)
+    atlas.mouse.dblclick(x, y)
+    painted(atlas)
+    atlas.wait_for_timeout(400)
+    before = view(atlas)
+    atlas.mouse.move(x, y)
+    atlas.mouse.down()
+    atlas.mouse.move(x - 120, y - 80, steps=4)
+    atlas.mouse.up()
+    painted(atlas)
+    after = view(atlas)
+    assert after[2] - before[2] == pytest.approx(120 / before[3], rel=0.02)
+    assert after[1] - before[1] == pytest.approx(80 / before[3], rel=0.02)
+    atlas.keyboard.press("ArrowRight")
+    painted(atlas)
+    atlas.wait_for_timeout(1200)
+    assert view(atlas)[2] > after[2]
+    came = atlas.evaluate(LAST_CAME)
+    atlas.keyboard.press("ArrowLeft")
+    painted(atlas)
+    atlas.wait_for_timeout(1200)
+    assert view(atlas)[2] == pytest.approx(after[2], abs=0.1)
+    assert atlas.evaluate(LAST_CAME) == came
+    atlas.keyboard.press("0")
+    atlas.wait_for_timeout(400)
+    assert view(atlas)[0] == 3
+
+
+def test_link_opens_the_same_view_with_the_same_colours(atlas, app_url):
+    atlas.get_by_role("radio", name="Linear").click()
+    atlas.mouse.move(*middle(atlas))
+    for _ in range(5):
+        atlas.mouse.wheel(0, -200)
+        atlas.wait_for_timeout(40)
+    painted(atlas)
+    atlas.wait_for_url(re.compile("map="))
+    atlas.wait_for_timeout(900)
+    there = view(atlas)
+    open_at(atlas, atlas.url)
+    assert view(atlas) == pytest.approx(there, rel=0.01)
+
+
+def test_overview_moves_the_map(atlas):
+    atlas.get_by_role("button", name="Zoom in").click()
+    atlas.get_by_role("button", name="Zoom in").click()
+    painted(atlas)
+    atlas.wait_for_timeout(400)
+    box = atlas.locator("canvas.small").bounding_box()
+    atlas.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.7 * box["height"])
+    painted(atlas)
+    _, row, column, _ = view(atlas)
+    assert row == pytest.approx(0.7 * 2048, abs=20)
+    assert column == pytest.approx(0.3 * 2048, abs=20)
+
+
+def test_token_is_jumped_to_and_labelled(atlas):
+    from attention_core.atlas import search
+    from attention_core.atlas.made_up import labels
+
+    word = labels(2048)[700]
+    first = search(labels(2048), word)[0]
+    atlas.get_by_label("Jump to a token").fill(word)
+    atlas.keyboard.press("Enter")
+    atlas.wait_for_function(f"{ROOT}.dataset.view.split('/')[0] === '0' && {ROOT}.dataset.complete === 'true'")
+    painted(atlas)
+    _, row, _, cell = view(atlas)
+    assert abs(row - first) <= 15
+    assert cell >= 12
+    assert atlas.evaluate(f"{MAP}.labelOf('rows', {first})") == word
+
+
+def test_masked_cells_are_not_coloured_as_weights_are(atlas):
+    box = atlas.evaluate(f"({{x: {MAP}.left, y: {MAP}.top, ...{MAP}.plot}})")
+    pixel = f"({PIXEL})([{MAP}, {box['x'] + 0.8 * box['width']}, {box['y'] + 0.2 * box['height']}])"
+    red, green, blue = map(int, atlas.evaluate(pixel).split(","))
+    assert max(red, green, blue) - min(red, green, blue) < 25
+
+
+def test_survey_fills_the_map_while_it_goes_on_and_can_be_cancelled(page, app_url):
+    page.goto(f"{app_url}/atlas?show=made-near-65536")
+    page.locator("canvas.map").wait_for()
+    page.get_by_role("button", name="Survey the whole matrix").click()
+    page.wait_for_function(f"{MAP}?.data?.surveyed > 0.02", timeout=20_000)
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Go on").wait_for()
+    painted(page)
+    tile = f"{MAP}.shelf.tiles.get('mean/8/0/0')"
+    n_seen, whole = page.evaluate(f"[{tile}.seen, {tile}.whole]")
+    assert 0 < n_seen < 256
+    assert not whole
+    assert page.evaluate(f"{tile}.codes[255 * 256]") >= 3  # not surveyed, but seen by a glimpse
+
+
+def test_phone_pans_with_one_finger_and_scrolls_while_all_is_shown(chromium, app_url):
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    phone = context.new_page()
+    open_at(phone, f"{app_url}/atlas?show=made-echo-2048")
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    canvas = phone.locator("canvas.map")
+    assert canvas.evaluate("node => node.style.touchAction") == "pan-y"
+    assert canvas.bounding_box()["height"] < 700
+    phone.get_by_role("button", name="Zoom in").click()
+    painted(phone)
+    phone.wait_for_timeout(400)
+    assert canvas.evaluate("node => node.style.touchAction") == "none"
+    before, (x, y) = view(phone), middle(phone)
+    touch = context.new_cdp_session(phone)
+    fingers = [{"x": x, "y": y, "id": 1}]
+    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": fingers})
+    fingers[0] |= {"x": x - 60}
+    touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": fingers})
+    fingers.append({"x": x + 40, "y": y, "id": 2})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": fingers})
+    panned = view(phone)
+    fingers[1] = {"x": x + 140, "y": y, "id": 2}
+    touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": fingers})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    painted(phone)
+    assert panned[2] - before[2] == pytest.approx(60 / before[3], rel=0.05)
+    assert view(phone)[3] == pytest.approx(2 * before[3], rel=0.05)
+    context.close()
