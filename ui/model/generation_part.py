@@ -31,6 +31,7 @@ from ui.model.writing import (
     say,
     text_ids,
     why_ended,
+    why_full,
     write,
 )
 from ui.next_words import Bar, chosen_piece, word_bars
@@ -64,7 +65,7 @@ def generation(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
     with buttons:
         _buttons(name, key, given, made, temperature, seed)
     with right:
-        _expectation(name, made, temperature)
+        _expectation(name, made, temperature, is_full=bool(why_full(key, given, made.ids)))
     row, column = st.columns([1, 1.1], gap="large")
     with row:
         _growing(run, made, name)
@@ -186,7 +187,7 @@ def _weighed(tokens: tuple[str, ...], weights: list[float], n_first: int) -> lis
     ]
 
 
-def _expectation(name: str, made: Generation, temperature: float) -> None:
+def _expectation(name: str, made: Generation, temperature: float, *, is_full: bool) -> None:
     """Draw the likeliest tokens after the chosen one; a click says one and forgets what came there."""
     place = position(name)
     found = expected(made.logits_at(place), made.pretrained.tokenizer, n=N_EXPECTED, temperature=temperature or 1.0)
@@ -196,7 +197,8 @@ def _expectation(name: str, made: Generation, temperature: float) -> None:
 
     def take() -> None:
         picked = chosen_piece(f"{name}_says_expected")
-        if picked is not None and picked[1] == [place, len(made.ids)]:
+        can_follow = not is_full or said is not None
+        if picked is not None and picked[1] == [place, len(made.ids)] and can_follow:
             say(name, picked[0], place)
 
     shown = [Bar(one.id, one.text, one.probability) for one in found.likeliest]

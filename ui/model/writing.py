@@ -155,11 +155,16 @@ def write(name: str, made: Generation, temperature: float, seed: int) -> int:
 
 
 def why_ended(name: str, key: str, given: ModelInput, ids: tuple[int, ...]) -> str:
-    """Return why no token can follow, in a sentence; empty if one can."""
+    """Return why the model writes no further, in a sentence; empty if it can."""
     pretrained = pretrained_of(key)
-    most = most_positions(pretrained)
     if len(ids) > n_given(name) and ids[-1] in end_tokens(pretrained):
         return f"The model said its end, {readable(pretrained.tokenizer, ids[-1:])[0]}: it has finished."
+    return why_full(key, given, ids)
+
+
+def why_full(key: str, given: ModelInput, ids: tuple[int, ...]) -> str:
+    """Return why no token can follow, whoever says it, in a sentence; empty if one can."""
+    most = most_positions(pretrained_of(key))
     if most is not None and len(ids) >= most:
         return f"The text fills the {most:,} positions that the model knows."
     if len(ids) >= len(given_ids(key, given)) + MOST_WRITTEN:
