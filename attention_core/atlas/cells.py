@@ -61,6 +61,10 @@ class Cells:
         """Return the type in which the scores of these rows have to be computed; None = their own is enough."""
         return None if self._is_tame[rows.start // BAND] else self.precise
 
+    def is_known(self, rows: slice) -> bool:
+        """Return whether the normalisers of all these rows are there already."""
+        return all(self._known[rows.start // BAND : math.ceil(rows.stop / BAND)])
+
     def normaliser(self, rows: slice) -> Tensor:
         """Return the log-sum-exp of rows, which may cross bands; -inf for a query that sees no key."""
         for band in range(rows.start // BAND, math.ceil(rows.stop / BAND)):

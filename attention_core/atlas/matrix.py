@@ -126,6 +126,25 @@ class Atlas:
             self._keep(key, made)
         return made
 
+    @torch.inference_mode()
+    def prepare(self, level: int, row: int) -> Iterator[None]:
+        """Compute what a row of tiles needs before its own cells; yield after every band of 256 rows that was lacking.
+
+        These are the normalisers, each of which takes a whole row of the matrix; they are kept, so that whoever stops
+        in between loses nothing. The levels of the survey need none.
+
+        Args:
+            level: see tile.
+            row: see tile.
+        """
+        if level < self.base_level:
+            height = TILE * 2**level
+            for start in range(row * height, min((row + 1) * height, self.n_queries), BAND):
+                rows = slice(start, min(start + BAND, self.n_queries))
+                if not self._cells.is_known(rows):
+                    self._cells.normaliser(rows)
+                    yield
+
     def survey(self) -> Iterator[float]:
         """Stream over the matrix once, a band of rows at a time, and yield the share that is done, up to 1.
 

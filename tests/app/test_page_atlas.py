@@ -95,6 +95,19 @@ def test_overview_comes_unasked_and_nothing_is_sent_twice(page):
     assert all(tile["whole"] for tile in message(page)["tiles"])
 
 
+def test_answer_does_not_wait_for_tiles_that_take_long(page, monkeypatch):
+    monkeypatch.setattr("ui.atlas.messages.PATIENCE", -1)
+    page.selectbox(key=f"{NAME}_made").set_value("topic")
+    settled(page)
+    wanted = ["mean/1/2/1", "mean/1/3/0"]
+    answered = []
+    for sequence in range(1, 9):
+        ask(page, [one for one in wanted if one not in answered], sequence=sequence)
+        assert set(keys(page)) | set(message(page)["later"]) == set(wanted) - set(answered)
+        answered += keys(page)
+    assert sorted(answered) == wanted
+
+
 def test_labels_come_when_they_are_asked_for(page):
     ask(page, labels=[("rows", 512), ("columns", 1536)])
     labels = message(page)["labels"]

@@ -97,6 +97,15 @@ def test_glimpse_is_the_middle_row_of_every_block(more, monkeypatch):
         assert seen.largest[place] == pytest.approx([part.max() for part in parts], abs=1e-7)
 
 
+def test_preparing_a_row_of_tiles_goes_band_by_band_and_changes_no_tile():
+    atlas, other = Atlas(trace_of(1500, 1400), 0), Atlas(trace_of(1500, 1400), 0)
+    assert len(list(atlas.prepare(1, 1))) == 2
+    assert len(list(atlas.prepare(0, 5))) == 1  # the last band, of 220 rows
+    assert list(atlas.prepare(0, 5)) == []
+    assert list(atlas.prepare(atlas.base_level, 0)) == []
+    assert np.array_equal(atlas.tile(1, 1, 0).mean, other.tile(1, 1, 0).mean)
+
+
 @pytest.mark.parametrize("away", [0, 60, 300])
 def test_strongest_cell_is_that_of_the_whole_matrix(away):
     trace = trace_of()

@@ -118,7 +118,7 @@ class AtlasMap {
       shelf.put(tile.key, tile);
     }
 
-    this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)));
+    this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), header.later);
     if (this.shelf !== shelf) return;
     if (tiles.length) this.scaleStale = true;
     this.settle(true);

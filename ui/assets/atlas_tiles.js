@@ -93,8 +93,8 @@ class Desk {
   }
 
   // A tile that an answer left out is not asked for again at once.
-  leaveOut(arrived) {
-    for (const key of this.last?.tiles ?? []) if (!arrived.has(key)) this.refused.set(key, performance.now());
+  leaveOut(arrived, later) {
+    for (const key of this.last?.tiles ?? []) if (!arrived.has(key) && !later.includes(key)) this.refused.set(key, performance.now());
     this.last = null;
   }
 

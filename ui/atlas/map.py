@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import struct
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,20 +12,17 @@ import streamlit as st
 from attention_core.atlas import TILE
 from attention_core.atlas.packed import has_mask
 from attention_core.charts.palette import VIRIDIS
-from attention_core.trace import Axis
+from ui.atlas.messages import asked_for, axis_entry, label_entry, packed_tiles
 from ui.atlas.shelf import Shelf
 
 ASSETS = Path(__file__).parents[1] / "assets"
 SCRIPTS = ("atlas_tiles.js", "atlas_paint.js", "atlas_map.js")
-MOST_TILES, MOST_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
-TILE_NAME = re.compile(r"(mean|largest)/(\d{1,2})/(\d{1,7})/(\d{1,7})")
 OPTIONS = {
     "scale": ("log", "linear"),
     "domain": ("view", "all"),
     "kind": ("mean", "largest"),
     "diagonal": (False, True),
 }
-AXES = ("rows", "columns")
 
 _component = st.components.v2.component(
     "atlas_map",
@@ -63,30 +59,14 @@ def atlas_map(name: str, shelf: Shelf, *, title: str, is_running: bool = False) 
     """
     state, atlas = st.session_state, shelf.atlas
     _begin(name, shelf)
-    asked = _asked(name, shelf)
-    tiles, contents = [], []
-    for key, place in asked["tiles"]:
-        surveyed = atlas.surveyed
-        try:
-            packed, n_seen = shelf.packed(*place)
-        except IndexError:
-            continue
-        about = {"key": key, "height": packed.height, "width": packed.width, "low": packed.low, "step": packed.step}
-        about |= {
-            "bytes": packed.n_bytes,
-            "whole": n_seen is None,
-            "seen": n_seen,
-            "surveyed": surveyed,
-            "length": len(packed.content),
-        }
-        tiles.append(about)
-        contents.append(packed.content)
+    asked = asked_for(name, shelf)
+    tiles, contents, later = packed_tiles(shelf, asked["tiles"])
     largest = atlas.row_largest
     header = {
         "atlas": shelf.key,
         "title": title,
-        "rows": _axis(atlas.trace.query_axis),
-        "columns": _axis(atlas.trace.key_axis),
+        "rows": axis_entry(atlas.trace.query_axis),
+        "columns": axis_entry(atlas.trace.key_axis),
         "levels": atlas.n_levels,
         "tile": TILE,
         "masks": has_mask(atlas),
@@ -98,7 +78,8 @@ def atlas_map(name: str, shelf: Shelf, *, title: str, is_running: bool = False) 
         "go": state.get(f"{name}_go"),
         "answered": asked["answered"],
         "tiles": tiles,
-        "labels": [_labels(shelf, axis, start) for axis, start in asked["labels"]],
+        "later": later,
+        "labels": [label_entry(shelf, axis, start) for axis, start in asked["labels"]],
     }
     head = json.dumps(header).encode()
     _component(
@@ -166,35 +147,6 @@ def _write_address(where: dict[str, Any]) -> None:
         st.query_params["map"] = f"{where['row']:.1f},{where['column']:.1f},{where['across']:.1f}"
 
 
-def _asked(name: str, shelf: Shelf) -> dict[str, Any]:
-    """Return what the browser asked for since the last answer, checked: anything may come from a browser."""
-    state = st.session_state
-    asked = (state.get(f"{name}_map") or {}).get("asked")
-    nothing: dict[str, Any] = {"tiles": [], "labels": [], "answered": state.get(f"{name}_answered", ["", 0])}
-    if not isinstance(asked, dict) or state.get(f"{name}_pushed") != shelf.key:  # the overview comes unasked
-        state[f"{name}_pushed"] = shelf.key
-        top = shelf.atlas.n_levels - 1
-        return nothing | {"tiles": [(f"mean/{top}/0/0", ("mean", top, 0, 0))]}
-    answered = [str(asked.get("who"))[:20], asked.get("sequence")]
-    if answered == nothing["answered"] or not isinstance(answered[1], int):
-        return nothing
-    if asked.get("atlas") != shelf.key:
-        return nothing | {"answered": answered}
-    found = [(one, TILE_NAME.fullmatch(str(one))) for one in _list(asked, "tiles", MOST_TILES)]
-    tiles = [(key, (match[1], int(match[2]), int(match[3]), int(match[4]))) for key, match in found if match]
-    labels = [tuple(one) for one in _list(asked, "labels", MOST_LABELS) if _is_labels(one)]
-    return {"tiles": tiles, "labels": labels, "answered": answered}
-
-
-def _list(asked: dict[str, Any], name: str, most: int) -> list[Any]:
-    found = asked.get(name)
-    return found[:most] if isinstance(found, list) else []
-
-
-def _is_labels(one: Any) -> bool:
-    return isinstance(one, list) and len(one) == 2 and one[0] in AXES and isinstance(one[1], int) and one[1] >= 0
-
-
 def _remember(name: str, key: str) -> None:
     """Keep the view that came with the browser's last message, and write it into the address."""
     asked = (st.session_state.get(f"{name}_map") or {}).get("asked")
@@ -211,15 +163,3 @@ def _remember(name: str, key: str) -> None:
     where = dict(zip(("row", "column", "across"), numbers, strict=True))
     st.session_state[f"{name}_view"] = where | {"options": options}
     _write_address(where)
-
-
-def _axis(axis: Axis) -> dict[str, Any]:
-    numbered = (axis.labels[0], axis.labels[-1]) == ("0", str(len(axis) - 1))
-    kind = "grid" if axis.grid else "numbers" if numbered else "text"
-    return {"n": len(axis), "name": axis.name, "kind": kind, "grid": axis.grid}
-
-
-def _labels(shelf: Shelf, axis: str, start: int) -> dict[str, Any]:
-    labels = (shelf.atlas.trace.query_axis if axis == "rows" else shelf.atlas.trace.key_axis).labels
-    texts = [str(one)[:LONGEST_LABEL] for one in labels[start : start + LABELS_AT_ONCE]]
-    return {"axis": axis, "start": start, "texts": texts}

@@ -44,6 +44,24 @@ class Shelf:
     _landmarks: list[Landmark] | None = None
     _glimpse: Tile | None = None
 
+    def prepare(self, level: int, row: int, until: float) -> bool:
+        """Compute what a row of tiles needs, until the clock says so; return whether everything is there.
+
+        Other visitors have their turn between two steps.
+
+        Args:
+            level: see Atlas.tile.
+            row: see Atlas.tile.
+            until: of time.monotonic().
+        """
+        bands = self.atlas.prepare(level, row)
+        while True:
+            with COMPUTE:
+                if next(bands, self) is self:
+                    return True
+            if time.monotonic() > until:
+                return False
+
     def packed(self, kind: str, level: int, row: int, col: int) -> tuple[Packed, int | None]:
         """Return a tile of "mean" or "largest" as it is sent, and how many of its rows are surveyed, None if all are.
 
