@@ -55,6 +55,8 @@ def heads_chart(
                 "right": LEFT + head * right + pictures.width,
                 "top": HEAD + layer * down,
                 "bottom": HEAD + layer * down + pictures.height,
+                "next": LEFT + (head + 1) * right,
+                "below": HEAD + (layer + 1) * down,
                 "name": f"layer {layer + 1}, head {head + 1}",
                 "note": notes[layer][head],
                 "largest": pictures.largest[layer][head],
@@ -92,7 +94,7 @@ def heads_chart(
     mouse = (
         alt.Chart(frame)
         .mark_rect(opacity=0, cursor="pointer" if select else "default", aria=False)
-        .encode(**corners, tooltip=tooltip)
+        .encode(x=x, x2=alt.X2("next"), y=y, y2=alt.Y2("below"), tooltip=tooltip)
     )
     if select:
         mouse = mouse.add_params(
