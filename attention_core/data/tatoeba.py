@@ -104,3 +104,20 @@ def words_of(pairs: list[Pair]) -> list[tuple[list[str], list[str]]]:
             first = bare(words[0]).lower()
             words[0] = words[0][: len(words[0]) - len(first)] + usual.get(first, first)
     return [(source, target) for source, target in zip(english, french, strict=True) if source and target]
+
+
+class Sentences(NamedTuple):
+    """English sentences in the parts of split_pairs, each once."""
+
+    train: list[str]
+    development: list[str]
+    test: list[str]
+
+
+def english_sentences(data: str | Path | None = None) -> Sentences:
+    """Return the English sides of the pairs, as typed, in the order of the file.
+
+    Raises:
+        DataError: see read_pairs.
+    """
+    return Sentences(*(list(dict.fromkeys(english for english, _ in part)) for part in split_pairs(read_pairs(data))))

@@ -12,6 +12,7 @@ from typing import Any
 from attention_core.data.mnist import DataError
 from attention_core.device import choose_device
 from attention_core.evaluate.digits import accuracy, read_file
+from attention_core.evaluate.language import evaluate_language
 from attention_core.evaluate.looking import evaluate_answering, evaluate_finding, evaluate_reading
 from attention_core.evaluate.match3 import evaluate_match3
 from attention_core.evaluate.nearest import evaluate_nearest
@@ -28,6 +29,7 @@ EVALUATORS: dict[str, Callable[..., dict[str, Any]]] = {
     "match3-simplicial": evaluate_match3,
     "scene-question": evaluate_answering,
     "scoring-functions": evaluate_nearest,
+    "tatoeba-llama": evaluate_language,
     **{name: evaluate_sentences for name in MODELS if name.startswith("sentence-")},
     **{name: evaluate_translation for name in MODELS if name.startswith("translator-")},
 }

@@ -17,6 +17,7 @@ from attention_core.device import choose_device
 from attention_core.models.digit_reader import DigitReader, DigitReaderConfig
 from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
 from attention_core.models.ffn_classifier import FFNClassifier, FFNConfig
+from attention_core.models.language_model import language_model
 from attention_core.models.match3 import Match3Config, Match3Head
 from attention_core.models.pixel_classifier import PixelClassifier, PixelConfig
 from attention_core.models.scene_question import SceneQuestion, SceneQuestionConfig
@@ -45,6 +46,7 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "feature-mean": partial(FeatureMask, FeatureMaskConfig(attends=False)),
     "digit-reader": partial(DigitReader, DigitReaderConfig()),
     "scene-question": partial(SceneQuestion, SceneQuestionConfig()),
+    "tatoeba-llama": language_model,
     "translator-plain": partial(Translator, TranslatorConfig("none", cell="rnn", d_embedding=128)),
 }
 

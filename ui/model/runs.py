@@ -17,6 +17,7 @@ from attention_core.pretrained.catalogue import find_local
 from attention_core.pretrained.inputs import MOST_TOKENS, Prepared, text_inputs
 from attention_core.pretrained.load import load_pretrained
 from attention_core.pretrained.model import ModelError, Pretrained
+from attention_core.pretrained.own import own_language_model
 from attention_core.pretrained.pictures import picture_inputs
 from attention_core.pretrained.room import NoMemory
 from attention_core.pretrained.run import ModelRun, run
@@ -69,6 +70,8 @@ def pretrained_of(key: str) -> Pretrained:
         ModelError: it is not there any more, or its files do not fit.
     """
     found = find_local(key)
+    if found is not None and found.source == "own":
+        return own_language_model()
     folder = found.folder if found is not None else Path(key)
     if found is None and not (folder.is_absolute() and folder.is_dir()):
         raise ModelError(f"{key} is not on this machine.")

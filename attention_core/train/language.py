@@ -1,0 +1,62 @@
+"""Recipe of the language model: the next piece of English sentences, packed into windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_core.data.language_pieces import NAME, WINDOW, pieces
+from attention_core.data.tatoeba import english_sentences
+from attention_core.evaluate.language import bits_of
+from attention_core.train.loop import Moment, Recipe
+
+BATCH_SIZE = 16
+REPEATED = 0.2
+"""Share of the sentences that say again one of the same window, so that looking back is worth something."""
+
+
+class LanguageTask:
+    """Next-piece prediction on windows of sentences in random order."""
+
+    def __init__(self, data: str | None, seed: int, device: str) -> None:
+        sentences = english_sentences(data)
+        self.device = device
+        self.train = [one.ids for one in pieces().encode_batch_fast(sentences.train, add_special_tokens=False)]
+        self.held_out = {"development": sentences.development, "test": sentences.test}
+
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+        """Return the cross-entropy per piece of one batch, in nats."""
+        windows = torch.tensor([self._window(generator) for _ in range(BATCH_SIZE)], device=self.device)
+        logits = model(input_ids=windows[:, :-1], use_cache=False).logits
+        return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
+
+    def _window(self, generator: torch.Generator) -> list[int]:
+        filled, said = [0], list[int]()
+        while len(filled) <= WINDOW:
+            again = bool(said) and torch.rand((), generator=generator).item() < REPEATED
+            choices = len(said) if again else len(self.train)
+            place = int(torch.randint(choices, (), generator=generator))
+            said.append(said[place] if again else place)
+            filled += self.train[said[-1]]
+        return filled[: WINDOW + 1]
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return how well held-out sentences are foreseen."""
+        return {part: bits_of(model, sentences) for part, sentences in self.held_out.items()}
+
+
+LANGUAGE_RECIPES = {
+    NAME: Recipe(
+        task=LanguageTask,
+        data="the English sentences of 136,952 pairs of tatoeba.org, selected by manythings.org/anki (2017-09-29), "
+        "CC-BY 2.0; development and test parts as for the translators",
+        batches_per_epoch=427,
+        epochs=8,
+        learning_rate=3e-3,
+        weight_decay=0.05,
+        half=True,
+    )
+}

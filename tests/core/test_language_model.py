@@ -1,0 +1,104 @@
+"""The small language model: its vocabulary, its windows, its figures, and the way that models from outside go."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core import load, trace_model
+from attention_core.data.language_pieces import START, WINDOW, pieces, tokenizer
+from attention_core.data.mnist import DataError
+from attention_core.data.tatoeba import english_sentences
+from attention_core.evaluate.language import bits_of, evaluate_language
+from attention_core.train.language import LanguageTask
+from attention_core.train.loop import Moment
+from attention_core.weights import read_card
+
+NAME = "tatoeba-llama"
+SENTENCES = [
+    "I have never seen such a beautiful house.",
+    "What time does the train leave?",
+    "She put the book on the table.",
+]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load(NAME, "cpu")
+
+
+@pytest.mark.parametrize("text", ["The red car.", "naïve 🙂 日本語", " two  spaces ", "tab\tand\nline"])
+def test_any_text_is_read_and_given_back(text):
+    ids = tokenizer()(text).input_ids
+    assert tokenizer().convert_ids_to_tokens(ids[0]) == START
+    assert tokenizer().decode(ids[1:]).strip() == text.strip()
+
+
+def test_held_out_english_is_foreseen_far_better_than_the_same_words_in_reverse(model):
+    with torch.inference_mode():
+        forwards = bits_of(model, SENTENCES)
+        backwards = bits_of(model, [" ".join(one.split()[::-1]) for one in SENTENCES])
+    assert forwards["perplexity_per_piece"] < 60
+    assert forwards["bits_per_character"] < 0.6 * backwards["bits_per_character"]
+
+
+def test_bits_are_those_of_the_probabilities(model):
+    text = SENTENCES[0]
+    ids = torch.tensor([pieces().encode(text).ids])
+    with torch.inference_mode():
+        log_p = model(input_ids=ids).logits[0, :-1].log_softmax(-1).gather(1, ids[0, 1:, None])
+    figures = bits_of(model, [text])
+    assert figures["bits_per_character"] == pytest.approx(-log_p.sum().item() / math.log(2) / (len(text) + 1), abs=1e-3)
+    assert figures["perplexity_per_piece"] == pytest.approx(math.exp(-log_p.mean().item()), rel=1e-2)
+
+
+def test_sentences_of_other_lengths_beside_one_do_not_change_its_bits(model):
+    with torch.inference_mode():
+        alone = [bits_of(model, [one])["bits_per_character"] * (len(one) + 1) for one in SENTENCES]
+        together = bits_of(model, SENTENCES)["bits_per_character"] * sum(len(one) + 1 for one in SENTENCES)
+    assert together == pytest.approx(sum(alone), abs=0.02)
+
+
+def test_its_attention_is_traced_with_grouped_keys(model):
+    recording = trace_model(model, **tokenizer()("The red car is here.", return_tensors="pt"))
+    assert recording.names == [f"decoder.{layer}.self" for layer in range(4)]
+    trace = recording.traces[2]
+    assert (trace.query.shape[0], trace.key.shape[0]) == (6, 2)
+    assert_close(trace.weights(5).sum(-1), torch.ones(trace.n_queries))
+
+
+@pytest.mark.data
+def test_windows_begin_with_the_start_and_hold_training_sentences_only(data_folder):
+    task = LanguageTask(str(data_folder), 0, "cpu")
+    window = task._window(torch.Generator().manual_seed(3))
+    assert len(window) == WINDOW + 1
+    assert window[0] == 0
+    assert 0 not in window[1:]
+    held_out = set(task.held_out["development"]) | set(task.held_out["test"])
+    assert not held_out & set(english_sentences(data_folder).train)
+    again = task._window(torch.Generator().manual_seed(3))
+    assert window == again
+    untrained = load(NAME, "cpu")
+    loss = task.loss(untrained, Moment(0, 1), torch.Generator().manual_seed(0))
+    assert 0 < loss.item() < math.log(4000)
+
+
+@pytest.mark.data
+def test_the_figure_on_the_card_is_made_again(model, data_folder):
+    with torch.inference_mode():
+        figures = bits_of(model, english_sentences(data_folder).test)
+    assert figures["bits_per_character"] == pytest.approx(read_card(NAME)["test"]["bits_per_character"], abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"\n \n", "no sentence"), (b"\xff\xfe\x00", "UTF-8"), (None, "cannot be read")]
+)
+def test_a_file_that_cannot_be_evaluated_is_told(model, tmp_path, content, told):
+    path = tmp_path / "text.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=told):
+        evaluate_language(model, str(path))
