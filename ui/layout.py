@@ -18,6 +18,7 @@ STYLE = """<style>
 [class*="_presets"] button { width: 100%; }
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
 [class*="_examples"] p { font-size: 0.86rem; }
+[class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
 [class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""

@@ -124,19 +124,19 @@ def _field(name: str) -> None:
 def _suggestions(name: str) -> None:
     most = most_model_bytes()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        with st.popover("Small models to try", icon=":material/list:"):
+        offer = st.popover("Small models to try", icon=":material/list:")
+        with offer, st.container(key=f"{name}_suggestions", gap="xxsmall"):
             for one in SUGGESTIONS:
                 if one.megabytes * 1e6 <= most:
                     st.button(
-                        f"**{one.name}**, {one.megabytes} MB  \n{one.kind.value}: {one.about}",
+                        f"**{one.name}**, {one.megabytes} MB  \n:gray[{one.kind.value}: {one.about}]",
                         key=f"{name}_try_{one.name}",
                         type="tertiary",
                         on_click=_ask,
                         args=(name, one.name),
                     )
         st.caption(
-            f"At most {in_megabytes(most)} are downloaded for a model. Weights are read from safetensors files only; "
-            "code from a repository is never run."
+            f"At most {in_megabytes(most)} for a model, from safetensors files; a repository's code is never run."
         )
 
 
