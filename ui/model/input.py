@@ -26,14 +26,14 @@ ENGLISH = {
 }
 MASKED = {"A gap": "The capital of France is [MASK].", **ENGLISH}
 GO_ON = {
-    "Copy": "Mr and Mrs Dursley of number four, Privet Drive, were proud. Mr and Mrs D",
-    "Who gives?": "When Mary and John went to the store, John gave a drink to",
+    "Copy": "Tom bought a green umbrella for his old teacher. Tom bought a green",
+    "Who gives?": "When Tom and Mary went to the market, Tom gave a flower to",
     **ENGLISH,
     "Code": "def add(a, b):\n    return a + b\n\ndef multiply(a, b):\n    return",
 }
 TRANSLATE = {
     "Who was tired?": ENGLISH["Who was tired?"],
-    "Order of words": "The agreement on the European Economic Area was signed in August 1992.",
+    "Order of words": "The little red car of my old neighbour was sold last week.",
     "Idiom": "It rains cats and dogs, so we stay at home.",
 }
 PAIR_EXAMPLES = {"Question and answer": ("Who crossed the street?", "The animal was too tired to cross it.")}
