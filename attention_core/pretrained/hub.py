@@ -92,6 +92,8 @@ def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -
     """
     name = cleaned(name)
     local = find_local(name)
+    if local is not None and local.source == "own":
+        return Candidate(local.name, Kind.DECODER, "llama", local.n_bytes, local.folder)
     if local is not None:
         return _in_folder(local.name, local.folder)
     if is_path(name):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from attention_core.pretrained.catalogue import PACKAGE
+from attention_core.pretrained.catalogue import PACKAGE, local_models
 from tests import tiny_hub
 
 SCRIPT = """
@@ -117,6 +117,12 @@ def test_a_model_of_the_hub_is_fetched_after_a_click_and_shown(opened, hub):
     assert shown(settled(page)).startswith(PACKAGE)
 
 
+def test_models_on_this_machine_are_found_by_the_field_too(opened):
+    page = opened()
+    for model in local_models():
+        assert shown(asked(page, model.name)).startswith(model.name)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -194,6 +200,7 @@ def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monk
 
 def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):
     monkeypatch.setattr("attention_core.pretrained.catalogue.PACKAGE", "no-such-package")
+    monkeypatch.setattr("attention_core.pretrained.catalogue._own", lambda: iter(()))
     page = opened()
     assert "No model is on this machine yet" in page.info[0].value
     assert not page.text
@@ -222,6 +229,17 @@ def test_a_vision_model_takes_the_drawing_or_a_picture(opened, stored, monkeypat
     assert shown(page).startswith("vision: 2 traces of 17")
     page.button_group(key="model_way").set_value("Upload")
     assert not settled(page).text
+    page.file_uploader[0].upload("mine.png", picture_file(), "image/png")
+    assert shown(settled(page)).startswith("vision: 2 traces of 17")
+    before = latest_picture(page)
+    page.file_uploader[0].upload("mine.png", b"\x89PNG damaged", "image/png")
+    settled(page)
+    assert "The picture before it stays" in page.error[0].value
+    assert latest_picture(page) == before
+
+
+def latest_picture(page):
+    return page.session_state["model_latest"]["png"]
 
 
 def picture_file(kind="PNG", size=(40, 30)):
