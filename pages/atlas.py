@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.atlas.foot import foot
 from ui.atlas.map import atlas_map
 from ui.atlas.places import places_part
 from ui.atlas.shelf import shelf_of
@@ -44,7 +45,10 @@ with why:
         "The weights of n positions are n × n numbers, but n queries, n keys of d numbers each and one normaliser per "
         "row say all of them. A tile of 256 × 256 is computed again, exactly, whenever somebody looks there: "
     )
-    st.latex(r"A_{ij} = \exp\left(q_i \cdot k_j\, s - \log \sum_m \exp(q_i \cdot k_m\, s)\right)")
+    st.latex(
+        r"\begin{aligned} A_{ij} &= \exp(s\, q_i \cdot k_j - \ell_i) \\"
+        r"\ell_i &= \log \textstyle\sum_m \exp(s\, q_i \cdot k_m) \end{aligned}"
+    )
 with map_words:
     st.markdown(
         "Far out, a coloured block stands for many cells: their mean, or the largest of them, so that a single strong "
@@ -55,3 +59,9 @@ with map_words:
         "Drag to move; wheel, pinch or double-click to zoom; arrow keys, + and −, 0 for the whole. Bars at the edges "
         "add up what is in view: a whole row is 1. A link to this page opens the same view."
     )
+    st.caption(
+        "A large weight is not yet a reason: what a key hands over is its weight times its value, which may be small. "
+        "The page “Your own model” shows both."
+    )
+if source:
+    foot(NAME, shelf)

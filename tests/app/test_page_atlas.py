@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+import sys
 
 import numpy as np
 import pytest
@@ -357,6 +358,40 @@ def test_file_is_kept_while_another_page_is_looked_at(page):
     assert message(page)["atlas"] == there
     page.button(key=f"{NAME}_forget").click().run()
     assert message(settled(page))["atlas"] != there
+
+
+@pytest.mark.parametrize("kind", ["tensors", "recording"])
+def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, kind):
+    path = tmp_path / "mine.npz"
+    if kind == "tensors":
+        path.write_bytes(GOOD["float32"])
+    else:
+        from attention_core import capture
+
+        with capture() as recording:
+            torch.nn.functional.scaled_dot_product_attention(*torch.randn(3, 1, 2, 70, 8))
+        recording.save(path)
+    monkeypatch.setattr(sys, "argv", ["app.py", str(path)])
+    page = opened(start_app())
+    assert not complaint(page)
+    assert message(page)["rows"]["n"] == 70
+
+
+def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkeypatch, capsys):
+    from attention_core.atlas import Atlas, read_tensors
+    from attention_core.atlas.made_up import made_up
+    from ui.atlas.foot import has_more, head_file, notebook
+    from ui.atlas.shelf import Shelf
+
+    trace = made_up("near", 900)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "head.npz").write_bytes(head_file(Shelf("", Atlas(trace))))
+    names = {}
+    exec(notebook(trace), names)
+    assert "100%" in capsys.readouterr().out
+    assert torch.allclose(names["trace"].weights(), trace.weights())
+    assert read_tensors(tmp_path / "head.npz").labels == trace.key_axis.labels
+    assert not has_more(trace)
 
 
 def test_page_says_what_the_matrix_would_take(app):

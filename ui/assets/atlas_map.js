@@ -292,7 +292,7 @@ class AtlasMap {
       if (event.button !== 0 || !this.plot) return;
       this.pointers.set(event.pointerId, at(event));
       canvas.setPointerCapture(event.pointerId);
-      canvas.focus({ preventScroll: true });
+      if (event.pointerType === "mouse") canvas.focus({ preventScroll: true });
       this.pressed = at(event);
       cancelAnimationFrame(this.gliding);
     };
@@ -732,6 +732,7 @@ class AtlasMap {
     pen.rect(right, this.py(part.top), STRIP, this.py(part.bottom) - this.py(part.top));
     pen.rect(this.px(part.left), bottom, this.px(part.right) - this.px(part.left), STRIP);
     pen.clip();
+    pen.globalAlpha = 0.75;
     pen.fillStyle = this.isDark ? "#4DA3D9" : "#0072B2";
     const snap = (at) => Math.round(at * this.ratio) / this.ratio;
     added.rows.forEach((sum, at) => {

@@ -18,7 +18,7 @@ from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.trace import AttentionTrace
 from ui.models import COMPUTE
 
-MOST_PACKED = 200
+MOST_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""
 PORTION = 0.25
 """Seconds of a survey at a time; between two portions other visitors and this one's clicks have their turn."""
@@ -115,7 +115,7 @@ class Shelf:
         return self._landmarks
 
 
-@st.cache_resource(max_entries=4, show_spinner="Opening the matrix")
+@st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
 def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> Shelf:
     """Return the atlas of one head; a small one is surveyed already.
 
