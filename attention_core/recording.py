@@ -84,6 +84,7 @@ class Keeper:
         sinks: Tensor | None = None,
         is_causal: bool = False,
         dropout: float = 0.0,
+        normaliser: Tensor | None = None,
         name: str = "",
         mechanism: str = "scaled dot product attention",
         note: str = "",
@@ -101,6 +102,7 @@ class Keeper:
             sinks: (n_heads,) or (batch, n_heads, n_queries, 1); see AttentionTrace.
             is_causal: see AttentionTrace.
             dropout: see AttentionTrace.
+            normaliser: of the first item; see AttentionTrace.
             name: see AttentionTrace.
             mechanism: see AttentionTrace.
             note: see AttentionTrace.
@@ -136,6 +138,7 @@ class Keeper:
             sinks=None if sinks is None else _first_sinks(sinks),
             shows_vectors=True,
             dropout=dropout,
+            normaliser=normaliser,
             name=name,
             note=" ".join(one for one in notes if one),
         )
@@ -232,14 +235,17 @@ def _batch_note(query: Tensor) -> str:
     return "The call had no dimension for heads: its first one is shown as heads." if query.ndim == 3 else ""
 
 
+def all_finite(tensor: Tensor) -> bool:
+    """Return whether no number is NaN or infinite."""
+    return bool(tensor.sum().isfinite() or tensor.isfinite().all())  # the sum alone tells in nearly every case
+
+
 def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
     """Return where a tensor (n_heads, n, d) holds what is no finite number."""
     notes = []
     for name, tensor in tensors.items():
-        if tensor.sum().isfinite():  # one number tells in nearly every case
-            continue
-        bad = (~tensor.isfinite()).nonzero()
-        if len(bad):
+        if not all_finite(tensor):
+            bad = (~tensor.isfinite()).nonzero()
             head, position, column = bad[0].tolist()
             what = "NaN" if tensor[head, position, column].isnan() else "infinity"
             notes.append(

@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import torch
 from torch import Tensor
 
+from attention_core.attend import ROWS_AT_ONCE
 from attention_core.heads.groups import Patches, is_of_itself
+from attention_core.heads.rows import spaced, whole_rows
 from attention_core.trace import AttentionTrace
 
 CLEAR = 0.4
 """A head "mostly" does what at least this share of its weight goes to, on average."""
+MOST_CELLS = 400_000_000
+"""Weights computed for the summaries of one group of layers, about a second on one core."""
+FEWEST_QUERIES = 32
 EVERYWHERE = 0.9
 """A head looks everywhere alike when its entropy is at least this share of the largest possible."""
 
@@ -71,7 +77,11 @@ METRICS = {
 
 
 def summarise(
-    trace: AttentionTrace, head: int = 0, special: Collection[int] = (), patches: Patches | None = None
+    trace: AttentionTrace,
+    head: int = 0,
+    special: Collection[int] = (),
+    patches: Patches | None = None,
+    queries: Tensor | None = None,
 ) -> HeadSummary:
     """Return one head in numbers, in one pass over blocks of its rows: memory grows with n, not with its square.
 
@@ -80,12 +90,15 @@ def summarise(
         head: which head, from 0.
         special: positions of keys that are no words.
         patches: for a picture, so that distances are those in it.
+        queries: positions of the queries that count; all if None.
     """
     of_itself = is_of_itself(trace)
     marked = torch.tensor([one for one in sorted(special) if one < trace.n_keys], dtype=torch.long)
     sums = {field.name: _Mean() for field in fields(HeadSummary)}
-    for rows, scores, weights in trace.blocks(head):
-        block = _Block(trace, head, rows, scores, weights)
+    every = torch.arange(trace.n_queries) if queries is None else queries
+    for some in every.split(ROWS_AT_ONCE):
+        block = _Block(trace, head, some)
+        weights = block.weights
         sums["entropy"].add(block.entropy, block.seeing)
         sums["relative_entropy"].add(block.entropy / block.n_visible.clamp_min(2).log2(), block.choosing)
         sums["unspent"].add(torch.zeros_like(block.total) if trace.sinks is None else 1 - block.total, block.choosing)
@@ -103,8 +116,15 @@ def summarise(
 def summaries(
     layers: Sequence[AttentionTrace], special: Collection[int] = (), patches: Patches | None = None
 ) -> list[list[HeadSummary]]:
-    """Return the summary of every head of every layer, see summarise."""
-    return [[summarise(trace, head, special, patches) for head in range(trace.n_heads)] for trace in layers]
+    """Return the summary of every head of every layer, see summarise; of long inputs over summarised_queries."""
+    queries = summarised_queries(layers)
+    return [[summarise(trace, head, special, patches, queries) for head in range(trace.n_heads)] for trace in layers]
+
+
+def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
+    """Return the queries over which summaries takes its means: all, or as many as MOST_CELLS allows, evenly spaced."""
+    n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
+    return spaced(layers[0].n_queries, max(FEWEST_QUERIES, MOST_CELLS // n_cells))
 
 
 def habit(summary: HeadSummary) -> str:
@@ -151,17 +171,15 @@ class _Mean:
 class _Block:
     """Some rows of a head, with what several numbers need of them."""
 
-    def __init__(self, trace: AttentionTrace, head: int, rows: slice, scores: Tensor, weights: Tensor) -> None:
-        self.weights, self.n_keys = weights, trace.n_keys
-        self.queries = torch.arange(rows.start, rows.stop, device=weights.device)
-        allowed = trace.allowed(head, rows)
+    def __init__(self, trace: AttentionTrace, head: int, queries: Tensor) -> None:
+        scores, self.weights, normaliser, allowed = whole_rows(trace, head, queries)
+        self.n_keys, self.queries = trace.n_keys, queries.to(self.weights.device)
         every = torch.full_like(self.queries, trace.n_keys)
         self.n_visible = every if allowed is None else allowed.sum(1)
         self.seeing, self.choosing = self.n_visible > 0, self.n_visible > 1
-        self.total = weights.sum(1)
+        self.total = self.weights.sum(1)
         # log w = score - normaliser, so that no logarithm of n x n weights is needed: H = normaliser sum w - sum w s.
-        normaliser = trace.log_normaliser[head, rows]
-        nats = normaliser.masked_fill(~self.seeing, 0) * self.total - torch.linalg.vecdot(weights, scores)
+        nats = normaliser.masked_fill(~self.seeing, 0) * self.total - torch.linalg.vecdot(self.weights, scores)
         self.entropy = (nats / math.log(2)).clamp_min(0).masked_fill(~self.seeing, 0)
 
     def beside(self, offset: int) -> tuple[Tensor, Tensor]:
@@ -177,17 +195,21 @@ def _distances(block: _Block, patches: Patches | None) -> tuple[Tensor, Tensor]:
     start = 0 if patches is None else patches.n_prefix
     weights = block.weights[:, start:]
     total = weights.sum(1)
-    far = torch.linalg.vecdot(weights, _how_far(block, patches)) / total.clamp_min(1e-12)
+    first, last = int(block.queries[0]), int(block.queries[-1]) + 1
+    apart = _how_far(first, last, block.n_keys, patches, weights.device)
+    far = torch.linalg.vecdot(weights, apart) / total.clamp_min(1e-12)
     return far, block.seeing & (block.queries >= start) & (total > 1e-12)
 
 
-def _how_far(block: _Block, patches: Patches | None) -> Tensor:
-    device = block.weights.device
+@lru_cache(maxsize=4)
+def _how_far(first: int, last: int, n_keys: int, patches: Patches | None, device: torch.device) -> Tensor:
+    """Return how far each of some queries is from each key, (last - first, n_keys), for all heads and layers."""
+    queries = torch.arange(first, last, device=device)
     if patches is None:
-        return (block.queries[:, None] - torch.arange(block.n_keys, device=device)).abs().float()
+        return (queries[:, None] - torch.arange(n_keys, device=device)).abs().float()
     columns = patches.grid[1]
-    keys = torch.arange(block.n_keys - patches.n_prefix, device=device)
-    queries = block.queries - patches.n_prefix
+    keys = torch.arange(n_keys - patches.n_prefix, device=device)
+    queries = queries - patches.n_prefix
     down = (queries[:, None] // columns - keys // columns).float()
     right = (queries[:, None] % columns - keys % columns).float()
     return torch.hypot(down, right)

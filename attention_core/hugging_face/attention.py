@@ -103,9 +103,9 @@ def attention(
     if unusual and own is None:
         raise UnknownAttentionError(f"{type(module).__name__} asks for {sorted(more)} and has no attention of its own")
     causal = _is_causal(module, query, attention_mask, more.get("is_causal"))
+    normaliser = None
     if not unusual:
-        context = sdpa_attention_forward(module, query, key, value, attention_mask, **essentials)[0]
-        context = _blind_look_everywhere(run, context, value, attention_mask)
+        context, normaliser = _fused(run, module, query, key, value, attention_mask, causal, essentials)
     else:
         own_result = own(module, query, key, value, _written_out(attention_mask, query, key, causal), **essentials)  # type: ignore[misc]
         context = own_result[0]
@@ -120,6 +120,7 @@ def attention(
         sinks=sinks,
         is_causal=causal,
         mechanism=type(module).__name__,
+        normaliser=normaliser,
     )
     if len(query) != run.n_items:
         trace = replace(trace, note=trace.note.replace("items of the batch", "parts of the batch, such as windows"))
@@ -140,6 +141,35 @@ def attention(
     context, trace = _without_heads(context, trace, run.ablated.get(len(run.calls), ()), len(run.calls))
     run.calls.append((module, trace))
     return context, None
+
+
+def _fused(
+    run: Run,
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    essentials: Mapping[str, Any],
+) -> tuple[Tensor, Tensor | None]:
+    """Return the context (batch, n_queries, n_heads, d_v), and the first item's normalisers if they are to be had."""
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    if _kernel_fits(query, key, value, mask, essentials):
+        kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+        context, normalisers = kernel(query, key, value, 0.0, causal, scale=essentials["scaling"])
+        return context.transpose(1, 2).contiguous(), normalisers[0].clone()
+    context = sdpa_attention_forward(module, query, key, value, mask, **essentials)[0]
+    return _blind_look_everywhere(run, context, value, mask), None
+
+
+def _kernel_fits(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, essentials: Mapping[str, Any]) -> bool:
+    """Return whether torch's fused kernel for processors applies, which hands out the normalisers besides."""
+    plain = mask is None and not essentials["dropout"] and essentials.get("position_bias") is None
+    alike = query.shape[:2] == key.shape[:2] == value.shape[:2] and query.shape[-1] == value.shape[-1]
+    fits = query.device.type == "cpu" and query.dtype == torch.float32 and query.shape[2] == key.shape[2] > 0
+    return bool(plain and alike and fits)
 
 
 def _blind_look_everywhere(run: Run, context: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:

@@ -250,7 +250,9 @@ def _asked_for_weights(model: nn.Module, inputs: dict[str, Any]) -> Any:
 
 
 def _n_items(inputs: Mapping[str, Any]) -> int:
-    return next((len(value) for value in inputs.values() if isinstance(value, Tensor) and value.ndim), 1)
+    """Return the size of the batch: of the text if there is one, else of what comes first."""
+    tensors = [inputs.get("input_ids"), inputs.get("inputs_embeds"), *inputs.values()]
+    return next((len(one) for one in tensors if isinstance(one, Tensor) and one.ndim), 1)
 
 
 def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, Any]:

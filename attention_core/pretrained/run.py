@@ -14,7 +14,7 @@ from torch import Tensor
 from attention_core.hugging_face import run_model
 from attention_core.pretrained.inputs import Prepared
 from attention_core.pretrained.model import Kind, ModelError, Pretrained
-from attention_core.recording import Recording
+from attention_core.recording import Recording, all_finite
 from attention_core.trace import AttentionTrace, Axis
 
 MOST_LOGITS = 26_000_000
@@ -189,8 +189,8 @@ def _hidden(output: Any) -> Tensor | None:
 def _not_finite(recording: Recording, logits: Tensor | None, hidden: Tensor | None) -> Iterator[str]:
     """Yield a note where a number is not a number or is infinite."""
     for trace in recording.traces:
-        if not all(bool(one.isfinite().all()) for one in (trace.query, trace.key, trace.value)):
+        if not all(map(all_finite, (trace.query, trace.key, trace.value))):
             yield f"Query, key or value of {trace.name} holds numbers that are infinite or not a number (NaN)."
             return
-    if any(one is not None and not bool(one.isfinite().all()) for one in (logits, hidden)):
+    if any(one is not None and not all_finite(one) for one in (logits, hidden)):
         yield "What the model hands out holds numbers that are infinite or not a number (NaN)."
