@@ -43,6 +43,15 @@ def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_anim
     assert len(page.get("vega_lite_chart")) >= 3
 
 
+def test_the_language_model_opens_on_the_head_that_copies(app):
+    app.query_params["model"] = "tatoeba-llama"
+    app.query_params["view"] = "words"
+    page = app.switch_page(PAGE).run()
+    assert not page.exception
+    assert page.query_params["head"] == "decoder.3.self:5"
+    assert "What comes next" in titles(page)
+
+
 @pytest.mark.parametrize(
     ("view", "shown"),
     [("heads", "Heads that look alike"), ("without", "Knock a head out"), ("pair", "Side by side")],

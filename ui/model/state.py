@@ -7,6 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from attention_core.heads import far_look, groups
+from attention_core.pretrained.model import Kind
 from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace
 
@@ -38,7 +39,9 @@ def begin(name: str, run: ModelRun) -> None:
         return
     group, layers = next(iter(groups(run.recording).items()))
     signs = {place for place, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
-    found = far_look(layers, run.special | signs) if run.patch_grid is None else None
+    first = next((place for place in range(len(run.tokens)) if place not in run.special), 0)
+    sinks = {first} if run.kind is Kind.DECODER else set()  # where heads of decoders look that find nothing
+    found = far_look(layers, run.special | signs | sinks) if run.patch_grid is None else None
     if found is not None:
         choose(name, group=group, layer=found.layer, head=found.head, query=found.query)
 
