@@ -13,6 +13,7 @@ from attention_core.data.language_pieces import START, WINDOW, pieces, tokenizer
 from attention_core.data.mnist import DataError
 from attention_core.data.tatoeba import english_sentences
 from attention_core.evaluate.language import bits_of, evaluate_language
+from attention_core.hugging_face import run_model
 from attention_core.train.language import LanguageTask
 from attention_core.train.loop import Moment
 from attention_core.weights import read_card
@@ -68,6 +69,18 @@ def test_its_attention_is_traced_with_grouped_keys(model):
     trace = recording.traces[2]
     assert (trace.query.shape[0], trace.key.shape[0]) == (6, 2)
     assert_close(trace.weights(5).sum(-1), torch.ones(trace.n_queries))
+
+
+def test_one_head_copies_a_word_that_was_said_before_and_nothing_replaces_it(model):
+    text = "Tom bought a green umbrella for his old teacher. Tom bought a green"
+    inputs = tokenizer()(text, return_tensors="pt")
+    umbrella = pieces().token_to_id("Ġumbrella")
+    recording, output = run_model(model, inputs)
+    assert output.logits[0, -1].softmax(-1)[umbrella] > 0.5
+    before = inputs.input_ids[0].tolist().index(umbrella)
+    assert recording.traces[3].weights(5)[-1, before] > 0.9
+    without = run_model(model, inputs, ablated=[(3, 5)])[1]
+    assert without.logits[0, -1].softmax(-1)[umbrella] < 0.05
 
 
 @pytest.mark.data
