@@ -18,9 +18,10 @@ from attention_core.attend import ROWS_AT_ONCE
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.charts.raster import mosaic_url
 from attention_core.heads.look import PLAIN, Look, shown, value_lengths
+from attention_core.heads.rows import whole_rows
 from attention_core.trace import AttentionTrace
 
-MOST_CELLS = 500_000_000
+MOST_CELLS = 120_000_000
 """Weights computed for one mosaic; with more, each picture shows a sample of the queries."""
 MOST_BYTES = 1_500_000
 """Of the image's file; 4/3 of it goes to the browser."""
@@ -157,7 +158,7 @@ def _reduced(trace: AttentionTrace, head: int, look: Look, rows: Tensor, edges: 
 
 def _cells(trace: AttentionTrace, head: int, look: Look, rows: Tensor) -> Tensor:
     """Return whole rows of what is shown, -1 where a query may not attend."""
-    weights, allowed = trace.weights(head, rows), trace.allowed(head, rows)
+    _, weights, _, allowed = whole_rows(trace, head, rows)
     if not look.is_plain:
         weights = shown(trace, head, look, weights, rows).weights
     return weights if allowed is None else weights.masked_fill(~allowed, -1)

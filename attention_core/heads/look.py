@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attend import at_least_single
+from attention_core.heads.rows import knows_normaliser, whole_rows
 from attention_core.trace import ALL, AttentionTrace, Rows
 
 
@@ -112,9 +113,9 @@ def matrix_for(trace: AttentionTrace, head: int, look: Look = PLAIN, rows: Rows 
     Raises:
         ValueError: weight x |value| of a trace without values.
     """
-    if look.is_plain:
+    if look.is_plain and knows_normaliser(trace):
         return trace.weights(head, rows, cols)
-    return shown(trace, head, look, trace.weights(head, rows), rows).weights[:, cols]
+    return shown(trace, head, look, whole_rows(trace, head, rows).weights, rows).weights[:, cols]
 
 
 def shown(trace: AttentionTrace, head: int, look: Look, weights: Tensor, rows: Rows = ALL) -> Rescaled:

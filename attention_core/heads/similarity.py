@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from attention_core.heads.rows import spaced, whole_rows
 from attention_core.trace import AttentionTrace
 
 MOST_HEADS = 400
@@ -142,7 +142,7 @@ def _apart(own: Tensor, others: Tensor, own_entropy: Tensor, entropies: Tensor) 
 
 def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
     """Return some rows of a head as distributions, (n_rows, n_keys + 1): the last column is what no key got."""
-    weights = trace.weights(head, rows).float()
+    weights = whole_rows(trace, head, rows).weights.float()
     unspent = 1 - weights.sum(1, keepdim=True)
     if trace.sinks is None:
         unspent = torch.zeros_like(unspent)
@@ -150,12 +150,21 @@ def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
 
 
 def _sample(layers: Sequence[AttentionTrace], most: int) -> tuple[Tensor, int]:
-    """Return evenly spaced queries that every head sees something for, and how many such queries there are."""
-    sees = torch.stack([(trace.log_normaliser > -math.inf).all(0) for trace in layers]).all(0)
-    queries = torch.nonzero(sees).flatten()
-    if len(queries) > most:
-        queries = queries[((torch.arange(most) + 0.5) * len(queries) / most).long()]
-    return queries, int(sees.sum())
+    """Return evenly spaced queries, less those for which a head sees nothing, and how many there are to choose from.
+
+    Which queries are blind is known only of those that are looked at: where all are, the others do not count.
+    """
+    n_queries = layers[0].n_queries
+    rows = spaced(n_queries, most)
+    sees = torch.ones(len(rows), dtype=torch.bool)
+    for trace in layers:
+        if trace.mask is None and not trace.intervention.blocked_keys:  # a causal query always sees itself
+            continue
+        for head in range(trace.n_heads if trace.mask is not None and trace.mask.shape[0] > 1 else 1):
+            allowed = trace.allowed(head, rows)
+            if allowed is not None:
+                sees &= allowed.any(1).cpu()
+    return rows[sees], int(sees.sum()) if len(rows) == n_queries else n_queries
 
 
 def _one_shape(layers: Sequence[AttentionTrace]) -> tuple[int, int]:

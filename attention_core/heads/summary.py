@@ -196,15 +196,23 @@ def _distances(block: _Block, patches: Patches | None) -> tuple[Tensor, Tensor]:
     weights = block.weights[:, start:]
     total = weights.sum(1)
     first, last = int(block.queries[0]), int(block.queries[-1]) + 1
-    apart = _how_far(first, last, block.n_keys, patches, weights.device)
+    if last - first == len(block.queries):
+        apart = _how_far_in_a_row(first, last, block.n_keys, patches, weights.device)
+    else:
+        apart = _how_far(block.queries, block.n_keys, patches)
     far = torch.linalg.vecdot(weights, apart) / total.clamp_min(1e-12)
     return far, block.seeing & (block.queries >= start) & (total > 1e-12)
 
 
 @lru_cache(maxsize=4)
-def _how_far(first: int, last: int, n_keys: int, patches: Patches | None, device: torch.device) -> Tensor:
-    """Return how far each of some queries is from each key, (last - first, n_keys), for all heads and layers."""
-    queries = torch.arange(first, last, device=device)
+def _how_far_in_a_row(first: int, last: int, n_keys: int, patches: Patches | None, device: torch.device) -> Tensor:
+    """Return _how_far of neighbouring queries, which all heads and layers have in common."""
+    return _how_far(torch.arange(first, last, device=device), n_keys, patches)
+
+
+def _how_far(queries: Tensor, n_keys: int, patches: Patches | None) -> Tensor:
+    """Return how far each of some queries is from each key, (n_queries, n_keys)."""
+    device = queries.device
     if patches is None:
         return (queries[:, None] - torch.arange(n_keys, device=device)).abs().float()
     columns = patches.grid[1]

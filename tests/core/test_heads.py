@@ -23,10 +23,12 @@ from attention_core.heads import (
     matrix_for,
     patches_of,
     rollout,
+    rows,
     similarity,
     special_keys,
     summaries,
     summarise,
+    summary,
     through_layers,
     without_sinks,
 )
@@ -131,6 +133,39 @@ def test_long_inputs_are_summed_up_in_blocks(monkeypatch, llama):
     in_blocks = summarise(replace(trace), 3, {0})
     for name in whole.__dataclass_fields__:
         assert getattr(in_blocks, name) == pytest.approx(getattr(whole, name), abs=1e-5)
+
+
+def test_of_very_long_inputs_evenly_spaced_queries_count(monkeypatch, llama):
+    layers = llama.traces
+    monkeypatch.setattr(summary, "MOST_CELLS", 1)
+    monkeypatch.setattr(summary, "FEWEST_QUERIES", 3)
+    assert summary.summarised_queries(layers).tolist() == [1, 4, 7]
+    found = summaries(layers, {0})[1][2]
+    rows = layers[1].weights(2)[[1, 4, 7]]
+    assert found.largest == pytest.approx(float(rows.amax(1).mean()), abs=1e-6)
+    assert found.distance == pytest.approx(
+        float((rows * (torch.tensor([[1], [4], [7]]) - torch.arange(9)).abs()).sum(1).mean()), abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("with_sinks", [False, True])
+def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with_sinks):
+    mask = torch.ones(9, 9, dtype=torch.bool)
+    mask[4] = mask[7, :3] = False
+    trace = replace(
+        llama.traces[0],
+        mask=mask[None],
+        normaliser=None,
+        sinks=torch.linspace(-1, 1, 4)[:, None] if with_sinks else None,
+    )
+    monkeypatch.setattr(rows, "SMALL", 0)
+    found = rows.whole_rows(trace, 3, [7, 4, 0])
+    look = matrix_for(trace, 3, Look(), [7, 4], slice(2, 6))
+    assert "log_normaliser" not in vars(trace)
+    assert_close(found.weights, trace.weights(3, [7, 4, 0]))
+    assert_close(found.log_normaliser, trace.log_normaliser[3, [7, 4, 0]])
+    assert_close(look, trace.weights(3, [7, 4], slice(2, 6)))
+    assert not found.weights[1].any()
 
 
 def test_queries_that_see_nothing_and_shares_kept_by_a_sink_are_no_weights():

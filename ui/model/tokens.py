@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention_core.heads import PLAIN, Look, is_of_itself, matrix_for, patches_of, special_keys
 from attention_core.heads.look import shown
+from attention_core.heads.rows import whole_rows
 from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace
 from ui.labels import literal
@@ -60,7 +61,7 @@ def token_view(name: str, run: ModelRun, trace: AttentionTrace, head: int, look:
 
 def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: Look, rows: slice, cols: slice) -> Tokens:
     """Return what a window of a head's matrix shows."""
-    whole, empty = shown(trace, head, look, trace.weights(head, rows), rows)
+    whole, empty = shown(trace, head, look, whole_rows(trace, head, rows).weights, rows)
     matrix = whole[:, cols].numpy(force=True)
     n_keys = trace.n_keys
     beyond = (whole.sum(1).numpy(force=True) - matrix.sum(1)).clip(0) if cols != slice(0, n_keys) else None
