@@ -32,7 +32,7 @@ class NewRow:
         mask: bool, broadcastable to (n_heads, 1, n_seen), or None.
         bias: float, broadcastable to (n_heads, 1, n_seen), or None.
         sinks: (n_heads, 1), or None.
-        normaliser: (n_heads, 1), or None.
+        normaliser: (n_heads, 1), or None where the trace at the beginning has none.
     """
 
     query: Tensor
@@ -65,7 +65,6 @@ def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRo
         step.n_heads == first.n_heads
         and step.key.shape[::2] == first.key.shape[::2]
         and step.value.shape[::2] == first.value.shape[::2]
-        and (step.normaliser is None) == (first.normaliser is None)
         and (step.sinks is None) == (first.sinks is None)
     )
     n_most = first.n_keys if is_cross(first) else n_before + 1
@@ -83,7 +82,7 @@ def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRo
         mask=step.mask,
         bias=step.bias,
         sinks=step.sinks,
-        normaliser=step.normaliser,
+        normaliser=None if first.normaliser is None else step.log_normaliser,
     )
 
 
