@@ -178,17 +178,23 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
     settings = read_settings(Path(config_file).parent)
     config, kind = _told_of(name, settings)
     n_bytes = sum(sizes[file] for file in weights)
-    if n_bytes > most_bytes:
-        raise ModelError(
-            f"The weights of {name} are {in_megabytes(n_bytes)}; this app downloads at most "
-            f"{in_megabytes(most_bytes)} for a model. Whoever runs it can raise the bound with the variable "
-            f"{MOST_MEGABYTES}."
-        )
-    refuse_without_memory(name, found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings))
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
     wanted = [*texts, *([INDEX] if WEIGHTS not in sizes else []), *weights]
     files = tuple(RemoteFile(file, sizes[file]) for file in wanted)
+    _refuse_too_large(name, files, most_bytes)
+    refuse_without_memory(name, found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings))
     return Candidate(name, kind, config.model_type, n_bytes, files=files, revision=found.sha or "main")
+
+
+def _refuse_too_large(name: str, files: Sequence[RemoteFile], most_bytes: int) -> None:
+    if not all(file.size for file in files if file.name.endswith(".safetensors")):
+        raise ModelError(f"The hub does not say how large the files of {name} are, so they are not fetched.")
+    n_bytes = sum(file.size for file in files)
+    if n_bytes > most_bytes:
+        raise ModelError(
+            f"The files of {name} are {in_megabytes(n_bytes)}; this app downloads at most {in_megabytes(most_bytes)} "
+            f"for a model. Whoever runs it can raise the bound with the variable {MOST_MEGABYTES}."
+        )
 
 
 def _told_of(name: str, settings: dict[str, Any]) -> tuple[Any, Kind]:

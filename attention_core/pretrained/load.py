@@ -21,6 +21,7 @@ from attention_core.pretrained.room import n_parameters_of, refuse_without_memor
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
+MOST_LAYERS = 1_000
 _LOADING = threading.Lock()
 
 
@@ -85,9 +86,11 @@ def _model(folder: Path, config: Any, kind: Kind) -> Any:
 
     tower = picture_tower(config)
     more = {} if tower is None else {"config": tower}
+    n_bytes = n_bytes_of(folder)
     error: Exception | None = None
     for auto in (*_heads(config, kind), AutoModel):
         try:
+            _refuse_more_than_is_there(auto, tower or config, n_bytes)
             model, report = auto.from_pretrained(
                 folder,
                 use_safetensors=True,
@@ -110,6 +113,19 @@ def _model(folder: Path, config: Any, kind: Kind) -> Any:
     if isinstance(error, ModelError):
         raise error
     raise ModelError(f"The weights cannot be loaded: {_said(error)}") from error
+
+
+def _refuse_more_than_is_there(auto: Any, config: Any, n_bytes: int) -> None:
+    """Make sure, before any memory is taken, that settings do not ask for far more numbers than the files hold."""
+    n_layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
+    if isinstance(n_layers, int) and n_layers > MOST_LAYERS:
+        raise ModelError(f"Its config.json asks for {n_layers:,} layers; at most {MOST_LAYERS:,} are read.")
+    with torch.device("meta"):
+        n_parameters = auto.from_config(config).num_parameters()
+    if n_parameters > n_bytes:  # the smallest numbers take a byte
+        raise ModelError(
+            f"Its config.json asks for {n_parameters:,} numbers; its files of {n_bytes:,} bytes cannot hold them."
+        )
 
 
 def _heads(config: Any, kind: Kind) -> list[Any]:

@@ -186,7 +186,7 @@ def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monk
     broken = tmp_path / "models" / "broken"
     broken.mkdir(parents=True)
     (broken / "config.json").write_bytes((stored / "decoder" / "config.json").read_bytes())
-    (broken / "model.safetensors").write_bytes(b"\x10" * 100)
+    (broken / "model.safetensors").write_bytes(b"\x10" * 500_000)
     monkeypatch.setenv("ATTENTION_MODELS", str(broken.parent))
     page = opened()
     page.selectbox(key="model_picked").set_value("broken")

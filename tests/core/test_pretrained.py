@@ -307,7 +307,7 @@ def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, folders):
 
 def test_damaged_and_missing_files_are_told(folders, tmp_path):
     folder = copied(folders, "encoder", tmp_path)
-    (folder / "model.safetensors").write_bytes(b"\x10" * 500)
+    (folder / "model.safetensors").write_bytes(b"\x10" * 50_000)
     with pytest.raises(ModelError, match="weights cannot be loaded"):
         load_pretrained(folder)
     (folder / "model.safetensors").write_bytes((folders / "encoder" / "model.safetensors").read_bytes())
@@ -334,6 +334,8 @@ def test_damaged_and_missing_files_are_told(folders, tmp_path):
         ({"quantization_config": {"quant_method": "gptq"}}, "quantised"),
         ({"model_type": "wav2vec2"}, "neither text nor a picture"),
         ({"hidden_size": "wide"}, "does not fit"),
+        ({"num_hidden_layers": 100_000}, "asks for 100,000 layers"),
+        ({"hidden_size": 40_000, "vocab_size": 1_000_000}, "cannot hold them"),
     ],
 )
 def test_models_that_cannot_be_shown_are_told_from_their_settings(folders, tmp_path, settings, said):

@@ -69,6 +69,8 @@ def pretrained_of(key: str) -> Pretrained:
     Raises:
         ModelError: it is not there any more, or its files do not fit.
     """
+    from transformers.utils import logging
+
     found = find_local(key)
     if found is not None and found.source == "own":
         return own_language_model()
@@ -76,6 +78,7 @@ def pretrained_of(key: str) -> Pretrained:
     if found is None and not (folder.is_absolute() and folder.is_dir()):
         raise ModelError(f"{key} is not on this machine.")
     name = key if found is not None else folder.name
+    logging.set_verbosity_error()  # what the library remarks on other people's models fills no server's log
     try:
         return load_pretrained(folder, name=name)
     except NoMemory:
