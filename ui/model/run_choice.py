@@ -67,7 +67,12 @@ def _told(run: ModelRun | None) -> ModelRun | None:
 
 
 def _recording(name: str) -> ModelRun | None:
-    run = opened_run() or uploaded_run(name)
+    run = opened_run()
+    if run is None:
+        run = uploaded_run(name)
+    else:
+        with st.popover("Another recording", icon=":material/upload_file:"):
+            run = uploaded_run(name) or run
     if run is not None:
         n_heads = sum(trace.n_heads for trace in run.recording.traces)
         st.markdown(f"**{run.model}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
