@@ -15,6 +15,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -61,12 +62,21 @@ def _free_port() -> int:
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the app, run by Streamlit in its own process for all browser tests."""
+    with serving(tmp_path_factory.mktemp("streamlit")) as url:
+        yield url
+
+
+@contextmanager
+def serving(folder: Path, **environment: str) -> Iterator[str]:
+    """Run the app in a process of its own, with these variables besides; its log is read at the end."""
     browser = _chromium()
-    port, log = _free_port(), tmp_path_factory.mktemp("streamlit") / "server.log"
+    port, log = _free_port(), folder / "server.log"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     options = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"]
     with log.open("w") as output:
-        server = subprocess.Popen([*command, *options], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(
+            [*command, *options], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment}
+        )
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_until_it_answers(f"{url}/_stcore/health", server, log)

