@@ -106,9 +106,10 @@ class TokenView {
       this.keys = this.list(inner, "key", keys ?? queries, names[1]);
     }
     this.legend.replaceChildren();
-    const parts = this.isOne ? [["sample out", "where it looks"], ["sample in", "who looks at it"]]
-      : [["sample out", "where a query looks"], ["sample in back", "who looks at a key"]];
-    parts.forEach(([look, text]) => { make(this.legend, "i", look); this.legend.append(`${text} `); });
+    this.data.legend.forEach((text, place) => {
+      make(this.legend, "i", `sample ${place ? "in" : "out"}${place && !this.isOne ? " back" : ""}`);
+      this.legend.append(`${text} `);
+    });
     this.show(this.active);
     this.later();
   }
@@ -259,8 +260,8 @@ class TokenView {
     }));
     const beyond = out && outside && outside[at.place] > 0.0005 ? ` (${this.number(outside[at.place])} beyond this window)` : "";
     const lines = [];
-    if (out) lines.push([...own, ["", " looks at "], ...best(out, this.keys, start[1]), ["", beyond]]);
-    if (inward) lines.push([...(out ? [["", "looked at by "]] : [...own, ["", " is looked at by "]]), ...best(inward, this.queries, start[0])]);
+    if (out) lines.push([...own, ["", ` ${this.data.verbs[0]} `], ...best(out, this.keys, start[1]), ["", beyond]]);
+    if (inward) lines.push([...(out ? [] : own), ["", `${out ? "" : " "}${this.data.verbs[1]} `], ...best(inward, this.queries, start[0])]);
     if (lines.length < 2) lines.push([["", this.data.percent ? `Everywhere alike would be ${this.number(uniform)}.` : ""]]);
     write(this.out, lines[0]);
     write(this.in, lines[1]);

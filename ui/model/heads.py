@@ -13,6 +13,7 @@ from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import weights_ramp
 from attention_core.heads import METRICS, distances, distances_from, groups, habit, patches_of, rollout, special_keys
 from attention_core.heads.similarity import MOST_HEADS
+from attention_core.heads.summary import summarised_queries
 from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace, Role
 from ui.layout import section
@@ -68,7 +69,7 @@ def heads_section(run: ModelRun, name: str) -> None:
             alt=f"{METRICS[metric]} of every layer and head; click one",
         )
     with right:
-        st.caption(EXPLAINED[metric])
+        st.caption(EXPLAINED[metric] + _sampled(groups(run.recording)[now.group]))
         own = found[now.layer][now.head]
         st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {habit(own)}")
         rows = [(METRICS[field], _number(field, getattr(own, field))) for field in known]
@@ -176,6 +177,8 @@ def _rolled_tokens(run: ModelRun, name: str, trace: AttentionTrace, rolled: np.n
         keys=None,
         names=("Positions after all layers", "Positions of the input"),
         muted=(special, special),
+        verbs=("comes from", "goes into"),
+        legend=("where it comes from", "where it goes"),
         start=(start, start),
         n_keys=trace.n_keys,
         outside=None if window == slice(0, trace.n_queries) else 1 - rolled[window, window].sum(1),
@@ -193,6 +196,11 @@ def _why_not(reason: str, trace: AttentionTrace) -> str:
     if "self-attention" in reason:
         return "Only self-attention can be followed from layer to layer: choose another kind above."
     return f"Rollout multiplies whole matrices and is drawn for up to 1,024 positions; here are {trace.n_queries:,}."
+
+
+def _sampled(layers: list[AttentionTrace]) -> str:
+    n_queries, n_counted = layers[0].n_queries, len(summarised_queries(layers))
+    return "" if n_counted == n_queries else f" Over {n_counted:,} of {n_queries:,} queries, evenly spaced."
 
 
 def _is_told(found: list[list], field: str) -> bool:

@@ -38,6 +38,8 @@ class Tokens(NamedTuple):
         start: position of the first row and column in the whole input.
         outside: of each row, what goes to keys beyond the columns; None if there are none.
         percent: whether the numbers are shares.
+        verbs: what a query does with its keys, what happens to a key.
+        legend: what the two shades mean.
         n_keys: of the whole input, for the weight of looking everywhere alike; as many as columns if None.
         empty: queries, as positions in the whole input, that have nothing left since keys are hidden.
     """
@@ -50,6 +52,8 @@ class Tokens(NamedTuple):
     start: tuple[int, int] = (0, 0)
     outside: np.ndarray | None = None
     percent: bool = True
+    verbs: tuple[str, str] = ("looks at", "is looked at by")
+    legend: tuple[str, str] = ("where it looks", "who looks at it")
     n_keys: int | None = None
     empty: tuple[int, ...] = ()
 
@@ -75,6 +79,8 @@ def token_component(
             "queries": _pieces(tokens.queries, tokens.muted[0]),
             "keys": None if tokens.keys is None else _pieces(tokens.keys, tokens.muted[1]),
             "names": list(tokens.names),
+            "verbs": list(tokens.verbs),
+            "legend": list(tokens.legend),
             "packed": packed(tokens.matrix, high),
             "high": high,
             "active": min(max(active - tokens.start[0], 0), len(tokens.queries) - 1),
