@@ -16,6 +16,9 @@ from attention_core.pretrained.model import Kind, ModelError, Pretrained
 PLAIN = 0.5
 """Mean and standard deviation of each channel where a model brings no image processor."""
 PLAIN_SIDE = 224
+MOST_SIDE = 2_048
+"""Pixels of a side to which a model may want a picture resized."""
+MOST_PATCHES = 4_096
 
 
 def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
@@ -65,6 +68,7 @@ def _on_white(picture: np.ndarray) -> Image.Image:
 def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any, Any]:
     """Return pixel values, (1, 3, height, width), with the mean and deviation that were taken off."""
     processor = pretrained.processor
+    _refuse_huge(pretrained)
     if processor is not None:
         try:
             pixels = processor(images=image, return_tensors="pt")["pixel_values"].float()
@@ -82,6 +86,19 @@ def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any,
     return pixels, PLAIN, PLAIN
 
 
+def _refuse_huge(pretrained: Pretrained) -> None:
+    """Make sure that nobody's settings ask for a picture that no memory holds."""
+    processor = pretrained.processor
+    wanted = [getattr(processor, name, None) or {} for name in ("size", "crop_size", "pad_size")]
+    sides = [side for one in wanted for side in dict(one).values() if isinstance(side, int | float)]
+    sides += [getattr(pretrained.model.config, "image_size", None) or 0] if processor is None else []
+    largest = max((side for one in sides for side in (one if isinstance(one, list | tuple) else [one])), default=0)
+    if largest > MOST_SIDE:
+        raise ModelError(
+            f"{pretrained.name} wants pictures of {largest:,.0f} pixels a side; at most {MOST_SIDE:,} are made."
+        )
+
+
 def _seen(pixels: Tensor, mean: Any, deviation: Any) -> np.ndarray:
     """Return what the model was shown as a picture, uint8 (height, width, 3): the patches lie on its grid."""
     channels = np.asarray(pixels.permute(1, 2, 0)) * np.asarray(deviation) + np.asarray(mean)
@@ -96,6 +113,8 @@ def _grid(config: Any, pixels: Tensor) -> tuple[int, int] | None:
         return None
     height, width = _pair(size)
     rows, columns = pixels.shape[2] // height, pixels.shape[3] // width
+    if rows * columns > MOST_PATCHES:
+        raise ModelError(f"The model cuts a picture into {rows * columns:,} patches; at most {MOST_PATCHES:,} are run.")
     return (rows, columns) if rows and columns else None
 
 

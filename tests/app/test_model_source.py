@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from attention_core.pretrained import load
 from attention_core.pretrained.catalogue import PACKAGE, local_models
 from tests import tiny_hub
 
@@ -204,6 +205,24 @@ def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):
     page = opened()
     assert "No model is on this machine yet" in page.info[0].value
     assert not page.text
+
+
+def test_a_model_that_has_gone_gives_way_to_another(opened, stored, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    page = opened(model="decoder")
+    monkeypatch.delenv("ATTENTION_MODELS")
+    from ui.model.runs import make_room
+
+    make_room()
+    assert shown(settled(page)).startswith(PACKAGE)
+    assert "is not on this machine" in page.error[0].value
+
+
+def test_visitors_go_on_while_a_model_is_loaded_for_another(opened):
+    page = opened()
+    page.text_area(key="model_text_encoder").set_value("While somebody else waits.")
+    with load._LOADING:
+        assert shown(settled(page)).startswith(f"{PACKAGE}: 6 traces of 7")
 
 
 def test_an_encoder_decoder_takes_a_target(opened, stored, monkeypatch):

@@ -247,6 +247,22 @@ def test_what_stands_around_the_patches_is_told_from_them(case, picture, tmp_pat
     assert moved.argmax() == len(before) + 12
 
 
+def test_pictures_and_patches_that_no_memory_holds_are_refused(folders, picture, tmp_path):
+    folder = copied(folders, "vision", tmp_path)
+    settings = json.loads((folder / "preprocessor_config.json").read_text())
+    (folder / "preprocessor_config.json").write_text(json.dumps({**settings, "size": {"height": 90_000, "width": 16}}))
+    with pytest.raises(ModelError, match="90,000 pixels a side"):
+        picture_inputs(load_pretrained(folder), picture)
+    (folder / "preprocessor_config.json").unlink()
+    model = load_pretrained(folder)
+    model.model.config.image_size = 90_000
+    with pytest.raises(ModelError, match="90,000 pixels a side"):
+        picture_inputs(model, picture)
+    model.model.config.image_size, model.model.config.patch_size = 1_024, 4
+    with pytest.raises(ModelError, match="65,536 patches"):
+        picture_inputs(model, picture)
+
+
 def test_positions_that_are_not_patches_of_one_grid_are_numbered(picture, tmp_path):
     with tiny_hub.silent():
         hf.SwinModel(hf.SwinConfig(**WINDOWS)).save_pretrained(tmp_path)

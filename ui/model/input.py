@@ -126,6 +126,7 @@ def _uploaded(name: str) -> PictureInput | None:
         "A photograph or drawing",
         type=["png", "jpg", "jpeg", "webp"],
         key=f"{name}_upload",
+        max_upload_size=MOST_FILE_BYTES // 1_000_000,
         help=f"At most {MOST_FILE_BYTES // 1_000_000} MB and {MOST_PIXELS // 1_000_000} million pixels.",
     )
     if upload is not None:

@@ -41,7 +41,7 @@ def choose_model(name: str) -> str | None:
             _field(name)
         _suggestions(name)
         _progress_or_message(name)
-    key = _loaded(name)
+    key = _loaded(name, there)
     if key is None:
         _how_to_get_one()
     elif name == OWNER:
@@ -197,10 +197,10 @@ def _progress(name: str) -> None:
     button.button("Stop", key=f"{name}_stop", on_click=now.stop, width="stretch")
 
 
-def _loaded(name: str) -> str | None:
-    """Load the chosen model; if that fails, say why and go back to the one before."""
+def _loaded(name: str, there: list[LocalModel]) -> str | None:
+    """Load the chosen model; if that fails, say why and go back to the one before, or to the first there is."""
     state = st.session_state
-    tried = state[f"{name}_key"], state.get(f"{name}_good")
+    tried = state[f"{name}_key"], state.get(f"{name}_good"), *(model.name for model in there[:1])
     for key in dict.fromkeys(one for one in tried if one is not None):
         try:
             pretrained_of(key)
