@@ -19,9 +19,14 @@ COMPUTE = threading.Lock()
 @st.cache_resource(max_entries=16, show_spinner="Loading the model")
 def _load(name: str, device: str) -> nn.Module:
     model = load(name, device)
-    gc.collect()
-    gc.freeze()  # Streamlit collects after every run: what torch and Altair brought in need not be looked at again
+    spare_imports()
     return model
+
+
+def spare_imports() -> None:
+    """Leave what torch and Altair brought in out of the garbage collection that Streamlit does after every run."""
+    gc.collect()
+    gc.freeze()
 
 
 @st.cache_resource(max_entries=4, show_spinner="Loading the snapshots")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 from pathlib import Path
@@ -14,9 +15,12 @@ from attention_core.atlas.packed import has_mask
 from attention_core.charts.palette import VIRIDIS
 from ui.atlas.messages import asked_for, axis_entry, label_entry, packed_tiles
 from ui.atlas.shelf import Shelf
+from ui.atlas.sources import write_address
 
 ASSETS = Path(__file__).parents[1] / "assets"
-SCRIPTS = ("atlas_tiles.js", "atlas_paint.js", "atlas_map.js")
+PARTS = ("atlas_tiles.js", "atlas_paint.js", "atlas_view.js", "atlas_drawing.js", "atlas_map.js")
+SCRIPT = "\n".join((ASSETS / part).read_text(encoding="utf-8") for part in PARTS).encode()
+START = (ASSETS / "atlas_start.js").read_text(encoding="utf-8")
 OPTIONS = {
     "scale": ("log", "linear"),
     "domain": ("view", "all"),
@@ -28,7 +32,7 @@ _component = st.components.v2.component(
     "atlas_map",
     html='<div class="root"></div>',
     css=(ASSETS / "atlas_map.css").read_text(encoding="utf-8"),
-    js="\n".join((ASSETS / script).read_text(encoding="utf-8") for script in SCRIPTS),
+    js=START.replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16]),
 )
 
 
@@ -60,7 +64,7 @@ def atlas_map(name: str, shelf: Shelf, *, title: str, is_running: bool = False) 
     state, atlas = st.session_state, shelf.atlas
     _begin(name, shelf)
     asked = asked_for(name, shelf)
-    tiles, contents, later = packed_tiles(shelf, asked["tiles"])
+    tiles, contents, later = packed_tiles(shelf, asked.tiles)
     largest = atlas.row_largest
     header = {
         "atlas": shelf.key,
@@ -76,19 +80,20 @@ def atlas_map(name: str, shelf: Shelf, *, title: str, is_running: bool = False) 
         "colours": VIRIDIS,
         "view": state[f"{name}_view"],
         "go": state.get(f"{name}_go"),
-        "answered": asked["answered"],
+        "answered": asked.answered,
         "tiles": tiles,
         "later": later,
-        "labels": [label_entry(shelf, axis, start) for axis, start in asked["labels"]],
+        "labels": [label_entry(shelf, axis, start) for axis, start in asked.labels],
     }
     head = json.dumps(header).encode()
+    script = SCRIPT if asked.script else b""
     _component(
         key=f"{name}_map",
-        data=b"".join((struct.pack("<I", len(head)), head, *contents)),
+        data=b"".join((struct.pack("<I", len(script)), script, struct.pack("<I", len(head)), head, *contents)),
         default={"asked": None},
         on_asked_change=lambda: _remember(name, shelf.key),
     )
-    state[f"{name}_answered"] = asked["answered"]
+    state[f"{name}_answered"] = asked.answered
 
 
 def go_to(name: str, row: float | None, column: float | None, across: float | None, *, mark: bool = True) -> None:
@@ -141,10 +146,8 @@ def _of_address(shape: list[int]) -> View:
 
 
 def _write_address(where: dict[str, Any]) -> None:
-    if where["across"] is None:
-        st.query_params.pop("map", None)
-    else:
-        st.query_params["map"] = f"{where['row']:.1f},{where['column']:.1f},{where['across']:.1f}"
+    whole = where["across"] is None
+    write_address("map", None if whole else f"{where['row']:.1f},{where['column']:.1f},{where['across']:.1f}")
 
 
 def _remember(name: str, key: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -18,6 +18,22 @@ PATIENCE = 0.3
 """Seconds after which an answer goes out without the tiles that are not there yet; the browser asks for them again."""
 
 Place = tuple[str, int, int, int]
+
+
+class Asked(NamedTuple):
+    """What the browser wants.
+
+    Attributes:
+        tiles: key and place of each.
+        labels: axis and first position of each piece.
+        answered: who asks and the number of the question, to be told with the answer.
+        script: whether it has nothing of the map yet.
+    """
+
+    tiles: list[tuple[str, Place]]
+    labels: list[tuple[str, int]]
+    answered: list[Any]
+    script: bool = False
 
 
 def packed_tiles(shelf: Shelf, asked: list[tuple[str, Place]]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
@@ -45,24 +61,24 @@ def packed_tiles(shelf: Shelf, asked: list[tuple[str, Place]]) -> tuple[list[dic
     return told, contents, later
 
 
-def asked_for(name: str, shelf: Shelf) -> dict[str, Any]:
+def asked_for(name: str, shelf: Shelf) -> Asked:
     """Return what the browser asked for since the last answer, checked: anything may come from a browser."""
     state = st.session_state
     asked = (state.get(f"{name}_map") or {}).get("asked")
-    nothing: dict[str, Any] = {"tiles": [], "labels": [], "answered": state.get(f"{name}_answered", ["", 0])}
-    if not isinstance(asked, dict) or state.get(f"{name}_pushed") != shelf.key:  # the overview comes unasked
+    before = state.get(f"{name}_answered", ["", 0])
+    is_new = not isinstance(asked, dict) or "script" in asked
+    if is_new or state.get(f"{name}_pushed") != shelf.key:  # the overview comes unasked
         state[f"{name}_pushed"] = shelf.key
         top = shelf.atlas.n_levels - 1
-        return nothing | {"tiles": [(f"mean/{top}/0/0", ("mean", top, 0, 0))]}
+        return Asked([(f"mean/{top}/0/0", ("mean", top, 0, 0))], [], before, is_new)
     answered = [str(asked.get("who"))[:20], asked.get("sequence")]
-    if answered == nothing["answered"] or not isinstance(answered[1], int):
-        return nothing
+    if answered == before or not isinstance(answered[1], int):
+        return Asked([], [], before)
     if asked.get("atlas") != shelf.key:
-        return nothing | {"answered": answered}
+        return Asked([], [], answered)
     found = [(one, TILE_NAME.fullmatch(str(one))) for one in _list(asked, "tiles", MOST_TILES)]
     tiles = [(key, (match[1], int(match[2]), int(match[3]), int(match[4]))) for key, match in found if match]
-    labels = [tuple(one) for one in _list(asked, "labels", MOST_LABELS) if _is_labels(one)]
-    return {"tiles": tiles, "labels": labels, "answered": answered}
+    return Asked(tiles, [tuple(one) for one in _list(asked, "labels", MOST_LABELS) if _is_labels(one)], answered)
 
 
 def _list(asked: dict[str, Any], name: str, most: int) -> list[Any]:

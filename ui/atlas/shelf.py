@@ -16,7 +16,7 @@ from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.trace import AttentionTrace
-from ui.models import COMPUTE
+from ui.models import COMPUTE, spare_imports
 
 MOST_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""
@@ -124,7 +124,13 @@ def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> Shelf
         head: from 0.
         _trace: makes the trace where nobody has opened it lately.
     """
+    _spare_imports_once()
     shelf = Shelf(f"{key}/{head}", Atlas(_trace(), head))
     if shelf.atlas.n_queries * shelf.atlas.n_keys <= AT_ONCE:
         shelf.survey(60)
     return shelf
+
+
+@st.cache_resource(show_spinner=False)
+def _spare_imports_once() -> None:
+    spare_imports()

@@ -5,7 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.atlas.run_sources import run_source, text_source
-from ui.atlas.sources import ADDRESS, DIGIT, MADE, RUN, SOURCES, TENSORS, TEXT, Source, digit_source, made_source
+from ui.atlas.sources import (
+    ADDRESS,
+    DIGIT,
+    MADE,
+    RUN,
+    SOURCES,
+    TENSORS,
+    TEXT,
+    Source,
+    digit_source,
+    made_source,
+    write_address,
+)
 from ui.atlas.tensor_source import tensor_source
 from ui.opened import opened_file, opened_recording
 
@@ -30,7 +42,7 @@ def choose_source(name: str) -> Source | None:
         state[key] = asked if asked in SOURCES else _of_the_command_line()
     chosen = st.selectbox("Map", list(SOURCES), format_func=SOURCES.__getitem__, key=key, persist_state="session")
     if chosen in (TENSORS, RUN, TEXT):
-        st.query_params[ADDRESS] = chosen
+        write_address(ADDRESS, chosen)
     return DRAWS[chosen](name)
 
 

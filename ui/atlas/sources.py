@@ -70,7 +70,7 @@ def made_source(name: str) -> Source:
         f"Words and vectors come from a formula, not from a model. The {length:,} words from {first:,} on return at "
         f"{again:,}: find the line that they make."
     )
-    st.query_params[ADDRESS] = f"{MADE}-{kind}-{n}"
+    write_address(ADDRESS, f"{MADE}-{kind}-{n}")
     return Source(f"{MADE}/{kind}/{n}", f"{HEADS[kind]}, {n:,} words", 1, lambda: made_up(kind, n))
 
 
@@ -98,14 +98,19 @@ def digit_source(name: str) -> Source | None:
     if drawing.remark is Remark.EMPTY:
         st.info("The pad on the page “Draw a digit” is empty. Draw there, or take one of the ten.")
         return None
-    if digit == MINE:
-        st.query_params.pop(ADDRESS, None)
-    else:
-        st.query_params[ADDRESS] = f"{DIGIT}-{digit}"
+    write_address(ADDRESS, DIGIT if digit == MINE else f"{DIGIT}-{digit}")
     key = hashlib.sha1(np.ascontiguousarray(drawing.image).tobytes()).hexdigest()[:16]
     image = torch.from_numpy(drawing.image)
     title = "Your drawing" if digit == MINE else f"A drawn {digit}"
     return Source(f"{DIGIT}/{key}", title, 1, lambda: ask("pixel-classifier", image).traces[0])
+
+
+def write_address(field: str, value: str | None) -> None:
+    """Put something into the page's address, or take it out; every change is a message to the browser."""
+    if value is None:
+        st.query_params.pop(field, None)
+    elif st.query_params.get(field) != value:
+        st.query_params[field] = value
 
 
 def choose_head(name: str, source: Source) -> int:

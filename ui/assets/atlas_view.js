@@ -1,0 +1,139 @@
+// What part of a matrix is in view, and how it moves: by keys, wheel, fingers and buttons. Cells are square; pixels are CSS
+// pixels; x and y are the column and the row in the middle.
+const FINEST = 1.5, LARGEST_CELL = 66, STRIP = 46, GLIDE = 180;
+const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+
+class MapView {
+  resize() {
+    const width = this.stage.clientWidth;
+    if (!width || !this.shelf) return;
+    const narrow = width < 520;
+    this.left = narrow ? 62 : 92;
+    this.top = narrow ? 50 : 60;
+    const square = width - this.left + this.top, room = Math.max(340, window.innerHeight * (narrow ? 0.68 : 0.8));
+    const height = Math.round(clamp(square, 300, Math.min(780, room)));
+    this.ratio = window.devicePixelRatio || 1;
+    this.size = { width, height };
+    this.canvas.style.height = `${height}px`;
+    this.canvas.width = Math.round(width * this.ratio);
+    this.canvas.height = Math.round(height * this.ratio);
+    this.plot = { width: width - this.left - STRIP - 6, height: height - this.top - STRIP - 6 };
+    this.cell = this.cell && !this.wasWhole ? this.cell : this.across ? this.cellFor(this.across) : this.fit();
+    this.wasWhole = this.cell <= this.fit() * 1.001;
+    this.keepInside();
+    this.settle(true);
+  }
+
+  fit() { return Math.min(this.plot.width / this.columns.n, this.plot.height / this.rows.n); }
+
+  finestCell() { return Math.max(LARGEST_CELL, this.fit()); }
+
+  cellFor(across) { return clamp(Math.min(this.plot.width, this.plot.height) / across, this.fit(), this.finestCell()); }
+
+  keepInside() {
+    this.cell = clamp(this.cell, this.fit(), this.finestCell());
+    const inside = (centre, n, pixels) => {
+      const half = pixels / this.cell / 2;
+      return 2 * half >= n ? n / 2 : clamp(centre, half, n - half);
+    };
+    this.x = inside(this.x, this.columns.n, this.plot.width);
+    this.y = inside(this.y, this.rows.n, this.plot.height);
+    this.wasWhole = this.cell <= this.fit() * 1.001;
+    this.canvas.style.touchAction = this.wasWhole ? "pan-y" : "none";  // the whole map lets a finger scroll the page
+  }
+
+  // Where a column or row begins on the canvas, and what is there.
+  px(column) { return this.left + this.plot.width / 2 + (column - this.x) * this.cell; }
+
+  py(row) { return this.top + this.plot.height / 2 + (row - this.y) * this.cell; }
+
+  columnAt(px) { return this.x + (px - this.left - this.plot.width / 2) / this.cell; }
+
+  rowAt(py) { return this.y + (py - this.top - this.plot.height / 2) / this.cell; }
+
+  // The part of the matrix that is in view, in cells.
+  seenPart() {
+    return {
+      left: Math.max(0, this.columnAt(this.left)), right: Math.min(this.columns.n, this.columnAt(this.left + this.plot.width)),
+      top: Math.max(0, this.rowAt(this.top)), bottom: Math.min(this.rows.n, this.rowAt(this.top + this.plot.height)),
+    };
+  }
+
+  level(cell = this.cell) { return clamp(Math.ceil(Math.log2(FINEST / cell) - 1e-9), 0, this.data.levels - 1); }
+
+  places(level, part, margin = 0) {
+    const span = this.data.tile * 2 ** level, found = [];
+    const last = (n) => Math.ceil(n / span) - 1;
+    const r0 = Math.max(0, Math.floor(part.top / span) - margin), r1 = Math.min(last(this.rows.n), Math.ceil(part.bottom / span) - 1 + margin);
+    const c0 = Math.max(0, Math.floor(part.left / span) - margin), c1 = Math.min(last(this.columns.n), Math.ceil(part.right / span) - 1 + margin);
+    for (let row = r0; row <= r1; row++) for (let col = c0; col <= c1; col++) found.push([row, col]);
+    const middle = [(part.top + part.bottom) / 2 / span - 0.5, (part.left + part.right) / 2 / span - 0.5];
+    const away = ([row, col]) => Math.hypot(row - middle[0], col - middle[1]);
+    return found.sort((a, b) => away(a) - away(b));
+  }
+
+  kindAt(level) { return level === 0 ? "mean" : this.options.kind; }
+
+  zoomBy(factor, at = null) {
+    const [px, py] = at ?? [this.left + this.plot.width / 2, this.top + this.plot.height / 2];
+    const cell = clamp(this.cell * factor, this.fit(), this.finestCell());
+    const column = this.columnAt(px), row = this.rowAt(py);
+    this.flyTo(column - (px - this.left - this.plot.width / 2) / cell, row - (py - this.top - this.plot.height / 2) / cell, cell);
+  }
+
+  showWhole() { this.flyTo(this.columns.n / 2, this.rows.n / 2, this.fit()); }
+
+  // Glide to a view; a far one is reached at once, and so is any where motion is not wanted.
+  flyTo(x, y, cell) {
+    if (!this.plot) { this.x = x; this.y = y; return; }
+    const from = { x: this.x, y: this.y, cell: this.cell };
+    [this.x, this.y, this.cell] = [x, y, cell];
+    this.keepInside();
+    const to = { x: this.x, y: this.y, cell: this.cell };
+    const far = Math.hypot(to.x - from.x, to.y - from.y) * Math.min(from.cell, to.cell) > 2 * this.plot.width;
+    cancelAnimationFrame(this.gliding);
+    this.settle();
+    this.tellLater();
+    if (far || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const began = performance.now();
+    const glide = (now) => {
+      const share = clamp((now - began) / GLIDE, 0, 1), eased = 1 - (1 - share) ** 3;
+      this.cell = from.cell * (to.cell / from.cell) ** eased;
+      // The point that both views hold in the same place stays there.
+      const part = to.cell === from.cell ? eased : (1 / from.cell - 1 / this.cell) / (1 / from.cell - 1 / to.cell);
+      this.x = from.x + (to.x - from.x) * part;
+      this.y = from.y + (to.y - from.y) * part;
+      if (share === 1) [this.x, this.y, this.cell] = [to.x, to.y, to.cell];
+      this.paint();
+      if (share < 1) this.gliding = requestAnimationFrame(glide);
+    };
+    glide(began);
+  }
+
+  moveBy(dx, dy, quick = true) {
+    cancelAnimationFrame(this.gliding);
+    this.x += dx / this.cell;
+    this.y += dy / this.cell;
+    this.keepInside();
+    this.settle(quick);
+    this.tellLater();
+  }
+
+  zoomAt(factor, px, py) {
+    cancelAnimationFrame(this.gliding);
+    const column = this.columnAt(px), row = this.rowAt(py);
+    this.cell = clamp(this.cell * factor, this.fit(), this.finestCell());
+    this.x = column - (px - this.left - this.plot.width / 2) / this.cell;
+    this.y = row - (py - this.top - this.plot.height / 2) / this.cell;
+    this.keepInside();
+    this.settle();
+    this.tellLater();
+  }
+
+  view() {
+    const across = Math.min(this.plot.width, this.plot.height) / this.cell, round = (one) => Math.round(one * 100) / 100;
+    return { row: round(this.y), column: round(this.x), across: this.wasWhole ? null : round(across), options: this.options };
+  }
+
+  smallUnit() { return SIDE / Math.max(this.rows.n, this.columns.n); }
+}
