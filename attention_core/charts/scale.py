@@ -41,7 +41,7 @@ def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
     """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
     ticks = [ramp.low, ramp.high]
     label = "format(datum.value, '.3~g')"
-    if ramp.reference is not None and ramp.low < ramp.reference < ramp.high:
+    if ramp.reference is not None and ramp.low < ramp.reference < ramp.high and _has_room(ramp, ramp.reference):
         ticks.insert(1, ramp.reference)
         close = abs(ramp.high - ramp.reference) / 1e6
         label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
@@ -61,6 +61,11 @@ def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
         labelOverlap=False,
         offset=4,
     )
+
+
+def _has_room(ramp: Ramp, reference: float) -> bool:
+    """Return whether a value's name would not lie on that of the ramp's high end."""
+    return float(ramp.position(np.array([reference]))[0]) < 0.85
 
 
 def colour_bar_layer(ramp: Ramp, title: str, length: int) -> alt.Chart:

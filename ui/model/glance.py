@@ -52,17 +52,18 @@ def choice(run: ModelRun, name: str) -> Chosen:
     """Let a person choose kind of attention, layer and head without a mouse; returns what is chosen."""
     now, found = chosen(name, run), groups(run.recording)
     layers = found[now.group]
+    if len(found) > 1:
+        st.session_state[f"{name}_group"] = now.group
+        st.segmented_control(
+            "Attention of",
+            list(found),
+            key=f"{name}_group",
+            format_func=lambda group: group.capitalize(),
+            required=True,
+            wrap=True,
+            on_change=partial(_take_field, name, "group"),
+        )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{name}_choice"):
-        if len(found) > 1:
-            st.session_state[f"{name}_group"] = now.group
-            st.segmented_control(
-                "Attention of",
-                list(found),
-                key=f"{name}_group",
-                format_func=lambda group: group.capitalize(),
-                required=True,
-                on_change=partial(_take_field, name, "group"),
-            )
         for what, n, value in (("layer", len(layers), now.layer), ("head", layers[now.layer].n_heads, now.head)):
             key = f"{name}_{what}"
             st.session_state[key] = value + 1

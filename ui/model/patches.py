@@ -14,6 +14,8 @@ from ui.labels import distinct
 from ui.model.state import choose
 
 SIZE = 300
+FLOOR = 4
+"""Times the weight of looking everywhere alike: the strongest colour is at least so much."""
 
 
 def patch_view(
@@ -62,6 +64,7 @@ def patch_view(
                     numbers[before:].reshape(patches.grid),
                     size=SIZE,
                     smooth=False,
+                    high=_high(numbers[before:], percent),
                     marked=marked,
                     select="patch",
                 ),
@@ -101,6 +104,11 @@ def _take_patch(name: str, key: str, before: int) -> None:
     clicked = st.session_state[key]["selection"].get("patch")
     if clicked:
         choose(name, query=int(clicked[0]["position"]) + before)
+
+
+def _high(numbers: np.ndarray, percent: bool) -> float:
+    """Return the number of the strongest colour: a map of weights that are all alike stays pale."""
+    return max(float(numbers.max()), FLOOR / len(numbers) if percent else 0.0)
 
 
 def _number(value: float, percent: bool) -> str:
