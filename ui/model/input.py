@@ -19,6 +19,7 @@ MOST_FILE_BYTES = 10_000_000
 MOST_PIXELS = 40_000_000
 SHOWN_SIDE = 1_024
 """Pictures are made this small, in pixels of their longer side, before they are kept."""
+PREVIEW = 256
 ENGLISH = {
     "Who was tired?": "The animal didn't cross the street because it was too tired.",
     "Two meanings": "She sat on the bank of the river and counted the money she had taken from the bank.",
@@ -136,7 +137,10 @@ def _uploaded(name: str) -> PictureInput | None:
             st.error(f"{error}" + (" The picture before it stays." if kept in state else ""), icon=":material/error:")
     elif kept not in state:
         st.caption("The picture is resized as the model wants it and cut into patches.")
-    return PictureInput(state[kept]) if kept in state else None
+    if kept not in state:
+        return None
+    st.image(state[kept], width=PREVIEW)
+    return PictureInput(state[kept])
 
 
 def read_picture(content: bytes) -> bytes:
