@@ -60,7 +60,9 @@ def layer_head_map(
     )
 
 
-def distance_chart(found: Distances, n_heads: Sequence[int], chosen: int, *, size: int = 430) -> alt.LayerChart:
+def distance_chart(
+    found: Distances, n_heads: Sequence[int], chosen: int, *, size: int = 430, select: str | None = None
+) -> alt.LayerChart:
     """Draw the distances of all heads to all heads, layer by layer; the chosen head's row is marked.
 
     Args:
@@ -68,6 +70,7 @@ def distance_chart(found: Distances, n_heads: Sequence[int], chosen: int, *, siz
         n_heads: of each layer.
         chosen: number of the chosen head, counted through all layers.
         size: screen pixels.
+        select: name of a point selection over cells (fields row and col), or None; up to MAX_RECT_SIDE heads.
     """
     names = [f"{layer + 1} · {head + 1}" for layer, n in enumerate(n_heads) for head in range(n)]
     axis = Axis("heads, layer by layer", names)
@@ -79,6 +82,7 @@ def distance_chart(found: Distances, n_heads: Sequence[int], chosen: int, *, siz
         title="Jensen-Shannon distance",
         size=size,
         marked_row=chosen,
+        select=select,
         ramp=Ramp(tuple(reversed(VIRIDIS)), 0.0, 1.0),
     )
     if len(axis) > MAX_RECT_SIDE:  # too many heads to name: the axes tell where each layer begins

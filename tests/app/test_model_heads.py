@@ -77,6 +77,7 @@ def runs():
         n_prefix=1,
         picture=np.zeros((20, 30, 3), np.uint8),
     )
+    RUNS["many heads"] = ModelRun("toy", Kind.ENCODER, layers(["a", "b", "c"], 2, n_heads=70), tuple("abc"))
     RUNS["one"] = ModelRun("toy", Kind.ENCODER, layers(["word"], 1, n_heads=1), ("word",))
     yield
     RUNS.clear()
@@ -119,7 +120,7 @@ def now(at: AppTest) -> str:
     return next(one.value for one in at.text if one.value.startswith("now"))
 
 
-@pytest.mark.parametrize("name", ["encoder", "long", "both", "weights only", "vision", "one"])
+@pytest.mark.parametrize("name", ["encoder", "long", "both", "weights only", "vision", "many heads", "one"])
 def test_every_kind_of_run_is_drawn(name):
     at = opened(name)
     assert len(at.get("vega_lite_chart")) >= 3

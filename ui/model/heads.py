@@ -9,10 +9,10 @@ import numpy as np
 import streamlit as st
 
 from attention_core.charts.head_maps import distance_chart, layer_head_map
-from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import weights_ramp
 from attention_core.heads import METRICS, distances, distances_from, groups, habit, patches_of, rollout, special_keys
-from attention_core.heads.similarity import MOST_HEADS
+from attention_core.heads.similarity import MOST_HEADS, Distances
 from attention_core.heads.summary import summarised_queries
 from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace, Role
@@ -54,19 +54,20 @@ def heads_section(run: ModelRun, name: str) -> None:
     left, right = st.columns([1.35, 1], gap="large")
     with left:
         key = f"{name}_numbers_{now.group}_{len(values)}_{len(values[0])}"
+        small = max(len(values), *map(len, values)) <= MAX_RECT_SIDE  # larger charts are pictures, which take no click
+        take = {"on_select": partial(_take_cell, name, now.group, key), "selection_mode": "cell"}
         st.altair_chart(
             layer_head_map(
                 values,
                 title=METRICS[metric],
                 chosen=(now.layer, now.head),
-                select="cell",
+                select="cell" if small else None,
                 high=1.0 if metric in SHARES else None,
             ),
             key=key,
-            on_select=partial(_take_cell, name, now.group, key),
-            selection_mode="cell",
             width="content",
-            alt=f"{METRICS[metric]} of every layer and head; click one",
+            alt=f"{METRICS[metric]} of every layer and head" + "; click one" * small,
+            **(take if small else {}),
         )
     with right:
         st.caption(EXPLAINED[metric] + _sampled(groups(run.recording)[now.group]))
@@ -97,17 +98,34 @@ def similar_section(run: ModelRun, name: str) -> None:
         else:
             found = kept(run, ("distances", now.group), lambda: distances(layers))
             row = found.matrix[own].numpy()
-            with st.container(key=f"{name}_distances"):
-                st.altair_chart(
-                    distance_chart(found, n_heads, own),
-                    width="content",
-                    alt="Distances of all heads to all heads, layer by layer",
-                )
+            _all_distances(name, now.group, found, n_heads, own)
         if not found.is_exact:
             st.caption(f"Compared on {found.n_sampled:,} of {found.n_queries:,} queries, evenly spaced.")
     with right:
         st.markdown(f"**Most like layer {now.layer + 1}, head {now.head + 1}**")
         _most_similar(run, name, now, row, n_heads, own)
+
+
+def _all_distances(name: str, group: str, found: Distances, n_heads: list[int], own: int) -> None:
+    """Draw the matrix of distances; a click on a cell of a small one chooses the head of its column."""
+    small = sum(n_heads) <= MAX_RECT_SIDE
+    key = f"{name}_distances_{group}_{sum(n_heads)}"
+    take = {"on_select": partial(_take_column, name, group, key, n_heads), "selection_mode": "cell"}
+    with st.container(key=f"{name}_distances"):
+        st.altair_chart(
+            distance_chart(found, n_heads, own, select="cell" if small else None),
+            key=key,
+            width="content",
+            alt="Distances of all heads to all heads, layer by layer" + "; click a column's head" * small,
+            **(take if small else {}),
+        )
+
+
+def _take_column(name: str, group: str, key: str, n_heads: list[int]) -> None:
+    cell = st.session_state[key]["selection"].get("cell")
+    if cell:
+        layer, head = [(layer, head) for layer, n in enumerate(n_heads) for head in range(n)][int(cell[0]["col"])]
+        choose(name, group=group, layer=layer, head=head)
 
 
 def _most_similar(run: ModelRun, name: str, now: Chosen, row: np.ndarray, n_heads: list[int], own: int) -> None:
