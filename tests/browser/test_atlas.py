@@ -151,6 +151,24 @@ def test_token_is_jumped_to_and_labelled(atlas):
     assert atlas.evaluate(f"{MAP}.labelOf('rows', {first})") == word
 
 
+def test_coming_back_from_another_page_finds_the_map_where_it_was(atlas):
+    atlas.get_by_role("button", name="More places").click()
+    atlas.get_by_role("button", name="Largest far away").click()
+    atlas.wait_for_function(f"{ROOT}.dataset.view.split('/')[0] === '0'")
+    atlas.keyboard.press("Escape")
+    atlas.locator("canvas.map").focus()
+    atlas.keyboard.press("Shift+ArrowUp")
+    painted(atlas)
+    atlas.wait_for_timeout(1500)
+    there = view(atlas)
+    atlas.get_by_role("link", name="Look up softly").click()
+    atlas.get_by_role("heading", name="Look up softly").wait_for()
+    atlas.get_by_role("link", name="The atlas").click()
+    atlas.locator("canvas.map").wait_for()
+    painted(atlas)
+    assert view(atlas) == pytest.approx(there, rel=0.01)
+
+
 def test_masked_cells_are_not_coloured_as_weights_are(atlas):
     box = atlas.evaluate(f"({{x: {MAP}.left, y: {MAP}.top, ...{MAP}.plot}})")
     pixel = f"({PIXEL})([{MAP}, {box['x'] + 0.8 * box['width']}, {box['y'] + 0.2 * box['height']}])"

@@ -99,10 +99,10 @@ class AtlasMap extends MapDrawing {
     const shelf = shelfOf(header.atlas);
     this.data = header;
     if (isNew) this.open(header, shelf);
-    if (header.go && header.go.number !== this.gone) {
+    if (!isNew && header.go && header.go.number !== this.gone) {
       this.gone = header.go.number;
       this.mark = header.go.mark;
-      if (!isNew || !this.fresh) this.flyTo(header.go.column, header.go.row, this.cellFor(header.go.across));
+      this.flyTo(header.go.column, header.go.row, header.go.across ? this.cellFor(header.go.across) : this.cell);
     }
     for (const { axis, start, texts } of header.labels) shelf.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
     this.desk.answered(header.answered);
@@ -124,7 +124,10 @@ class AtlasMap extends MapDrawing {
     this.rows = header.rows;
     this.columns = header.columns;
     this.hovered = null;
-    this.mark = null;
+    // Where Python has sent the map last is where it opens, unless it was moved since.
+    this.gone = header.go?.number;
+    const stayed = header.go && header.go.row === header.view?.row && header.go.column === header.view?.column;
+    this.mark = stayed ? header.go.mark : null;
     this.scale = null;
     this.scaleStale = true;
     this.canvas.setAttribute("aria-label", `${header.title}: a map of ${count(this.rows.n)} rows, queries, by ` +
@@ -218,6 +221,14 @@ class AtlasMap extends MapDrawing {
     else return;
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  // The page is left: nothing is asked for any more.
+  leave() {
+    for (const timer of [this.asking, this.quiet, this.telling, this.polling, this.desk?.timer]) clearTimeout(timer);
+    cancelAnimationFrame(this.gliding);
+    this.watcher.disconnect();
+    this.shelf = null;
   }
 
   // After a move: draw, ask for what is missing, and once it is quiet look at colours and sums again.
@@ -349,4 +360,5 @@ export function show({ data, parentElement, setStateValue }, message) {
   const root = parentElement.querySelector(".root");
   root.map ??= new AtlasMap(root);
   root.map.adopt(data, message, (asked) => setStateValue("asked", asked));
+  return () => root.map.leave();
 }

@@ -41,7 +41,6 @@ class Scale {
 
   share(log) { return this.isLog ? (log - this.bottom) / Math.max(this.top - this.bottom, 1e-9) : 2 ** log / this.high; }
   shareOf(value) { return value <= 0 ? 0 : this.share(Math.log2(value)); }
-  valueAt(share) { return this.isLog ? 2 ** (this.bottom + share * (this.top - this.bottom)) : share * this.high; }
 }
 
 // A tile as a small picture, one pixel a cell; painted anew only when the scale has changed.

@@ -10,6 +10,6 @@ export default async function (component) {
     const script = new Blob([data.subarray(4, 4 + length)], { type: "text/javascript" });
     loaded.set(VERSION, import(URL.createObjectURL(script)));
   }
-  if (loaded.has(VERSION)) (await loaded.get(VERSION)).show(component, data.subarray(4 + length));
-  else setStateValue("asked", { script: VERSION });
+  if (loaded.has(VERSION)) return (await loaded.get(VERSION)).show(component, data.subarray(4 + length));
+  setStateValue("asked", { script: VERSION });
 }
