@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
-from attention_core.charts.head_maps import layer_head_map
 from attention_core.heads import PLAIN, Look, distances_head_for_head, groups, habit
 from attention_core.pretrained.model import Kind, ModelError
 from attention_core.pretrained.run import ModelRun
@@ -15,12 +12,13 @@ from ui.labels import literal
 from ui.layout import section
 from ui.model.glance import glance_picture, summaries_of
 from ui.model.handed_over import look_for
+from ui.model.head_map import head_map
 from ui.model.input import choose_input
 from ui.model.large import large_matrix
 from ui.model.recording import uploaded_run
 from ui.model.runs import Latest, pretrained_of, run_of
 from ui.model.source import choose_model
-from ui.model.state import Chosen, choose_clicked, chosen
+from ui.model.state import Chosen, chosen
 from ui.models import COMPUTE
 
 INPUT, MODEL = "Another input", "Another model"
@@ -104,16 +102,7 @@ def _change(run: ModelRun, other: ModelRun, picked: Chosen, name: str) -> None:
         moved = distances_head_for_head(first, second).numpy()
     key = f"{name}_moved"
     st.markdown("**How far each head moved**")
-    st.altair_chart(
-        layer_head_map(
-            moved.tolist(), title="Jensen-Shannon distance", chosen=(picked.layer, picked.head), select="cell"
-        ),
-        key=key,
-        on_select=partial(choose_clicked, name, picked.group, key),
-        selection_mode="cell",
-        width="content",
-        alt="Jensen-Shannon distance between the two runs for every layer and head; click one",
-    )
+    head_map(name, key, moved.tolist(), picked, title="Jensen-Shannon distance")
     st.caption(
         "0: the head looks at the same positions in both; 1: at nothing that it looks at in the other. A click chooses "
         "the head."

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention_core.charts.head_maps import distance_chart, layer_head_map
+from attention_core.charts.head_maps import distance_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import weights_ramp
 from attention_core.heads import METRICS, distances, distances_from, groups, habit, patches_of, rollout, special_keys
@@ -18,6 +18,7 @@ from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace, Role
 from ui.layout import section
 from ui.model.glance import summaries_of
+from ui.model.head_map import head_map
 from ui.model.kept import kept
 from ui.model.patches import patch_view
 from ui.model.state import Chosen, choose, chosen
@@ -54,21 +55,7 @@ def heads_section(run: ModelRun, name: str) -> None:
     left, right = st.columns([1.35, 1], gap="large")
     with left:
         key = f"{name}_numbers_{now.group}_{len(values)}_{len(values[0])}"
-        small = max(len(values), *map(len, values)) <= MAX_RECT_SIDE  # larger charts are pictures, which take no click
-        take = {"on_select": partial(_take_cell, name, now.group, key), "selection_mode": "cell"}
-        st.altair_chart(
-            layer_head_map(
-                values,
-                title=METRICS[metric],
-                chosen=(now.layer, now.head),
-                select="cell" if small else None,
-                high=1.0 if metric in SHARES else None,
-            ),
-            key=key,
-            width="content",
-            alt=f"{METRICS[metric]} of every layer and head" + "; click one" * small,
-            **(take if small else {}),
-        )
+        head_map(name, key, values, now, title=METRICS[metric], high=1.0 if metric in SHARES else None)
     with right:
         st.caption(EXPLAINED[metric] + _sampled(groups(run.recording)[now.group]))
         own = found[now.layer][now.head]
@@ -232,9 +219,3 @@ def _number(field: str, value: float) -> str:
     if math.isnan(value):
         return "none"
     return f"{value:.1%}" if field in SHARES else f"{value:.2f}"
-
-
-def _take_cell(name: str, group: str, key: str) -> None:
-    cell = st.session_state[key]["selection"].get("cell")
-    if cell:
-        choose(name, group=group, layer=int(cell[0]["row"]), head=int(cell[0]["col"]))
