@@ -121,10 +121,12 @@ class KnockOutMap:
     Attributes:
         heads: every head that can be switched off, in the order of execution.
         effects: of the first ones of them.
+        before: the output with every head; None before the beginning and after the end.
     """
 
     heads: tuple[Head, ...]
     effects: list[Effect] = field(default_factory=list)
+    before: Outcome | None = field(default=None, repr=False)
 
     @property
     def share(self) -> float:
@@ -158,14 +160,17 @@ def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMa
     """
     if found.is_whole:
         return
-    before = outcomes(pretrained, inputs, [()])[0]
-    n_at_once = _n_at_once(before)
+    if found.before is None:
+        found.before = outcomes(pretrained, inputs, [()])[0]
+    before, n_at_once = found.before, _n_at_once(found.before)
     while not found.is_whole:
         place = len(found.effects)
         heads = found.heads[place : place + n_at_once]
         new = [effect(before, after) for after in outcomes(pretrained, inputs, [(head,) for head in heads])]
         if len(found.effects) == place:  # nobody else has gone on with it meanwhile
             found.effects.extend(new)
+        if found.is_whole:
+            found.before = None
         yield found.share
 
 

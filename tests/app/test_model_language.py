@@ -100,7 +100,7 @@ def test_a_decoder_writes_on_goes_back_and_starts_again(opened):
     first = list(ids_of(page))
     pressed(page, "says_more")
     assert ids_of(page)[: len(first)] == first
-    assert len(prompt) < len(ids_of(page)) <= len(first) + 12
+    assert len(prompt) < len(ids_of(page)) <= len(first) + 24
     pressed(page, "says_back")
     pressed(page, "says_restart")
     assert ids_of(page) == prompt

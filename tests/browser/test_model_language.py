@@ -76,8 +76,8 @@ def test_several_tokens_are_written_and_the_view_fits_a_phone(opened):
     page = opened("words")
     n = 4
     has_grown_to(page, n)
-    page.get_by_role("button", name="12 more").click()
-    has_grown_to(page, n + 12)
+    page.get_by_role("button", name="24 more").click()
+    has_grown_to(page, n + 24)
     page.get_by_text("The last token ran alone").wait_for()
     page.set_viewport_size({"width": 390, "height": 844})
     settle(page)

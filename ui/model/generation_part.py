@@ -18,6 +18,7 @@ from ui.layout import section
 from ui.model.cache_part import kv_cache
 from ui.model.chips import Chip, chips, chosen_chip
 from ui.model.expectations import percent, rest_words
+from ui.model.portions import portion, run_again
 from ui.model.runs import ModelInput
 from ui.model.state import chosen
 from ui.model.writing import (
@@ -29,6 +30,7 @@ from ui.model.writing import (
     position,
     restart,
     say,
+    stop,
     text_ids,
     why_ended,
     why_full,
@@ -54,8 +56,7 @@ def generation(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
         text, buttons = st.container(), st.container()
         temperature, seed = _settings(name)
     try:
-        with buttons:
-            _write_several(name, key, given, temperature, seed)
+        _write_portion(name, key, given, temperature, seed)
         made = generation_of(key, given, text_ids(name, key, given))
     except ModelError as error:
         st.info(str(error))
@@ -71,6 +72,8 @@ def generation(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
         _growing(run, made, name)
     with column:
         kv_cache(made, name)
+    if st.session_state.get(f"{name}_says_asked") and not run_again():
+        st.session_state[f"{name}_says_asked"] = 0
 
 
 def _settings(name: str) -> tuple[float, int]:
@@ -94,21 +97,16 @@ def _settings(name: str) -> tuple[float, int]:
     return float(temperature), int(seed)
 
 
-def _write_several(name: str, key: str, given: ModelInput, temperature: float, seed: int) -> None:
-    """Write the tokens that were asked for; a click on anything stops it, and what was written stays."""
-    n = st.session_state.pop(f"{name}_says_asked", 0)
-    if not n:
-        return
-    bar = st.progress(0.0, text="Writing; a click on anything stops it") if n > 1 else None
-    for number in range(n):
+def _write_portion(name: str, key: str, given: ModelInput, temperature: float, seed: int) -> None:
+    """Write some of the tokens that were asked for; the fragment runs again for the rest."""
+    state = f"{name}_says_asked"
+    for _ in portion():
         ids = text_ids(name, key, given)
-        if why_ended(name, key, given, ids):
-            break
+        if st.session_state.get(state, 0) <= 0 or why_ended(name, key, given, ids):
+            st.session_state[state] = 0
+            return
         write(name, generation_of(key, given, ids), temperature, seed)
-        if bar is not None:
-            bar.progress((number + 1) / n)
-    if bar is not None:
-        bar.empty()
+        st.session_state[state] -= 1
 
 
 def _buttons(name: str, key: str, given: ModelInput, made: Generation, temperature: float, seed: int) -> None:
@@ -119,7 +117,10 @@ def _buttons(name: str, key: str, given: ModelInput, made: Generation, temperatu
 
     with st.container(horizontal=True, gap="small", key=f"{name}_says_write_examples"):
         st.button("Next token", key=f"{name}_says_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
-        st.button(f"{AT_ONCE} more", key=f"{name}_says_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
+        if st.session_state.get(f"{name}_says_asked"):
+            st.button("Stop", key=f"{name}_says_stop", on_click=ask, args=(0,))
+        else:
+            st.button(f"{AT_ONCE} more", key=f"{name}_says_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
         st.button("Back one", key=f"{name}_says_back", on_click=back, args=(name,), disabled=len(made.ids) < 2)
         st.button("Start again", key=f"{name}_says_restart", on_click=restart, args=(name, key, given))
     if end:
@@ -199,6 +200,7 @@ def _expectation(name: str, made: Generation, temperature: float, *, is_full: bo
         picked = chosen_piece(f"{name}_says_expected")
         can_follow = not is_full or said is not None
         if picked is not None and picked[1] == [place, len(made.ids)] and can_follow:
+            stop(name)
             say(name, picked[0], place)
 
     shown = [Bar(one.id, one.text, one.probability) for one in found.likeliest]

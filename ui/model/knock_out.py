@@ -15,6 +15,7 @@ from attention_core.pretrained.run import ModelRun
 from ui.layout import section
 from ui.model.changes import show_change
 from ui.model.kept import kept
+from ui.model.portions import portion, run_again
 from ui.model.runs import ModelInput, prepared_of, pretrained_of, run_of
 from ui.model.state import Chosen, choose, chosen
 from ui.models import COMPUTE
@@ -52,15 +53,22 @@ def knock_out(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
     with left:
         _map(run, key, given, name, picked)
     with right:
-        if not off:
-            st.info("No head is switched off. Choose one above, or click one on the map.")
-            return
-        try:
-            without = run_of(key, given, tuple(off))
-        except ModelError as error:
-            st.warning(str(error))
-            return
-        show_change(run, without, key, given, name, tuple(off))
+        _change(run, key, given, name, tuple(off))
+    state = f"{name}_out_trying"
+    if st.session_state.get(state) and not run_again():
+        st.session_state[state] = False
+
+
+def _change(run: ModelRun, key: str, given: ModelInput, name: str, off: tuple[Head, ...]) -> None:
+    if not off:
+        st.info("No head is switched off. Choose one above, or click one on the map.")
+        return
+    try:
+        without = run_of(key, given, off)
+    except ModelError as error:
+        st.warning(str(error))
+        return
+    show_change(run, without, key, given, name, off)
 
 
 def names_of_heads(run: ModelRun) -> dict[str, Head]:
@@ -159,33 +167,33 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
 
 
 def _go_on(found: KnockOutMap, key: str, given: ModelInput, name: str) -> None:
-    """Go on with the map while it was asked for; a click on anything stops it and keeps what is done."""
+    """Go on with the map while it is asked for, in portions; what is done is kept when it is stopped."""
     state = f"{name}_out_trying"
 
     def ask(wanted: bool) -> None:
         st.session_state[state] = wanted
 
     if not st.session_state.get(state):
-        words = "Try every head" if not found.effects else f"Go on, {found.share:.0%} are done"
+        words = "Try every head" if not found.effects else f"Go on: {found.share:.0%} are done"
         st.button(words, key=f"{name}_out_try", on_click=ask, args=(True,), icon=":material/grid_on:")
         return
-    st.session_state[state] = False  # whatever is clicked meanwhile ends this run, and does not begin it again
-    bar = st.progress(found.share, text=f"{len(found.effects)} of {len(found.heads)} heads")
-    stop = st.empty()
-    stop.button("Stop", key=f"{name}_out_stop", on_click=ask, args=(False,))
-    pretrained, prepared = pretrained_of(key), prepared_of(key, given)
-    steps = fill(pretrained, prepared.inputs, found)
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        st.progress(found.share, text=f"{len(found.effects)} of {len(found.heads)} heads", width=280)
+        st.button("Stop", key=f"{name}_out_stop", on_click=ask, args=(False,))
+    steps = fill(pretrained_of(key), prepared_of(key, given).inputs, found)
     try:
-        while True:
+        for _ in portion():
             with COMPUTE:
-                share = next(steps, None)
-            if share is None:
-                break
-            bar.progress(share, text=f"{len(found.effects)} of {len(found.heads)} heads")
+                if next(steps, None) is None:
+                    break
     except (ModelError, ValueError, RuntimeError) as error:
+        st.session_state[state] = False
         st.warning(f"The heads cannot be tried: {str(error).splitlines()[0][:300]}")
-    bar.empty()
-    stop.empty()
+        return
+    if found.is_whole:
+        st.session_state[state] = False
+        place.empty()
 
 
 def _which_effect(key: str, name: str) -> str:

@@ -19,7 +19,8 @@ from ui.models import COMPUTE
 
 MOST_WRITTEN = 256
 """Tokens that a visitor may let a model write behind a text."""
-AT_ONCE = 12
+AT_ONCE = 24
+"""Tokens that one click asks for."""
 MOST_ON_SHELF = 8
 NEAR = 4
 """Tokens by which a text on the shelf may be shorter to be grown rather than run at once."""
@@ -99,6 +100,7 @@ def text_ids(name: str, key: str, given: ModelInput) -> tuple[int, ...]:
     """Return the tokens as the visitor left them; those of the input for another model or input than last time."""
     now, state = _of(key, given), st.session_state.get(_place(name))
     if state is None or state["of"] != now:
+        stop(name)
         start = given_ids(key, given)
         st.session_state[_place(name)] = {"of": now, "ids": list(start), "n_given": len(start), "at": None}
     return tuple(st.session_state[_place(name)]["ids"])
@@ -131,8 +133,14 @@ def say(name: str, token: int, after: int) -> None:
     state["at"] = None
 
 
+def stop(name: str) -> None:
+    """Let the model write no further; for callbacks."""
+    st.session_state[f"{name}_says_asked"] = 0
+
+
 def back(name: str) -> None:
     """Take the last token away; for callbacks."""
+    stop(name)
     state = st.session_state[_place(name)]
     state["ids"] = state["ids"][:-1] or state["ids"]
     state["n_given"] = min(state["n_given"], len(state["ids"]))
@@ -141,6 +149,7 @@ def back(name: str) -> None:
 
 def restart(name: str, key: str, given: ModelInput) -> None:
     """Return to the input, or, where an encoder reads it, to nothing written; for callbacks."""
+    stop(name)
     start = given_ids(key, given)
     if pretrained_of(key).kind is Kind.ENCODER_DECODER:
         start = start[:1]
