@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,7 +22,7 @@ from attention_core.pretrained.catalogue import (
 )
 from attention_core.pretrained.kinds import config_of, kind_of
 from attention_core.pretrained.load import read_settings
-from attention_core.pretrained.model import Kind, ModelError
+from attention_core.pretrained.model import Kind, ModelError, first_line
 from attention_core.pretrained.room import (
     HOSTED,
     MOST_MEGABYTES,
@@ -35,6 +35,8 @@ from attention_core.pretrained.room import (
 
 Progress = Callable[[int, int], None]
 MOST_NAME = 200
+MOST_TEXT_BYTES = 60_000_000
+"""Of one file of settings or of a tokenizer; the largest vocabularies take some 35 MB."""
 PATIENCE = 10.0
 """Seconds to wait for the hub's first answer."""
 SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
@@ -168,6 +170,7 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
         weights = [WEIGHTS] if WEIGHTS in sizes else sorted(file for file in sizes if SHARD.fullmatch(file))
         if not weights or (WEIGHTS not in sizes and INDEX not in sizes):
             raise ModelError(f"{name}: {_without_safetensors(list(sizes))}")
+        _refuse_large_texts(name, sizes)
         config_file = hf_hub_download(
             name, "config.json", revision=found.sha, endpoint=constants.ENDPOINT, token=token(), tqdm_class=_silent()
         )
@@ -184,6 +187,14 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
     _refuse_too_large(name, files, most_bytes)
     refuse_without_memory(name, found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings))
     return Candidate(name, kind, config.model_type, n_bytes, files=files, revision=found.sha or "main")
+
+
+def _refuse_large_texts(name: str, sizes: Mapping[str, int]) -> None:
+    for file, size in sizes.items():
+        if size > MOST_TEXT_BYTES and (TEXT_FILES.fullmatch(file) or file == INDEX):
+            raise ModelError(
+                f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(MOST_TEXT_BYTES)} are read."
+            )
 
 
 def _refuse_too_large(name: str, files: Sequence[RemoteFile], most_bytes: int) -> None:
@@ -267,8 +278,7 @@ def why(name: str, error: Exception, wanted: str = "looked up") -> str:
         return f"The hub cannot be reached, so {name} cannot be {wanted}. {available()}"
     if isinstance(error, OSError) and error.errno == 28:
         return "The disk is full."
-    said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-    return f"{name} cannot be fetched: {said}"
+    return f"{name} cannot be {wanted}: {first_line(error)}"
 
 
 def available() -> str:

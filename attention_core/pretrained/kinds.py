@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attention_core.pretrained.model import Kind, ModelError
+from attention_core.pretrained.model import Kind, ModelError, first_line
 
 NO_ATTENTION = {
     *("bit", "convnext", "convnextv2", "dinov3_convnext", "efficientnet", "focalnet", "mobilenet_v1", "mobilenet_v2"),
@@ -46,7 +46,7 @@ def config_of(settings: Mapping[str, Any]) -> Any:
     try:
         return AutoConfig.for_model(**settings)
     except Exception as error:
-        raise ModelError(f"Its config.json does not fit the architecture {model_type}: {_first_line(error)}") from error
+        raise ModelError(f"Its config.json does not fit the architecture {model_type}: {first_line(error)}") from error
 
 
 def kind_of(config: Any) -> Kind:
@@ -106,7 +106,3 @@ def _main_input(config: Any) -> str:
             found: Any = auto._model_mapping[type(config)]
             return (found[0] if isinstance(found, tuple | list) else found).main_input_name
     raise ModelError(f"The library transformers has no model for the architecture {config.model_type}.")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -16,7 +16,7 @@ import torch
 from attention_core.device import choose_device
 from attention_core.pretrained.catalogue import n_bytes_of
 from attention_core.pretrained.kinds import config_of, is_encoder_alone, kind_of, picture_tower
-from attention_core.pretrained.model import Kind, ModelError, Pretrained
+from attention_core.pretrained.model import Kind, ModelError, Pretrained, first_line
 from attention_core.pretrained.room import n_parameters_of, refuse_without_memory
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
@@ -110,9 +110,9 @@ def _model(folder: Path, config: Any, kind: Kind) -> Any:
             f"Its files lack {len(missing)} of the weights that {type(model).__name__} has, such as {missing[0]}: "
             "they would be random numbers."
         )
-    if isinstance(error, ModelError):
-        raise error
-    raise ModelError(f"The weights cannot be loaded: {_said(error)}") from error
+    if error is None or isinstance(error, ModelError):
+        raise error or ModelError("The library has no model of this architecture.")
+    raise ModelError(f"The weights cannot be loaded: {first_line(error)}") from error
 
 
 def _refuse_more_than_is_there(auto: Any, config: Any, n_bytes: int) -> None:
@@ -161,7 +161,7 @@ def _tokenizer(folder: Path) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:
         raise ModelError(
-            f"The weights are there, but the files of its tokenizer are missing or damaged: {_said(error)}"
+            f"The weights are there, but the files of its tokenizer are missing or damaged: {first_line(error)}"
         ) from error
     wanted = {"tokenizer.json", *tokenizer.vocab_files_names.values()} if tokenizer.vocab_files_names else set()
     if wanted and not any((folder / file).is_file() for file in wanted):
@@ -221,7 +221,3 @@ def _quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-def _said(error: Exception | None) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -23,6 +23,11 @@ class ModelError(ValueError):
     """A model that cannot be had or used; the message is for people."""
 
 
+def first_line(error: BaseException) -> str:
+    """Return what an error of a library says, short enough to stand in a sentence."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+
+
 @dataclass(frozen=True, eq=False)
 class Pretrained:
     """A model in evaluation mode, ready for an input.

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attention_core.hugging_face import run_model
 from attention_core.pretrained.inputs import Prepared
-from attention_core.pretrained.model import Kind, ModelError, Pretrained
+from attention_core.pretrained.model import Kind, ModelError, Pretrained, first_line
 from attention_core.recording import Recording, all_finite
 from attention_core.trace import AttentionTrace, Axis
 
@@ -76,8 +76,7 @@ def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple
     except torch.cuda.OutOfMemoryError as error:
         raise ModelError("The input is too long for the memory of this device. Shorten it.") from error
     except (ValueError, TypeError, RuntimeError, KeyError, IndexError, NotImplementedError) as error:
-        said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-        raise ModelError(f"{pretrained.name} cannot be run with this input: {said}") from error
+        raise ModelError(f"{pretrained.name} cannot be run with this input: {first_line(error)}") from error
     if pretrained.kind is Kind.VISION:
         prepared = _as_positioned(prepared, recording)
     logits = _first(output.get("logits"))

@@ -217,6 +217,12 @@ def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
     with pytest.raises(ModelError, match=r"at most 0\.1 MB"):
         look_up(NAME)
     monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "5")
+    monkeypatch.setattr(looking, "MOST_TEXT_BYTES", 1_000)
+    with pytest.raises(ModelError, match=r"tokenizer\.json of someone/tiny-decoder is 0\.0 MB"):
+        look_up(NAME)
+
+
+def test_what_does_not_fit_into_memory_is_told(hub, monkeypatch):
     found = look_up(NAME)
     monkeypatch.setattr(room, "free_memory", lambda: 100_000)
     with pytest.raises(room.NoMemory, match=r"take 0\.2 MB of memory; 0\.1 MB are free"):
