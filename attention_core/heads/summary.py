@@ -149,6 +149,8 @@ def habit(summary: HeadSummary) -> str:
         return f"{summary.unspent:.0%} kept by its sink"
     if summary.relative_entropy >= EVERYWHERE:
         return "nearly everywhere alike"
+    if math.isnan(summary.entropy):
+        return "no numbers"
     if math.isnan(summary.relative_entropy):
         return "sees one token at most"
     return f"spread over about {2**summary.entropy:.1f} tokens"

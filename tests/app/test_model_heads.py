@@ -78,6 +78,9 @@ def runs():
         picture=np.zeros((20, 30, 3), np.uint8),
     )
     RUNS["many heads"] = ModelRun("toy", Kind.ENCODER, layers(["a", "b", "c"], 2, n_heads=70), tuple("abc"))
+    broken = layers(words, 2)
+    broken.traces[1] = replace(broken.traces[1], query=broken.traces[1].query * float("nan"))
+    RUNS["not finite"] = ModelRun("toy", Kind.ENCODER, broken, tuple(words))
     RUNS["one"] = ModelRun("toy", Kind.ENCODER, layers(["word"], 1, n_heads=1), ("word",))
     yield
     RUNS.clear()
@@ -120,9 +123,11 @@ def now(at: AppTest) -> str:
     return next(one.value for one in at.text if one.value.startswith("now"))
 
 
-@pytest.mark.parametrize("name", ["encoder", "long", "both", "weights only", "vision", "many heads", "one"])
+@pytest.mark.parametrize(
+    "name", ["encoder", "long", "both", "weights only", "vision", "many heads", "not finite", "one"]
+)
 def test_every_kind_of_run_is_drawn(name):
-    at = opened(name)
+    at = opened(name, head="encoder.1.self:0")
     assert len(at.get("vega_lite_chart")) >= 3
     assert not at.error
 
@@ -152,6 +157,14 @@ def test_layers_and_heads_are_chosen_with_the_keyboard_too():
     at.number_input(key="model_layer").set_value(3).run()
     at.number_input(key="model_head").set_value(2).run()
     assert now(at) == "now ('encoder self', 2, 1, 0)"
+
+
+def test_a_head_that_looks_alike_is_chosen_from_the_list():
+    at = opened("encoder")
+    like = next(one for one in at.button if one.key.startswith("model_like"))
+    layer, head = (int(part) for part in like.key.split("_")[-2:])
+    like.click().run()
+    assert now(at) == f"now ('encoder self', {layer}, {head}, 0)"
 
 
 def test_a_look_that_is_not_plain_is_told_and_names_what_is_hidden():

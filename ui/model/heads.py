@@ -145,7 +145,8 @@ def rollout_section(run: ModelRun, name: str) -> None:
         st.info(_why_not(str(error), layers[0]))
         return
     query = min(now.query, layers[0].n_queries - 1)
-    both = {"After all layers": found.rolled.numpy(), "The last layer alone, mean of its heads": found.last.numpy()}
+    both = {"After all layers": found.rolled, "The last layer alone, mean of its heads": found.last}
+    both = {title: matrix.nan_to_num().numpy() for title, matrix in both.items()}
     high = max(float(np.quantile(one, 0.999)) for one in both.values())
     for place, (title, matrix) in zip(st.columns(2, gap="large"), both.items(), strict=True):
         with place:

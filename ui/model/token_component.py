@@ -30,7 +30,7 @@ class Tokens(NamedTuple):
     """What the component draws.
 
     Attributes:
-        matrix: float (n_queries, n_keys), as it is shown.
+        matrix: float (n_queries, n_keys), as it is shown; finite.
         queries: labels of its rows.
         keys: labels of its columns; None if they are the same tokens.
         names: what the queries and the keys are.
@@ -100,7 +100,7 @@ def packed(matrix: np.ndarray, high: float) -> str:
 
     A weight of a thousandth of the largest is exact to 1 in 1,000, one of a hundred-thousandth to 1 in 100.
     """
-    shares = np.sqrt(np.clip(np.nan_to_num(matrix) / (high or 1.0), 0, 1))
+    shares = np.sqrt(np.clip(matrix / (high or 1.0), 0, 1))
     return base64.b64encode(np.rint(65535 * shares).astype("<u2").tobytes()).decode()
 
 

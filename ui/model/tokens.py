@@ -62,6 +62,7 @@ def token_view(name: str, run: ModelRun, trace: AttentionTrace, head: int, look:
 def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: Look, rows: slice, cols: slice) -> Tokens:
     """Return what a window of a head's matrix shows."""
     whole, empty = shown(trace, head, look, whole_rows(trace, head, rows).weights, rows)
+    whole = whole.nan_to_num()
     matrix = whole[:, cols].numpy(force=True)
     n_keys = trace.n_keys
     beyond = (whole.sum(1).numpy(force=True) - matrix.sum(1)).clip(0) if cols != slice(0, n_keys) else None
