@@ -25,7 +25,8 @@ def readable(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
         tokenizer: of the model.
         ids: token numbers.
     """
-    raw = [str(token) for token in tokenizer.convert_ids_to_tokens(list(ids))]
+    found = zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True)
+    raw = [f"[{number}]" if token is None else str(token) for number, token in found]  # models know more than some
     special = set(tokenizer.all_special_tokens)
     byte_level = _is_byte_level(tokenizer)
     texts: list[str] = []

@@ -264,6 +264,7 @@ def test_what_is_expected_adds_up_and_comes_best_first(tokenizer):
 def test_tokens_have_texts(tokenizer):
     assert token_text(tokenizer, 7) == "␣w2"
     assert token_text(tokenizer, 2) == "[END]"
+    assert token_text(tokenizer, 999) == "[999]"  # models know more numbers than their tokenizers
 
 
 def test_draws_repeat_for_a_seed_and_follow_the_probabilities():
