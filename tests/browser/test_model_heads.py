@@ -93,7 +93,7 @@ def test_two_columns_have_arcs_and_what_is_handed_over_is_said_to_be_no_weight(v
     visitor.wait_for_timeout(100)
     assert "is looked at by" in visitor.locator(TIP).first.inner_text()
     visitor.get_by_role("button", name="Special tokens").click()
-    visitor.get_by_text("Not the plain weights").wait_for()
+    visitor.get_by_text("Not the plain weights").first.wait_for()
     settle(visitor)
     assert "[CLS]" not in visitor.locator(TIP).first.inner_text()
     visitor.set_viewport_size({"width": 390, "height": 844})

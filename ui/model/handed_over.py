@@ -6,7 +6,7 @@ import unicodedata
 
 import streamlit as st
 
-from attention_core.heads import PLAIN, Look, has_values, special_keys
+from attention_core.heads import Look, has_values, special_keys
 from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace
 from ui.labels import literal
@@ -53,7 +53,8 @@ def look_controls(run: ModelRun, name: str) -> Look:
     if not known:
         st.caption("Weight × |value| is unknown here: this model's code handed out its weights only.")
     look = look_for(run, trace, name)
-    _say(look, trace)
+    if not look.is_plain:
+        st.warning(not_plain(look, trace), icon=":material/visibility:")
     return look
 
 
@@ -102,9 +103,10 @@ def what_is_shown(look: Look) -> str:
     return "share of weight × |value|" if look.normalised else "weight × |value|"
 
 
-def _say(look: Look, trace: AttentionTrace) -> None:
-    if look == PLAIN:
-        return
+def not_plain(look: Look, trace: AttentionTrace) -> str:
+    """Return a sentence on what is shown in place of the plain weights, or "" where they are shown."""
+    if look.is_plain:
+        return ""
     told = []
     if look.times_value:
         told.append("the length of what each key adds to the query's context" + (", as a share" * look.normalised))
@@ -112,5 +114,4 @@ def _say(look: Look, trace: AttentionTrace) -> None:
         names = ", ".join(literal(trace.key_axis.labels[one], 16) for one in sorted(look.hidden)[:4])
         more = f" and {len(look.hidden) - 4} more" if len(look.hidden) > 4 else ""
         told.append(f"{names}{more} hidden, their share given to the other keys of each row")
-    sentence = "; ".join(told)
-    st.warning(f"Not the plain weights: {sentence}.", icon=":material/visibility:")
+    return f"Not the plain weights: {'; '.join(told)}."

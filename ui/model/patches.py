@@ -54,7 +54,8 @@ def patch_view(
     maps = [("out", f"**Where {asks} looks**", row)] + (
         [] if column is None else [("in", f"**Who looks at {asks}**", column)]
     )
-    for place, (which, title, numbers) in zip(st.columns(len(maps), gap="medium"), maps, strict=True):
+    for place, (which, title, found) in zip(st.columns(len(maps), gap="medium"), maps, strict=True):
+        numbers = np.nan_to_num(found)
         with place:
             st.markdown(title)
             key = f"{name}_patches_{which}"

@@ -12,6 +12,7 @@ from attention_core.heads.rows import whole_rows
 from attention_core.pretrained.run import ModelRun
 from attention_core.trace import AttentionTrace
 from ui.labels import literal
+from ui.model.handed_over import not_plain
 from ui.model.kept import kept
 from ui.model.patches import patch_view
 from ui.model.state import choose, chosen, write_address
@@ -32,6 +33,8 @@ def token_view(name: str, run: ModelRun, trace: AttentionTrace, head: int, look:
         look: what is shown in place of the plain weights.
     """
     write_address(name, run)  # a click here reruns no more than this part of the page
+    if not look.is_plain:
+        st.caption(not_plain(look, trace))
     query = min(chosen(name, run).query, trace.n_queries - 1)
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:
