@@ -134,23 +134,22 @@ def test_labels_come_when_they_are_asked_for(page):
     ]
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"tiles": ["mean/99/0/0", "mean/0/900/0", "other/0/0/0", "mean/0/0", None, 5, "mean/0/0/0" * 20]},
-        {"tiles": "mean/0/0/0", "labels": 7},
-        {"labels": [["rows", -5], ["sideways", 0], ["rows"], "rows"]},
-        {"view": {"row": "a", "column": None, "across": {}}},
-        {"view": {"row": 1, "column": 2, "across": 3, "options": {"scale": "<b>", "kind": ["largest"]}}},
-    ],
+NONSENSE = (
+    {"tiles": ["mean/99/0/0", "mean/0/900/0", "other/0/0/0", "mean/0/0", None, 5, "mean/0/0/0" * 20]},
+    {"tiles": "mean/0/0/0", "labels": 7},
+    {"labels": [["rows", -5], ["sideways", 0], ["rows"], "rows"]},
+    {"view": {"row": "a", "column": None, "across": {}}},
+    {"view": {"row": 1, "column": 2, "across": 3, "options": {"scale": "<b>", "kind": ["largest"]}}},
 )
-def test_nonsense_from_a_browser_is_left_out(page, asked):
-    page.session_state[f"{NAME}_map"] = {
-        "asked": {"who": "me", "sequence": 1, "atlas": message(page)["atlas"], **asked}
-    }
-    settled(page)
-    assert keys(page) == []
-    assert message(page)["labels"] == []
+
+
+def test_nonsense_from_a_browser_is_left_out(page):
+    for sequence, asked in enumerate(NONSENSE, 1):
+        whole = {"who": "me", "sequence": sequence, "atlas": message(page)["atlas"], **asked}
+        page.session_state[f"{NAME}_map"] = {"asked": whole}
+        settled(page)
+        assert keys(page) == [], asked
+        assert message(page)["labels"] == [], asked
 
 
 def test_tiles_of_a_matrix_that_is_no_longer_shown_are_not_sent(page):
@@ -167,7 +166,7 @@ def test_view_of_a_link_is_opened(app):
     assert (view["row"], view["column"], view["across"]) == (900.5, 300.0, 40.0)
 
 
-@pytest.mark.parametrize("place", ["1,2", "a,b,c", "9e9,0,5", "nan,nan,nan", "5,5,-1", "inf,1,1"])
+@pytest.mark.parametrize("place", ["a,b,c", "9e9,0,5", "nan,nan,nan"])
 def test_nonsense_in_a_link_shows_the_whole(app, place):
     app.query_params["show"] = "made-near-12345"
     app.query_params["map"] = place
@@ -205,12 +204,12 @@ def test_token_is_found_and_the_hits_are_walked_through(page):
     assert message(page)["go"]["mark"] == [hits[-1], None]
 
 
-@pytest.mark.parametrize("text", ["no such word", "<img src=x onerror=alert(1)>", "`"])
-def test_token_that_is_not_there_moves_nothing(page, text):
-    page.text_input(key=f"{NAME}_find").set_value(text)
-    settled(page)
-    assert message(page)["go"] is None
-    assert "nowhere" in words(page)
+def test_token_that_is_not_there_moves_nothing(page):
+    for text in ("no such word", "<img src=x onerror=alert(1)>", "`"):
+        page.text_input(key=f"{NAME}_find").set_value(text)
+        settled(page)
+        assert message(page)["go"] is None
+        assert "nowhere" in words(page)
 
 
 def test_cell_is_gone_to_by_its_numbers(page):
@@ -309,15 +308,16 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("kind", GOOD)
-def test_tensors_from_a_file_are_mapped(page, kind):
+def test_tensors_from_a_file_are_mapped(page):
     choose(page, "tensors")
-    example = message(page)["atlas"]
-    upload(page, "mine.safetensors" if kind == "bfloat16" else "mine.npz", GOOD[kind])
-    assert not complaint(page)
-    assert message(page)["atlas"] != example
-    assert (message(page)["rows"]["n"], message(page)["columns"]["n"]) == (70, 90)
-    assert not message(page)["masks"]
+    seen = {message(page)["atlas"]}
+    for kind, content in GOOD.items():
+        upload(page, "mine.safetensors" if kind == "bfloat16" else "mine.npz", content)
+        assert not complaint(page), kind
+        assert message(page)["atlas"] not in seen, kind
+        seen.add(message(page)["atlas"])
+        assert (message(page)["rows"]["n"], message(page)["columns"]["n"]) == (70, 90), kind
+        assert not message(page)["masks"]
     page.toggle(key=f"{NAME}_causal").set_value(True)
     settled(page)
     assert message(page)["masks"]
@@ -343,15 +343,14 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_file_is_told_and_the_map_stays(page, kind):
-    content, word = BAD[kind]
+def test_bad_file_is_told_and_the_map_stays(page):
     choose(page, "tensors")
     upload(page, "mine.npz", GOOD["float32"])
     there = message(page)["atlas"]
-    upload(page, "bad.npz", content)
-    assert word in complaint(page), complaint(page)
-    assert message(page)["atlas"] == there
+    for kind, (content, word) in BAD.items():
+        upload(page, "bad.npz", content)
+        assert word in complaint(page), (kind, complaint(page))
+        assert message(page)["atlas"] == there, kind
 
 
 def test_arrays_of_other_names_are_chosen(page):

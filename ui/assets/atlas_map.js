@@ -345,7 +345,7 @@ class AtlasMap extends MapDrawing {
   }
 
   say() {
-    if (!this.plot || !this.shelf || !this.scale) return;
+    if (!this.plot || !this.shelf || this.root.dataset.complete !== "true") return;
     const part = this.seenPart(), level = this.level();
     const range = (from, to) => `${count(Math.floor(from))} to ${count(Math.ceil(to) - 1)}`;
     const one = level ? `One block is ${2 ** level} × ${2 ** level} cells.` : "Every cell is one weight.";

@@ -1,6 +1,6 @@
 // The atlas' tiles in the browser: unpacked, kept for as long as there is room, and asked for, one message at a time.
 const MASKED = 0, ZERO = 1, UNKNOWN = 2, FIRST = 3;
-const MOST_TILES = 240, MOST_SHELVES = 3, MOST_ASKED = 12, PATIENCE = 5000, POLL = 1500, LABELS_AT_ONCE = 512;
+const MOST_TILES = 160, MOST_SHELVES = 2, MOST_ASKED = 12, PATIENCE = 5000, POLL = 1500, LABELS_AT_ONCE = 512;
 
 const keyOf = (kind, level, row, col) => `${kind}/${level}/${row}/${col}`;
 
