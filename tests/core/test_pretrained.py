@@ -15,7 +15,7 @@ from torch.testing import assert_close
 
 from attention_core import Recording, trace_model
 from attention_core.pretrained.catalogue import PACKAGE, find_local, local_models
-from attention_core.pretrained.inputs import text_inputs
+from attention_core.pretrained.inputs import MOST_GENERATED, text_inputs
 from attention_core.pretrained.load import load_pretrained
 from attention_core.pretrained.model import Kind, ModelError
 from attention_core.pretrained.pictures import picture_inputs
@@ -127,6 +127,14 @@ def test_an_encoder_decoder_is_given_a_target_or_writes_one(models):
     again = run(t5, written)
     follows = written.inputs["decoder_input_ids"][0, 1:].tolist()
     assert again.logits.argmax(1).tolist()[: len(follows)] == follows
+
+
+def test_the_end_that_a_model_writes_is_not_given_to_its_decoder(folders):
+    t5 = load_pretrained(folders / "encoder-decoder")
+    t5.model.generation_config.forced_eos_token_id = 1
+    written = text_inputs(t5, TEXT)
+    assert written.inputs["decoder_input_ids"][0, -1] != 1
+    assert len(written.target_tokens) == MOST_GENERATED
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
