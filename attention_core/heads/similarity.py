@@ -14,7 +14,7 @@ from attention_core.trace import AttentionTrace
 MOST_HEADS = 400
 """Heads of one matrix of distances; more have too many pairs."""
 MOST_CELLS = 600_000_000
-"""Pairs of heads x queries x keys that are compared for one matrix, about half a second on one core; with more, a
+"""Pairs of heads x queries x keys that are compared for one matrix, less than a second on one core; with more, a
 sample of the queries."""
 MOST_NUMBERS = 32_000_000
 """Weights kept at a time, 128 MB."""
