@@ -152,6 +152,6 @@ def _written(pretrained: Pretrained, inputs: dict[str, Tensor]) -> list[int]:
     if not model.can_generate():
         raise ModelError(f"{pretrained.name} has no head that writes text: give it a target text of your own.")
     on_device = {name: value.to(model.device) for name, value in inputs.items() if name != "token_type_ids"}
-    most = min(MOST_GENERATED, (pretrained.most_tokens or MOST_GENERATED) - 1)
+    most = min(MOST_GENERATED, (pretrained.most_tokens or MOST_GENERATED + 1) - 1)  # the start takes a position
     result = model.generate(**on_device, do_sample=False, num_beams=1, max_new_tokens=most, max_length=None)
     return result[0].tolist()
