@@ -70,7 +70,7 @@ class MapDrawing extends MapView {
     pen.clip();
     const complete = this.paintTiles(pen, part, level);
     if (this.options.diagonal) this.paintDiagonal(pen);
-    if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, part);
+    if (this.cell >= NUMBERS_FROM * this.type) this.paintNumbers(pen, part);
     this.paintHovered(pen, level);
     pen.restore();
     this.paintEdges(pen, part, level);
@@ -153,7 +153,7 @@ class MapDrawing extends MapView {
   paintNumbers(pen, part) {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    pen.font = `${this.cell >= 58 ? 11.5 : 9.5}px ${this.font}`;
+    pen.font = `${(this.cell >= 58 * this.type ? 11.5 : 9.5) * this.type}px ${this.font}`;
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
       for (let col = Math.floor(part.left); col < part.right; col++) {
         const found = this.codeAt(row, col);
@@ -198,8 +198,8 @@ class MapDrawing extends MapView {
     pen.strokeRect(x0 - 0.5, y0 - 0.5, right - x0 + 1, bottom - y0 + 1);
     pen.fillStyle = this.text;
     pen.textBaseline = "middle";
-    pen.font = `11.5px ${this.font}`;
-    if (this.cell >= LABELS_FROM) {
+    pen.font = `${11.5 * this.type}px ${this.font}`;
+    if (this.cell >= LABELS_FROM * this.type) {
       this.writeLabels(pen, part, x0, y0);
     } else {
       pen.textAlign = "right";
@@ -211,17 +211,17 @@ class MapDrawing extends MapView {
       pen.textAlign = "center";
       for (const col of ticks(part.left, part.right, this.cell, 76)) {
         const x = this.px(col + (this.cell > 4 ? 0.5 : 0));
-        pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14);
+        pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14 * this.type);
         pen.fillRect(x, y0 - 6, 1, 5);
       }
     }
-    pen.font = `11.5px ${this.font}`;
+    pen.font = `${11.5 * this.type}px ${this.font}`;
     pen.textAlign = "left";
     pen.fillStyle = "#A87400";
     if (this.isDark) pen.fillStyle = "#E69F00";
-    pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, this.cell >= LABELS_FROM ? 8 : y0 - 36);
+    pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, this.cell >= LABELS_FROM * this.type ? 8 * this.type : y0 - 36 * this.type);
     pen.save();
-    pen.translate(10, y0);
+    pen.translate(10 * this.type, y0);
     pen.rotate(-Math.PI / 2);
     pen.textAlign = "right";
     pen.fillStyle = this.isDark ? "#4DA3D9" : "#0072B2";
@@ -230,17 +230,17 @@ class MapDrawing extends MapView {
   }
 
   writeLabels(pen, part, x0, y0) {
-    const strong = this.hovered, size = clamp(this.cell * 0.62, 9.5, 12.5);
+    const strong = this.hovered, size = clamp(this.cell * 0.62, 9.5, 12.5) * this.type;
     pen.textAlign = "right";
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
       const y = this.py(row + 0.5);
       if (y < y0 - 2 || y > this.py(part.bottom) + 2) continue;
-      const bold = strong && Math.floor(strong.row) === row, label = this.labelOf("rows", row), high = label && this.cell >= 28;
+      const bold = strong && Math.floor(strong.row) === row, label = this.labelOf("rows", row), high = label && this.cell >= 28 * this.type;
       pen.font = `${bold ? "600 " : ""}${size}px ${this.font}`;
-      pen.fillText(fitText(pen, label || count(row), this.left - 28), x0 - 6, high ? y - 6 : y);
-      if (high) { pen.globalAlpha = 0.7; pen.fillText(count(row), x0 - 6, y + 7); pen.globalAlpha = 1; }
+      pen.fillText(fitText(pen, label || count(row), this.left - 28 * this.type), x0 - 6, high ? y - 6 * this.type : y);
+      if (high) { pen.globalAlpha = 0.7; pen.fillText(count(row), x0 - 6, y + 7 * this.type); pen.globalAlpha = 1; }
     }
-    const flat = this.cell >= 40;
+    const flat = this.cell >= 40 * this.type;
     for (let col = Math.floor(part.left); col < part.right; col++) {
       const x = this.px(col + 0.5);
       if (x < x0 - 2 || x > this.px(part.right) + 2) continue;
@@ -248,14 +248,14 @@ class MapDrawing extends MapView {
       pen.font = `${bold ? "600 " : ""}${size}px ${this.font}`;
       if (flat) {
         pen.textAlign = "center";
-        pen.fillText(fitText(pen, label || count(col), this.cell - 4), x, y0 - (label ? 22 : 9));
-        if (label) { pen.globalAlpha = 0.7; pen.fillText(count(col), x, y0 - 8); pen.globalAlpha = 1; }
+        pen.fillText(fitText(pen, label || count(col), this.cell - 4), x, y0 - (label ? 22 : 9) * this.type);
+        if (label) { pen.globalAlpha = 0.7; pen.fillText(count(col), x, y0 - 8 * this.type); pen.globalAlpha = 1; }
       } else {
         pen.save();
         pen.translate(x, y0 - 5);
         pen.rotate(-Math.PI / 2);
         pen.textAlign = "left";
-        pen.fillText(fitText(pen, label || count(col), this.top - 20), 0, 0);
+        pen.fillText(fitText(pen, label || count(col), this.top - 22 * this.type), 0, 0);
         pen.restore();
       }
     }
@@ -298,15 +298,15 @@ class MapDrawing extends MapView {
 
   paintSums(pen, part, level) {
     const added = this.sums(part, level), right = this.px(part.right) + 6, bottom = this.py(part.bottom) + 6, span = 2 ** level;
-    pen.font = `10.5px ${this.font}`;
+    pen.font = `${10.5 * this.type}px ${this.font}`;
     pen.fillStyle = this.text;
     if (!added) return;
-    const room = STRIP - 14, gap = span * this.cell > 4 ? 1 : 0;
+    const room = this.strip - 14 * this.type, gap = span * this.cell > 4 ? 1 : 0;
     const highest = added.columns.reduce((a, b) => Math.max(a, b), 0) / span || 1, widest = added.rows.reduce((a, b) => Math.max(a, b), 0) || 1;
     pen.save();
     pen.beginPath();
-    pen.rect(right, this.py(part.top), STRIP, this.py(part.bottom) - this.py(part.top));
-    pen.rect(this.px(part.left), bottom, this.px(part.right) - this.px(part.left), STRIP);
+    pen.rect(right, this.py(part.top), this.strip, this.py(part.bottom) - this.py(part.top));
+    pen.rect(this.px(part.left), bottom, this.px(part.right) - this.px(part.left), this.strip);
     pen.clip();
     pen.globalAlpha = 0.75;
     pen.fillStyle = this.isDark ? "#4DA3D9" : "#0072B2";

@@ -8,8 +8,10 @@ class MapView {
     const width = this.stage.clientWidth;
     if (!width || !this.shelf) return;
     const narrow = width < 520;
-    this.left = narrow ? 62 : 92;
-    this.top = narrow ? 50 : 60;
+    this.type = clamp(parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, 1, 1.4);  // larger in lectures
+    this.left = (narrow ? 62 : 92) * this.type;
+    this.top = (narrow ? 50 : 60) * this.type;
+    this.strip = STRIP * this.type;
     const square = width - this.left + this.top, room = Math.max(340, window.innerHeight * (narrow ? 0.68 : 0.8));
     const height = Math.round(clamp(square, 300, Math.min(780, room)));
     this.ratio = window.devicePixelRatio || 1;
@@ -17,7 +19,7 @@ class MapView {
     this.canvas.style.height = `${height}px`;
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
-    this.plot = { width: width - this.left - STRIP - 6, height: height - this.top - STRIP - 6 };
+    this.plot = { width: width - this.left - this.strip - 6, height: height - this.top - this.strip - 6 };
     this.cell = this.cell && !this.wasWhole ? this.cell : this.across ? this.cellFor(this.across) : this.fit();
     this.wasWhole = this.cell <= this.fit() * 1.001;
     this.keepInside();
@@ -26,7 +28,7 @@ class MapView {
 
   fit() { return Math.min(this.plot.width / this.columns.n, this.plot.height / this.rows.n); }
 
-  finestCell() { return Math.max(LARGEST_CELL, this.fit()); }
+  finestCell() { return Math.max(LARGEST_CELL * this.type, this.fit()); }
 
   cellFor(across) { return clamp(Math.min(this.plot.width, this.plot.height) / across, this.fit(), this.finestCell()); }
 

@@ -19,10 +19,10 @@ from ui.labels import literal
 
 MADE, TEXT, DIGIT, TENSORS, RUN = "made", "text", "digit", "tensors", "run"
 SOURCES = {
-    MADE: "A made-up text, any length",
-    TEXT: "My text, through a model",
-    DIGIT: "A digit, pixel by pixel",
-    TENSORS: "My queries and keys, from a file",
+    MADE: "A made-up text",
+    TEXT: "My own text",
+    DIGIT: "A drawn digit",
+    TENSORS: "My queries and keys",
     RUN: "A run of a model",
 }
 LENGTHS = (2_048, 16_384, 65_536, 131_072)
