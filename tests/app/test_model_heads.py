@@ -21,7 +21,7 @@ with warnings.catch_warnings():
     from streamlit.testing.v1 import AppTest
 
     from ui.model.handed_over import is_sign
-    from ui.model.token_component import packed, pieces
+    from ui.model.token_component import next_sent, packed, pieces
     from ui.model.tokens import tokens_of
 
 RUNS: dict[str, ModelRun] = {}
@@ -216,6 +216,22 @@ def test_numbers_travel_in_16_bits_and_small_weights_keep_their_digits():
     roots = np.frombuffer(base64.b64decode(packed(matrix, 0.9)), "<u2") / 65535
     np.testing.assert_allclose(roots**2 * 0.9, matrix[0], rtol=5e-3)
     assert len(packed(np.zeros((512, 512), np.float32), 0.0)) < 700_000
+
+
+def test_nothing_is_sent_again_unless_the_browser_shows_something_else():
+    first = next_sent(None, 11, 3, None)
+    assert (first["query"], first["count"]) == (3, 1)
+    clicked = next_sent(first, 11, 5, (5, "now"))
+    assert (clicked["query"], clicked["count"]) == (3, 1)  # the browser marked it itself
+    assert next_sent(clicked, 11, 5, (5, "now"))["count"] == 1
+    elsewhere = next_sent(clicked, 11, 3, (5, "now"))  # back to the query that was sent, by another chart
+    assert (elsewhere["query"], elsewhere["count"]) == (3, 2)
+    assert next_sent(elsewhere, 11, 5, (5, "now"))["count"] == 3  # by another chart to the one clicked here before
+    assert next_sent(elsewhere, 11, 5, (5, "later"))["count"] == 2
+    drawn_anew = next_sent(clicked, 11, 5, None)
+    assert (drawn_anew["query"], drawn_anew["count"]) == (5, 2)
+    assert next_sent(drawn_anew, 11, 5, None)["count"] == 2
+    assert next_sent(clicked, 12, 5, (5, "now"))["query"] == 5
 
 
 def test_pieces_of_words_are_joined_as_their_tokenizer_cut_them():

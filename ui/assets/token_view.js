@@ -91,7 +91,6 @@ class TokenView {
     this.scroll.replaceChildren();
     this.scroll.className = `scroll ${this.mode}`;
     this.scroll.scrollTop = 0;
-    this.painted = { query: [], key: [] };
     const inner = make(this.scroll, "div", "inner");
     this.arcs = null;
     if (this.mode === "text") {

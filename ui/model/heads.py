@@ -170,10 +170,10 @@ def rollout_section(run: ModelRun, name: str) -> None:
     if patches is not None and run.picture is not None:
         patch_view(f"{name}_rolled", run, patches, query, both["After all layers"][query], None, chooses=name)
         return
-    _rolled_tokens(run, name, layers[0], both["After all layers"], query, now.group)
+    _rolled_tokens(run, name, layers[0], both["After all layers"], query)
 
 
-def _rolled_tokens(run: ModelRun, name: str, trace: AttentionTrace, rolled: np.ndarray, query: int, group: str) -> None:
+def _rolled_tokens(run: ModelRun, name: str, trace: AttentionTrace, rolled: np.ndarray, query: int) -> None:
     start = min(max(query - WINDOW // 2, 0), max(trace.n_queries - WINDOW, 0))
     window = slice(start, min(start + WINDOW, trace.n_queries))
     special = frozenset(one - start for one in special_keys(run, trace) if start <= one < window.stop)
@@ -189,13 +189,7 @@ def _rolled_tokens(run: ModelRun, name: str, trace: AttentionTrace, rolled: np.n
         n_keys=trace.n_keys,
         outside=None if window == slice(0, trace.n_queries) else 1 - rolled[window, window].sum(1),
     )
-    token_component(
-        f"{name}_rolled",
-        shown,
-        (id(run), "rollout", group, start),
-        query,
-        on_choose=lambda row: choose(name, query=row),
-    )
+    token_component(f"{name}_rolled", shown, query, on_choose=lambda row: choose(name, query=row))
 
 
 def _why_not(reason: str, trace: AttentionTrace) -> str:

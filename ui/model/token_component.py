@@ -58,20 +58,17 @@ class Tokens(NamedTuple):
     empty: tuple[int, ...] = ()
 
 
-def token_component(
-    name: str, tokens: Tokens, identity: tuple, query: int, *, on_choose: Callable[[int], None] | None = None
-) -> None:
+def token_component(name: str, tokens: Tokens, query: int, *, on_choose: Callable[[int], None] | None = None) -> None:
     """Draw tokens and numbers between them.
 
     Args:
         name: prefix of its state.
         tokens: what is drawn.
-        identity: equal for equal tokens.
         query: that is chosen, as a position in the whole input.
         on_choose: called with the position that was clicked; chooses the query if None.
     """
     key = f"{name}_tokens"
-    active, stamp = _seed(key, identity, query)
+    active, stamp = _seed(key, _content(tokens), query)
     high = float(tokens.matrix.max(initial=0.0))
     _component(
         key=key,
@@ -128,16 +125,36 @@ def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
     return [[text, glued, place in muted] for place, (text, glued) in enumerate(pieces(labels))]
 
 
-def _seed(key: str, identity: tuple, query: int) -> tuple[int, str]:
+def _content(tokens: Tokens) -> int:
+    """Return a number that differs where what is drawn differs."""
+    return hash((tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted))
+
+
+def _seed(key: str, known: int, query: int) -> tuple[int, str]:
     """Return the query to send and a stamp: after a click in the component both stay, so that nothing is sent again."""
     clicked = (st.session_state.get(key) or {}).get("chosen") or {}
-    kept_key = f"{key}_sent"
-    known = hash(identity)
-    sent: dict[str, Any] = st.session_state.get(kept_key) or {"identity": None, "count": 0}
-    if sent["identity"] != known or (query != sent["shown"] and query != clicked.get("row")):
-        sent = {"identity": known, "query": query, "count": sent["count"] + 1}
-    st.session_state[kept_key] = {**sent, "shown": query}
+    click = (clicked.get("row"), clicked.get("at")) if clicked else None
+    sent = next_sent(st.session_state.get(f"{key}_sent"), known, query, click)
+    st.session_state[f"{key}_sent"] = sent
     return sent["query"], f"{known}:{sent['count']}"
+
+
+def next_sent(sent: dict[str, Any] | None, known: int, query: int, click: tuple | None) -> dict[str, Any]:
+    """Return what is sent now: the same as before where the browser shows this query already.
+
+    Args:
+        sent: what this function returned last, or None.
+        known: the content, as a number.
+        query: that is chosen.
+        click: row and time of the last click in the component; None before any, and when it is drawn anew.
+    """
+    if sent is not None and sent["content"] == known:
+        is_anew = click is None and sent["click"] is not None
+        is_marked = click != sent["click"] and click is not None and click[0] == query
+        if is_marked or query == (sent["query"] if is_anew else sent["shown"]):
+            return {**sent, "shown": query, "click": click}
+    count = 1 if sent is None else sent["count"] + 1
+    return {"content": known, "query": query, "shown": query, "click": click, "count": count}
 
 
 def _take(name: str, key: str, on_choose: Callable[[int], None] | None) -> None:

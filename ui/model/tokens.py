@@ -59,7 +59,7 @@ def token_view(name: str, run: ModelRun, trace: AttentionTrace, head: int, look:
     if drawn.empty:
         names = ", ".join(literal(trace.query_axis.labels[one], 16) for one in drawn.empty[:6])
         st.caption(f"All that {names}{' and others' * (len(drawn.empty) > 6)} looked at is hidden: their rows are 0.")
-    token_component(name, drawn, (id(run), trace.name, head, repr(look), rows.start, cols.start), query)
+    token_component(name, drawn, query)
 
 
 def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: Look, rows: slice, cols: slice) -> Tokens:
