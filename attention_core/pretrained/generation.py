@@ -24,7 +24,7 @@ from attention_core.pretrained.growing import CannotGrowError, NewRow, grown, is
 from attention_core.pretrained.language import log_probabilities, predicts_words
 from attention_core.pretrained.model import Kind, ModelError, Pretrained
 from attention_core.pretrained.tokens import readable
-from attention_core.recording import Recording
+from attention_core.recording import Recording, numbered
 from attention_core.trace import AttentionTrace, Axis
 
 FAULTS = (ValueError, TypeError, RuntimeError, KeyError, IndexError, AttributeError, NotImplementedError)
@@ -93,14 +93,20 @@ class Generation:
 
     def trace(self, number: int) -> AttentionTrace:
         """Return one attention of the text so far, by its number in recording.traces."""
-        trace = self.first.traces[number]
-        written, read = Axis("tokens", self.tokens), Axis("source tokens", self.source_tokens)
-        start = _n_of_encoder(self.first)
-        of_source = read if trace.n_keys == len(read) else trace.key_axis
+        trace, start = self.first.traces[number], _n_of_encoder(self.first)
+        read = Axis("source tokens", self.source_tokens)
         if number < start:
-            return replace(trace, query_axis=of_source, key_axis=of_source) if trace.n_queries == len(read) else trace
+            return replace(trace, query_axis=_fitting(read, trace.n_queries), key_axis=_fitting(read, trace.n_keys))
         rows = [step[number - start] for step in self.rows]
-        return grown(trace, rows, written, of_source if is_cross(trace) else None)
+        written = _fitting(Axis("tokens", self.tokens), trace.n_queries + len(rows))
+        if is_cross(trace):
+            return grown(trace, rows, written, _fitting(read, trace.n_keys))
+        return grown(trace, rows, written, written if trace.n_keys == trace.n_queries else trace.key_axis)
+
+
+def _fitting(axis: Axis, n: int) -> Axis:
+    """Return the axis if it has n positions, else numbers: some models compare other things than tokens."""
+    return axis if len(axis) == n else numbered("positions", n)
 
 
 def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tensor] | None = None) -> Generation:

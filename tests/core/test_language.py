@@ -229,6 +229,26 @@ def test_a_step_with_the_cache_multiplies_for_one_token_only(family, pretrained)
         measure_step(begin(pretrained("BLOOM"), PROMPT), 9)
 
 
+def test_a_decoder_that_compares_other_things_than_tokens_numbers_them(tokenizer):
+    streams = hf.ProphetNetConfig(
+        vocab_size=60,
+        hidden_size=32,
+        num_encoder_layers=1,
+        num_decoder_layers=1,
+        num_encoder_attention_heads=4,
+        num_decoder_attention_heads=4,
+        encoder_ffn_dim=48,
+        decoder_ffn_dim=48,
+        max_position_embeddings=32,
+        decoder_start_token_id=0,
+    )
+    model = hf.ProphetNetForConditionalGeneration(streams).eval()
+    growing = grow(begin(Pretrained("streams", Kind.ENCODER_DECODER, model, tokenizer), PROMPT, SOURCE), 9)
+    assert not growing.uses_cache
+    assert len(growing.recording.traces[0].query_axis) == 6
+    assert {len(trace.query_axis) for trace in growing.recording.traces} == {6, 18}
+
+
 def test_a_text_ends_where_the_model_does(pretrained, tokenizer):
     gpt = pretrained("GPT-2")
     assert end_tokens(gpt) == {2}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -26,6 +26,8 @@ from ui.models import COMPUTE
 MOST_LOADED = 3
 MOST_RUNS = 4
 LATEST = "model_latest"
+ALSO_FORGOTTEN: list[Callable[[], None]] = []
+"""Called by make_room: whatever else holds on to models."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ def make_room() -> None:
     """Forget every loaded model and every run; who looks at one gets it loaded again."""
     for kept in (run_of, prepared_of, pretrained_of):
         kept.clear()
+    for forget in ALSO_FORGOTTEN:
+        forget()
     gc.collect()
 
 

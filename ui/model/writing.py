@@ -14,7 +14,7 @@ from attention_core.pretrained.generation import Generation, begin, end_tokens, 
 from attention_core.pretrained.language import pick
 from attention_core.pretrained.model import Kind
 from attention_core.pretrained.tokens import readable
-from ui.model.runs import ModelInput, prepared_of, pretrained_of
+from ui.model.runs import ALSO_FORGOTTEN, ModelInput, prepared_of, pretrained_of
 from ui.models import COMPUTE
 
 MOST_WRITTEN = 256
@@ -22,6 +22,7 @@ MOST_WRITTEN = 256
 AT_ONCE = 24
 """Tokens that one click asks for."""
 MOST_ON_SHELF = 8
+MOST_MODELS = 2
 NEAR = 4
 """Tokens by which a text on the shelf may be shorter to be grown rather than run at once."""
 
@@ -41,16 +42,24 @@ class Shelf:
             return self._kept.get(place)
 
     def put(self, place: Any, generation: Generation) -> None:
-        """Keep a text."""
+        """Keep a text, and with it its model: texts of other models than the last two are let go."""
         with self._lock:
             self._kept[place] = generation
+            self._kept.move_to_end(place)
             while len(self._kept) > MOST_ON_SHELF:
                 self._kept.popitem(last=False)
+            models = list(dict.fromkeys(id(one.pretrained) for one in reversed(self._kept.values())))
+            for old in [at for at, one in self._kept.items() if id(one.pretrained) in models[MOST_MODELS:]]:
+                del self._kept[old]
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        with self._lock:
+            self._kept.clear()
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _shelf() -> Shelf:
-    return Shelf()
+_SHELF = Shelf()
+ALSO_FORGOTTEN.append(_SHELF.clear)
 
 
 def generation_of(key: str, given: ModelInput, ids: tuple[int, ...]) -> Generation:
@@ -66,9 +75,8 @@ def generation_of(key: str, given: ModelInput, ids: tuple[int, ...]) -> Generati
     """
     pretrained, source = pretrained_of(key), _source(key, given)
     encoder = given if source else None
-    shelf = _shelf()
     for n_missing in range(min(NEAR, len(ids) - 1) + 1):
-        found = shelf.get((key, encoder, ids[: len(ids) - n_missing]))
+        found = _SHELF.get((key, encoder, ids[: len(ids) - n_missing]))
         if found is not None and found.pretrained is pretrained:
             with COMPUTE:
                 for token in ids[len(ids) - n_missing :]:
@@ -77,7 +85,7 @@ def generation_of(key: str, given: ModelInput, ids: tuple[int, ...]) -> Generati
     else:
         with COMPUTE:
             found = begin(pretrained, ids, source)
-    shelf.put((key, encoder, ids), found)
+    _SHELF.put((key, encoder, ids), found)
     return found
 
 
