@@ -14,13 +14,14 @@ from ui.model.input import choose_input
 from ui.model.knock_out import knock_out
 from ui.model.language import next_tokens
 from ui.model.runs import pretrained_of, run_of
-from ui.model.state import begin
+from ui.model.state import begin, write_address
 
 key = st.query_params["model"]
 given = choose_input("model", pretrained_of(key))
 if given is not None:
     run = run_of(key, given)
     begin("model", run)
+    write_address("model", run)
     (knock_out if "out" in st.query_params else next_tokens)(run, key, given, "model")
 """
 TEXT = "The animal was too tired."
