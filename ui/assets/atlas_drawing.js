@@ -167,13 +167,15 @@ class MapDrawing extends MapView {
 
   paintHovered(pen, level) {
     const frame = (row, col, span, colour) => {
-      const side = Math.max(span * this.cell, 5), x = this.px(col + span / 2) - side / 2, y = this.py(row + span / 2) - side / 2;
+      const [across, down] = [Math.min(span, this.columns.n - col), Math.min(span, this.rows.n - row)];
+      const side = Math.max(across * this.wide(), 5), rise = Math.max(down * this.high(), 5);
+      const x = this.px(col + across / 2) - side / 2, y = this.py(row + down / 2) - rise / 2;
       pen.strokeStyle = "rgba(0,0,0,0.8)";
       pen.lineWidth = 4;
-      pen.strokeRect(x, y, side, side);
+      pen.strokeRect(x, y, side, rise);
       pen.strokeStyle = colour;
       pen.lineWidth = 2;
-      pen.strokeRect(x, y, side, side);
+      pen.strokeRect(x, y, side, rise);
     };
     if (this.mark) frame(this.mark[0] ?? -1e9, this.mark[1] ?? -1e9, 1, "#ff7f50");
     if (this.mark && (this.mark[0] === null || this.mark[1] === null)) this.paintLine(pen);
@@ -184,11 +186,11 @@ class MapDrawing extends MapView {
 
   // A row or a column that was jumped to.
   paintLine(pen) {
-    const [row, col] = this.mark, thick = Math.max(this.cell, 2);
+    const [row, col] = this.mark, rise = Math.max(this.high(), 2), side = Math.max(this.wide(), 2);
     pen.strokeStyle = "#ff7f50";
     pen.lineWidth = 2;
-    if (row !== null) pen.strokeRect(this.px(0) - 2, this.py(row + 0.5) - thick / 2, this.columns.n * this.cell + 4, thick);
-    else if (col !== null) pen.strokeRect(this.px(col + 0.5) - thick / 2, this.py(0) - 2, thick, this.rows.n * this.cell + 4);
+    if (row !== null) pen.strokeRect(this.px(0) - 2, this.py(row + 0.5) - rise / 2, this.columns.n * this.wide() + 4, rise);
+    else if (col !== null) pen.strokeRect(this.px(col + 0.5) - side / 2, this.py(0) - 2, side, this.rows.n * this.high() + 4);
   }
 
   paintEdges(pen, part, level) {
@@ -203,14 +205,14 @@ class MapDrawing extends MapView {
       this.writeLabels(pen, part, x0, y0);
     } else {
       pen.textAlign = "right";
-      for (const row of ticks(part.top, part.bottom, this.cell, 46)) {
-        const y = this.py(row + (this.cell > 4 ? 0.5 : 0));
+      for (const row of ticks(part.top, part.bottom, this.high(), 46)) {
+        const y = this.py(row + (this.high() > 4 ? 0.5 : 0));
         pen.fillText(count(row), x0 - 9, clamp(y, y0 + 5, bottom - 5));
         pen.fillRect(x0 - 6, y, 5, 1);
       }
       pen.textAlign = "center";
-      for (const col of ticks(part.left, part.right, this.cell, 76)) {
-        const x = this.px(col + (this.cell > 4 ? 0.5 : 0));
+      for (const col of ticks(part.left, part.right, this.wide(), 76)) {
+        const x = this.px(col + (this.wide() > 4 ? 0.5 : 0));
         pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14 * this.type);
         pen.fillRect(x, y0 - 6, 1, 5);
       }
@@ -219,7 +221,7 @@ class MapDrawing extends MapView {
     pen.textAlign = "left";
     pen.fillStyle = "#A87400";
     if (this.isDark) pen.fillStyle = "#E69F00";
-    pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, this.cell >= LABELS_FROM * this.type ? 8 * this.type : y0 - 36 * this.type);
+    pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, y0 - (this.cell >= LABELS_FROM * this.type ? this.top - 8 * this.type : 36 * this.type));
     pen.save();
     pen.translate(10 * this.type, y0);
     pen.rotate(-Math.PI / 2);

@@ -1,6 +1,6 @@
-// What part of a matrix is in view, and how it moves: by keys, wheel, fingers and buttons. Cells are square; pixels are CSS
-// pixels; x and y are the column and the row in the middle.
-const FINEST = 1.5, LARGEST_CELL = 66, STRIP = 46, GLIDE = 180;
+// What part of a matrix is in view, and how it moves: by keys, wheel, fingers and buttons. Cells are square, but for those of
+// a matrix so thin that nothing of it would be seen. Pixels are CSS pixels; x and y are the column and row in the middle.
+const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, STRIP = 46, GLIDE = 180;
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
 class MapView {
@@ -28,30 +28,35 @@ class MapView {
 
   fit() { return Math.min(this.plot.width / this.columns.n, this.plot.height / this.rows.n); }
 
+  // How wide and how high a cell is.
+  wide(cell = this.cell) { return Math.max(cell, THIN / this.columns.n); }
+
+  high(cell = this.cell) { return Math.max(cell, THIN / this.rows.n); }
+
   finestCell() { return Math.max(LARGEST_CELL * this.type, this.fit()); }
 
   cellFor(across) { return clamp(Math.min(this.plot.width, this.plot.height) / across, this.fit(), this.finestCell()); }
 
   keepInside() {
     this.cell = clamp(this.cell, this.fit(), this.finestCell());
-    const inside = (centre, n, pixels) => {
-      const half = pixels / this.cell / 2;
+    const inside = (centre, n, pixels, side) => {
+      const half = pixels / side / 2;
       return 2 * half >= n ? n / 2 : clamp(centre, half, n - half);
     };
-    this.x = inside(this.x, this.columns.n, this.plot.width);
-    this.y = inside(this.y, this.rows.n, this.plot.height);
+    this.x = inside(this.x, this.columns.n, this.plot.width, this.wide());
+    this.y = inside(this.y, this.rows.n, this.plot.height, this.high());
     this.wasWhole = this.cell <= this.fit() * 1.001;
     this.canvas.style.touchAction = this.wasWhole ? "pan-y" : "none";  // the whole map lets a finger scroll the page
   }
 
   // Where a column or row begins on the canvas, and what is there.
-  px(column) { return this.left + this.plot.width / 2 + (column - this.x) * this.cell; }
+  px(column) { return this.left + this.plot.width / 2 + (column - this.x) * this.wide(); }
 
-  py(row) { return this.top + this.plot.height / 2 + (row - this.y) * this.cell; }
+  py(row) { return this.top + this.plot.height / 2 + (row - this.y) * this.high(); }
 
-  columnAt(px) { return this.x + (px - this.left - this.plot.width / 2) / this.cell; }
+  columnAt(px) { return this.x + (px - this.left - this.plot.width / 2) / this.wide(); }
 
-  rowAt(py) { return this.y + (py - this.top - this.plot.height / 2) / this.cell; }
+  rowAt(py) { return this.y + (py - this.top - this.plot.height / 2) / this.high(); }
 
   // The part of the matrix that is in view, in cells.
   seenPart() {
@@ -80,7 +85,8 @@ class MapView {
     const [px, py] = at ?? [this.left + this.plot.width / 2, this.top + this.plot.height / 2];
     const cell = clamp(this.cell * factor, this.fit(), this.finestCell());
     const column = this.columnAt(px), row = this.rowAt(py);
-    this.flyTo(column - (px - this.left - this.plot.width / 2) / cell, row - (py - this.top - this.plot.height / 2) / cell, cell);
+    const [right, down] = [px - this.left - this.plot.width / 2, py - this.top - this.plot.height / 2];
+    this.flyTo(column - right / this.wide(cell), row - down / this.high(cell), cell);
   }
 
   showWhole() { this.flyTo(this.columns.n / 2, this.rows.n / 2, this.fit()); }
@@ -114,8 +120,8 @@ class MapView {
 
   moveBy(dx, dy, quick = true) {
     cancelAnimationFrame(this.gliding);
-    this.x += dx / this.cell;
-    this.y += dy / this.cell;
+    this.x += dx / this.wide();
+    this.y += dy / this.high();
     this.keepInside();
     this.settle(quick);
     this.tellLater();
@@ -125,8 +131,8 @@ class MapView {
     cancelAnimationFrame(this.gliding);
     const column = this.columnAt(px), row = this.rowAt(py);
     this.cell = clamp(this.cell * factor, this.fit(), this.finestCell());
-    this.x = column - (px - this.left - this.plot.width / 2) / this.cell;
-    this.y = row - (py - this.top - this.plot.height / 2) / this.cell;
+    this.x = column - (px - this.left - this.plot.width / 2) / this.wide();
+    this.y = row - (py - this.top - this.plot.height / 2) / this.high();
     this.keepInside();
     this.settle();
     this.tellLater();
