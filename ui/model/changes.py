@@ -73,7 +73,7 @@ def _next_word(run: ModelRun, without: ModelRun, key: str, given: ModelInput, na
     ]
     total = float(gains.sum())
     st.markdown(
-        f"**The text becomes {2 ** abs(total):,.3g} times {'less' if total < 0 else 'more'} probable** "
+        f"**The text becomes {_times(total)} times {'less' if total < 0 else 'more'} probable** "
         f"({total:+.2f} bits); what is expected changes by {small(float(changed.mean()))} bits a position, "
         f"{small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} "
         "(Jensen-Shannon divergence, 0 to 1)."
@@ -91,6 +91,11 @@ def _next_word(run: ModelRun, without: ModelRun, key: str, given: ModelInput, na
         on_choose=look,
     )
     _tokens_chart(before[row], after[row], key, f"{name}_out_change_bars")
+
+
+def _times(bits: float) -> str:
+    times = 2 ** min(abs(bits), 40)
+    return f"{times:.2g}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
 
 
 def _hidden_word(run: ModelRun, key: str, given: ModelInput, name: str, off: tuple[Head, ...]) -> None:

@@ -133,7 +133,7 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
     done = amounts[np.isfinite(amounts)]
     if not done.size:
         return
-    in_thousandths = done.max() < 0.1
+    scale = 1000 if done.max() < 0.1 else 100
     chart_key = f"{name}_out_worth_{picked.group}_{len(layers)}_{amounts.shape[1]}"
     small = max(amounts.shape) <= MAX_RECT_SIDE
 
@@ -147,8 +147,8 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
 
     st.altair_chart(
         layer_head_map(
-            (amounts * (1000 if in_thousandths else 1)).tolist(),
-            title=_unit(run, in_thousandths),
+            (scale * amounts).tolist(),
+            title=_unit(run, scale),
             chosen=(picked.layer, picked.head),
             select="cell" if small else None,
             widest=430,
@@ -219,10 +219,9 @@ def _which_effect(key: str, name: str) -> str:
     )
 
 
-def _unit(run: ModelRun, in_thousandths: bool) -> str:
-    if run.logits is not None:
-        return "change, thousandths of a bit" if in_thousandths else "change, bits"
-    return "1 - cosine, thousandths" if in_thousandths else "1 - cosine"
+def _unit(run: ModelRun, scale: int) -> str:
+    parts = "thousandths" if scale == 1000 else "hundredths"
+    return f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}"
 
 
 def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.ndarray:
