@@ -77,8 +77,6 @@ class MapDrawing extends MapView {
     this.paintSums(pen, part, level);
     this.paintSmall();
     this.showTip();
-    this.drawn += 1;
-    this.root.dataset.drawn = this.drawn;
     this.root.dataset.complete = String(complete);
     this.root.dataset.view = `${level}/${this.y.toFixed(2)}/${this.x.toFixed(2)}/${this.cell.toFixed(4)}`;
   }

@@ -17,7 +17,6 @@ class AtlasMap extends MapDrawing {
     this.options = { scale: "log", domain: "view", kind: "mean", diagonal: false };
     this.pointers = new Map();
     this.prefetching = true;
-    this.drawn = 0;
     this.build();
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.stage);
