@@ -24,9 +24,10 @@ from attention_core.pretrained.knock_out import (
     outcomes,
     sentence_change,
 )
-from attention_core.pretrained.language import log_probabilities
+from attention_core.pretrained.language import expected, log_probabilities
 from attention_core.pretrained.load import load_pretrained
 from attention_core.pretrained.model import Kind, ModelError, Pretrained
+from attention_core.pretrained.own import own_language_model
 
 GPT = {
     "vocab_size": 60,
@@ -122,6 +123,18 @@ def test_a_sentence_encoder_is_compared_by_its_last_layer(mini_lm):
     assert worth.in_the_end == pytest.approx(sentence_change(before.hidden, after.hidden))
     assert 0 < worth.in_the_end < 1
     assert len(every_head(run_model(mini_lm.model, inputs)[0])) == 72
+
+
+def test_without_the_head_that_copies_the_umbrella_is_forgotten():
+    llama = own_language_model()
+    inputs = text_inputs(llama, "Tom bought a green umbrella for his old teacher. Tom bought a green").inputs
+    whole = KnockOutMap(every_head(run_model(llama.model, inputs)[0]))
+    assert list(fill(llama, inputs, whole))[-1] == 1
+    most = max(range(24), key=lambda number: whole.effects[number].in_the_end)
+    before, after = outcomes(llama, inputs, [(), (whole.heads[most],)])
+    first, then = (expected(one.logits[-1], llama.tokenizer, n=40) for one in (before, after))
+    assert (first.likeliest[0].text, first.likeliest[0].probability > 0.5) == ("␣umbrella", True)
+    assert dict((one.text, one.probability) for one in then.likeliest).get("␣umbrella", 0) < 0.05
 
 
 def test_a_picture_model_is_compared_by_its_classes():
