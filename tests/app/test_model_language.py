@@ -50,11 +50,9 @@ def opened(stored, root, monkeypatch):
     def open_(model, text=TEXT, **address):
         page = AppTest.from_string(SCRIPT, default_timeout=60)
         page.query_params.update({"model": model, **address})
-        settled(page)
-        if text and page.text_area:
-            page.text_area[0].set_value(text)
-            settled(page)
-        return page
+        for kind in ("encoder", "decoder", "encoder-decoder"):
+            page.session_state[f"model_text_{kind}"] = text
+        return settled(page)
 
     yield open_
     from ui.model.runs import make_room

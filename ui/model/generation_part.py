@@ -152,7 +152,7 @@ def _text(run: ModelRun, made: Generation, name: str) -> None:
         if trace.n_keys != len(made.ids):
             chips(
                 f"{name}_says_source",
-                _weighed(made.source_tokens, weights, 0),
+                _weighed(tuple(trace.key_axis.labels), weights, 0),
                 chosen=None,
                 label="What the encoder read",
                 hint="What the encoder read.",
