@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.charts.heads import masked_weights
-from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.palette import ROLE_COLOURS, weights_ramp
-from attention_core.heads.groups import groups, kind_of
+from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.pretrained.generation import Generation
 from attention_core.pretrained.language import expected, pick, token_text
 from attention_core.pretrained.model import ModelError
@@ -18,9 +15,9 @@ from ui.layout import section
 from ui.model.cache_part import kv_cache
 from ui.model.chips import Chip, chips, chosen_chip
 from ui.model.expectations import percent, rest_words
+from ui.model.growth import growing, head_words, number_of_chosen
 from ui.model.portions import portion, run_again
 from ui.model.runs import ModelInput
-from ui.model.state import chosen
 from ui.model.writing import (
     AT_ONCE,
     back,
@@ -69,7 +66,7 @@ def generation(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
         _expectation(name, made, temperature, is_full=bool(why_full(key, given, made.ids)))
     row, column = st.columns([1, 1.1], gap="large")
     with row:
-        _growing(run, made, name)
+        growing(run, made, name)
     with column:
         kv_cache(made, name)
     if st.session_state.get(f"{name}_says_asked") and not run_again():
@@ -145,10 +142,10 @@ def _text(run: ModelRun, made: Generation, name: str) -> None:
     place = position(name)
     weights, hint = None, "Click a token to see what was expected after it."
     if shade == "weights":
-        number, head = _number_of_chosen(run, made, name)
+        number, head = number_of_chosen(run, made, name)
         trace = made.trace(number)
         weights = trace.weights(head, [place])[0].tolist()
-        hint = f"{_title(made, number, head)}: what {made.tokens[place].strip()}, the framed token, looks at."
+        hint = f"{head_words(made, number, head)}: what {made.tokens[place].strip()}, the framed token, looks at."
         if trace.n_keys != len(made.ids):
             chips(
                 f"{name}_says_source",
@@ -206,57 +203,3 @@ def _expectation(name: str, made: Generation, temperature: float, *, is_full: bo
     shown = [Bar(one.id, one.text, one.probability) for one in found.likeliest]
     word_bars(f"{name}_says_expected", shown, [place, len(made.ids)], said, take)
     st.caption(rest_words(found) + ("" if said is None else " Click another than the text has to go on from there."))
-
-
-def _growing(run: ModelRun, made: Generation, name: str) -> None:
-    """Draw the grown trace of the chosen head, its newest row framed."""
-    number, head = _number_of_chosen(run, made, name)
-    trace = made.trace(number)
-    section("How its trace grows")
-    st.markdown(f"A row for each token: {_title(made, number, head)}.")
-    st.altair_chart(
-        matrix_chart(
-            masked_weights(trace, head),
-            trace.query_axis,
-            trace.key_axis,
-            Role.WEIGHTS,
-            title="weight",
-            size=380,
-            marked_row=trace.n_queries - 1,
-            ramp=weights_ramp(trace.n_keys),
-        ),
-        key=f"{name}_says_growing_{number}_{head}_{trace.n_queries}",
-        width="content",
-        alt=f"Weights of {_title(made, number, head)}, of the text so far; the newest row is framed",
-    )
-    st.caption(_how_it_ran(made, trace.n_queries))
-
-
-def _title(made: Generation, number: int, head: int) -> str:
-    """Return a head in words, "decoder self, layer 3, head 5"."""
-    kind = kind_of(made.first.names[number])
-    layer = sum(kind_of(name) == kind for name in made.first.names[:number])
-    return f"{kind}, layer {layer + 1}, head {head + 1}"
-
-
-def _how_it_ran(made: Generation, n_rows: int) -> str:
-    last = 1000 * made.seconds[-1]
-    if len(made.seconds) == 1:
-        return f"{n_rows} rows, computed at once in {last:,.0f} ms, with the trace. The next token will add one row."
-    if not made.uses_cache:
-        return f"All {n_rows} rows were computed again for the last token, in {last:,.0f} ms, with the trace."
-    return (
-        f"The last token ran alone in {last:,.0f} ms, with the trace: one new query, a new row, over the keys that the "
-        f"model had kept. The first {made.n_prompt} tokens ran together in {1000 * made.seconds[0]:,.0f} ms. The grown "
-        "matrix is the one of the whole text run at once."
-    )
-
-
-def _number_of_chosen(run: ModelRun, made: Generation, name: str) -> tuple[int, int]:
-    """Return the trace, by its number, and the head that are looked at; the nearest that grow with the text."""
-    picked, names = chosen(name, run), made.first.names
-    wanted = groups(run.recording)[picked.group][picked.layer].name
-    writing = [number for number, one in enumerate(names) if one.split(".")[0] != "encoder" or not made.source]
-    number = names.index(wanted) if wanted in names else writing[-1]
-    number = number if number in writing else writing[-1]
-    return number, min(picked.head, made.first.traces[number].n_heads - 1)
