@@ -16,7 +16,13 @@ from ui.model.state import chosen
 
 
 def growing(run: ModelRun, made: Generation, name: str) -> None:
-    """Draw the grown trace of the chosen head, its newest row framed."""
+    """Draw the grown trace of the chosen head, its newest row framed.
+
+    Args:
+        run: what is on the page, in which the head was chosen.
+        made: the text so far.
+        name: prefix of the page's state.
+    """
     number, head = number_of_chosen(run, made, name)
     trace = made.trace(number)
     section("How its trace grows")
@@ -32,7 +38,7 @@ def growing(run: ModelRun, made: Generation, name: str) -> None:
             marked_row=trace.n_queries - 1,
             ramp=weights_ramp(trace.n_keys),
         ),
-        key=f"{name}_saysgrowing_{number}_{head}_{trace.n_queries}",
+        key=f"{name}_says_growing_{number}_{head}_{trace.n_queries}",
         width="content",
         alt=f"Weights of {head_words(made, number, head)}, of the text so far; the newest row is framed",
     )
