@@ -42,7 +42,7 @@ def glance(run: ModelRun, name: str, look: Look = PLAIN, *, width: int = WIDTH) 
         width: screen pixels for all heads of a layer.
     """
     section("Every layer and head")
-    st.markdown("Each picture is one head: queries downwards, keys to the right. A click chooses the head.")
+    st.markdown("One picture a head: queries down, keys across. A click chooses it.")
     now = choice(run, name)
     pictures = glance_picture(run, now, look, width=width, select=name)
     st.caption(_how_to_read(pictures, look))
