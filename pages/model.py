@@ -16,7 +16,7 @@ page_frame(
     "Your own model",
     "What do the heads of a transformer look at? Name a model, give it your input, and see every layer and head.",
 )
-who_asks("each token, or patch of a picture", "each one that it may see", "what the layer made of it")
+who_asks("each token, or patch of a picture", "each one that it may see", "its vector")
 
 source = choose_source(NAME)
 given, seen = st.columns([0.8, 1.2], gap="large")

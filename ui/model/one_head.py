@@ -33,7 +33,7 @@ def one_head(run: ModelRun, name: str, look: Look = PLAIN) -> None:
     with words:
         token_view(name, run, trace, picked.head, look)
         if trace.value.shape[-1]:
-            query_row(trace, picked.head, picked.query, n=5, key_words="token")
+            query_row(trace, picked.head, picked.query, n=5, key_words="patch" if run.patch_grid else "token")
     with matrix:
         large_matrix(trace, picked.head, look, name, query=picked.query)
     st.divider()
