@@ -294,4 +294,4 @@ def main(rounds: int = 3, *rival_lengths: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    main(*map(int, sys.argv[1:]))
