@@ -22,36 +22,15 @@ from attention_core.pretrained.language import (
     token_text,
 )
 from attention_core.pretrained.model import Kind, ModelError, Pretrained
+from tests import tiny_models
+from tests.tiny_models import ENDS
 
 WORDS = ["[PAD]", "[START]", "[END]", "[MASK]", "[UNK]", *(f"\u2581w{number}" for number in range(55))]
-SIZES = {
-    "vocab_size": 60,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 32,
-    "pad_token_id": 0,
-}
-ENDS = {"bos_token_id": 1, "eos_token_id": 2}
+SIZES = {**tiny_models.SIZES, "vocab_size": 60, "max_position_embeddings": 32}
 GROUPED = {**SIZES, **ENDS, "num_key_value_heads": 2}
-GPT = {"vocab_size": 60, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 32, **ENDS}
-T5 = {"vocab_size": 60, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4, "pad_token_id": 0}
-MARIAN = {
-    "vocab_size": 60,
-    "d_model": 32,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 4,
-    "decoder_attention_heads": 4,
-    "encoder_ffn_dim": 48,
-    "decoder_ffn_dim": 48,
-    "max_position_embeddings": 32,
-    "pad_token_id": 0,
-    "decoder_start_token_id": 0,
-    "forced_eos_token_id": 2,
-    **ENDS,
-}
+GPT = {**tiny_models.GPT, "vocab_size": 60, "n_positions": 32}
+T5 = {**tiny_models.T5, "vocab_size": 60}
+MARIAN = {**tiny_models.STACKS, "vocab_size": 60, "max_position_embeddings": 32, "forced_eos_token_id": 2}
 DECODERS = {
     "GPT-2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(**GPT)),
     "Llama with grouped keys": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**GROUPED)),

@@ -10,34 +10,13 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import trace_model
+from tests.tiny_models import GPT, GROUPED, PATCHES, SIZES, STACKS, T5
 
-SIZES = {
-    "vocab_size": 99,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 64,
-    "pad_token_id": 0,
-}
 MARKS = {"bos_token_id": 1, "eos_token_id": 2, "sep_token_id": 2, "cls_token_id": 1}
-GROUPED = {**SIZES, "bos_token_id": 1, "eos_token_id": 2, "num_key_value_heads": 2}
 EXPERTS = {"moe_intermediate_size": 16, "num_experts_per_tok": 2}
 LATENT = {
     **{**SIZES, **EXPERTS, "num_key_value_heads": 4, "n_routed_experts": 4, "n_group": 1, "topk_group": 1},
     **{"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 12},
-}
-STACKS = {
-    **{"vocab_size": 99, "d_model": 32, "max_position_embeddings": 64, "pad_token_id": 0},
-    **{f"{stack}_{what}": n for stack in ("encoder", "decoder") for what, n in (("layers", 2), ("ffn_dim", 48))},
-    **{"encoder_attention_heads": 4, "decoder_attention_heads": 4, "decoder_start_token_id": 0},
-    **{"bos_token_id": 1, "eos_token_id": 2},
-}
-T5 = {"vocab_size": 99, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4, "pad_token_id": 0}
-GPT = {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}
-PATCHES = {
-    **{name: SIZES[name] for name in ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")},
-    **{"image_size": 16, "patch_size": 4},
 }
 SOUND = {
     **{name: SIZES[name] for name in ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")},
@@ -342,6 +321,17 @@ def test_tokens_after_a_cache_look_at_what_it_keeps():
     inputs = [{"input_ids": IDS[:, 8:], "past_key_values": cache, "use_cache": True} for cache in caches]
     recording = trace_model(runs[0], **inputs[0])
     check(recording.traces, handed_out(asked(runs[1], inputs[1])))
+
+
+def test_a_cache_grows_once_where_parts_are_not_seen():
+    sizes = {**GROUPED, "head_dim": 8, "num_local_experts": 2, "layer_types": ["linear_attention", "full_attention"]}
+    model, _ = models("MiniMax", sizes)
+    with torch.no_grad():
+        cache = model(IDS[:, :8], use_cache=True).past_key_values
+    recording = trace_model(model, input_ids=IDS[:, 8:], past_key_values=cache, use_cache=True)
+    assert recording.traces[0].n_keys == 11
+    assert cache.get_seq_length(1) == 11
+    assert recording.note.startswith("Not seen: MiniMaxLightningAttention")
 
 
 def test_the_interface_is_the_library_s_own_again():

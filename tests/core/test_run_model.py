@@ -12,20 +12,8 @@ from torch.testing import assert_close
 
 from attention_core import run_model
 from attention_core.hugging_face import run_ablations
+from tests.tiny_models import ENDS, GPT, PATCHES, SIZES, T5
 
-SIZES = {
-    "vocab_size": 99,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 64,
-    "pad_token_id": 0,
-}
-ENDS = {"bos_token_id": 1, "eos_token_id": 2}
-GPT = {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, **ENDS}
-T5 = {"vocab_size": 99, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4, "pad_token_id": 0}
-PATCHES = {**SIZES, "image_size": 16, "patch_size": 4}
 GENERATOR = torch.Generator().manual_seed(0)
 IDS = torch.randint(3, 90, (2, 9), generator=GENERATOR)
 TEXT = {"input_ids": IDS}

@@ -13,35 +13,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import capture, load_recording, trace_model
-
-SIZES = {
-    "vocab_size": 99,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 64,
-    "pad_token_id": 0,
-}
-ENDS = {"bos_token_id": 1, "eos_token_id": 2}
-GROUPED = {**SIZES, **ENDS, "num_key_value_heads": 2}
-GPT = {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, **ENDS}
-STACKS = {
-    "vocab_size": 99,
-    "d_model": 32,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 4,
-    "decoder_attention_heads": 4,
-    "encoder_ffn_dim": 48,
-    "decoder_ffn_dim": 48,
-    "pad_token_id": 0,
-    "decoder_start_token_id": 0,
-    **ENDS,
-}
-T5 = {"vocab_size": 99, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4, "pad_token_id": 0}
-PATCHES = {name: SIZES[name] for name in ("hidden_size", "num_hidden_layers", "num_attention_heads")}
-PATCHES = {**PATCHES, "intermediate_size": 48, "image_size": 16, "patch_size": 4}
+from tests.tiny_models import ENDS, GPT, GROUPED, PATCHES, SIZES, STACKS, T5
 
 GENERATOR = torch.Generator().manual_seed(0)
 IDS = torch.randint(3, 90, (2, 9), generator=GENERATOR)
