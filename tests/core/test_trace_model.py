@@ -69,7 +69,7 @@ FAMILIES = {
     "T5 with a position bias": (hf.T5Model, lambda: hf.T5Config(**T5, decoder_start_token_id=0), BOTH, ENCODER_DECODER),
     "Marian": (
         hf.MarianModel,
-        lambda: hf.MarianConfig(**STACKS, max_position_embeddings=64, forced_eos_token_id=2),
+        lambda: hf.MarianConfig(**STACKS, forced_eos_token_id=2),
         BOTH,
         ENCODER_DECODER,
     ),
