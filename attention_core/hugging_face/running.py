@@ -22,6 +22,7 @@ from attention_core.hugging_face.attention import (
 )
 from attention_core.hugging_face.bypassing import (
     WEIGHTS_ONLY,
+    Call,
     Entries,
     handed_out,
     is_attention,
@@ -50,8 +51,11 @@ def trace_model(model: Any, /, **inputs: Any) -> Recording:
 
     Returns:
         a recording whose traces are in the order of execution, of the batch's first item, with names such as
-        "encoder.0.self" and "decoder.3.cross". Its note says if the model's code does not go through the library's
-        attention interface, so that only the weights it handed out are known.
+        "encoder.0.self", "decoder.3.cross" or "vision_model.encoder.0.self". Parts of the model whose code does not go
+        through the library's attention interface are run once more, to record what they ask torch for or, failing
+        that, the weights that they hand out; the note of the trace or of the recording says so, and what was not seen.
+        A query that may see no key, such as padding behind a sliding window, gets the mean of all values, as with
+        output_attentions=True.
 
     Raises:
         ImportError: transformers is not installed.
@@ -141,13 +145,7 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
     missed = entries.missed
     if not missed:
         return Recording(named(calls, again))
-    more, missed = recorded(model, lambda: model(**inputs), entries, missed)
-    if missed:
-        with _implementation(_all_configs(model), "eager"):
-            given, missed, _ = handed_out(
-                model, lambda: _asked_for_weights(model, inputs), _n_items(inputs), entries, missed
-            )
-        more += given
+    more, missed = _beside_the_interface(model, inputs, entries, missed)
     if more and run.ablated:
         raise ValueError(
             f"no head of {type(model).__name__} can be switched off: parts of its code bypass the library's attention "
@@ -159,6 +157,28 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
     names = ", ".join(sorted({type(module).__name__ for module in missed}))
     note = f"Not seen: {names}, which has no attention interface and hands out no weights." if names else ""
     return Recording(named(calls, again), note)
+
+
+def _beside_the_interface(
+    model: Any, inputs: dict[str, Any], entries: Entries, missed: set[nn.Module]
+) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
+    """Return what other runs of the model show of modules in which nothing was seen, and which of them are left.
+
+    A run that fails shows nothing: the traces that there are stand without it. A cache among the inputs would grow
+    with every run, so that there is no other.
+    """
+    found: list[tuple[int, Call]] = []
+    if inputs.get("past_key_values") is not None:
+        return found, missed
+    with contextlib.suppress(TypeError, ValueError, RuntimeError):
+        found, missed = recorded(model, lambda: model(**inputs), entries, missed)
+    if missed:
+        with contextlib.suppress(TypeError, ValueError, RuntimeError), _implementation(_all_configs(model), "eager"):
+            more, missed, _ = handed_out(
+                model, lambda: _asked_for_weights(model, inputs), _n_items(inputs), entries, missed
+            )
+            found += more
+    return found, missed
 
 
 def _needs_transformers(model: Any) -> None:
