@@ -70,6 +70,21 @@ def test_wheel_goes_from_the_whole_with_its_grey_mask_down_to_cells_with_their_n
     assert exact(query, key) == pytest.approx(shown(text), rel=6e-3)
 
 
+def test_a_tile_whose_message_never_came_is_asked_for_again(atlas):
+    key = atlas.evaluate(
+        f"""(() => {{
+          const map = {MAP}, key = [...map.shelf.tiles.keys()][0];
+          map.shelf.tiles.delete(key);
+          map.desk.open = {{ sequence: map.desk.sequence, tiles: [key] }};
+          map.desk.answered([map.desk.who, map.desk.sequence]);
+          map.desk.leaveOut(new Set(), []);
+          map.settle(true);
+          return key;
+        }})()"""
+    )
+    atlas.wait_for_function(f"{MAP}.shelf.tiles.has('{key}')", timeout=4000)
+
+
 def colour_at(page, x, y) -> list[int]:
     """The colour of the map so far to the right and down, as shares of what shows the matrix."""
     box = page.evaluate(f"({{x: {MAP}.left, y: {MAP}.top, ...{MAP}.plot}})")

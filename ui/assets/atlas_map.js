@@ -224,7 +224,8 @@ class AtlasMap extends MapDrawing {
 
   // The page is left: nothing is asked for any more.
   leave() {
-    for (const timer of [this.asking, this.quiet, this.telling, this.polling, this.desk?.timer]) clearTimeout(timer);
+    for (const timer of [this.asking, this.quiet, this.telling, this.polling]) clearTimeout(timer);
+    this.desk?.close();
     cancelAnimationFrame(this.gliding);
     this.watcher.disconnect();
     this.shelf = null;
@@ -262,8 +263,7 @@ class AtlasMap extends MapDrawing {
       tiles = keys(own, this.places(level, part, 1)).slice(0, RING);
     }
     if (tiles.length || labels.length) {
-      const asked = this.desk.ask(this.data.atlas, tiles.slice(0, MOST_ASKED), labels, this.view());
-      if (asked) clearTimeout(this.telling);
+      this.desk.ask(this.data.atlas, tiles.slice(0, MOST_ASKED), labels, this.view());
     }
   }
 

@@ -92,18 +92,27 @@ class Desk {
     this.open = null;
   }
 
-  // A tile that an answer left out is not asked for again at once.
+  // A tile that an answer left out is asked for once more at once, since a newer message may have replaced the one that
+  // held it; after that only now and then.
   leaveOut(arrived, later) {
-    for (const key of this.last?.tiles ?? []) if (!arrived.has(key) && !later.includes(key)) this.refused.set(key, performance.now());
+    for (const key of this.last?.tiles ?? []) {
+      if (arrived.has(key)) this.refused.delete(key);
+      else if (!later.includes(key)) this.refused.set(key, { times: (this.refused.get(key)?.times ?? 0) + 1, since: performance.now() });
+    }
     this.last = null;
+    clearTimeout(this.again);
+    if (this.refused.size) this.again = setTimeout(() => this.onPatience?.(), PATIENCE + 50);
   }
 
   mayAsk(key) {
-    const since = this.refused.get(key);
-    if (since === undefined) return true;
-    if (performance.now() - since < PATIENCE) return false;
-    this.refused.delete(key);
-    return true;
+    const refused = this.refused.get(key);
+    return !refused || refused.times < 2 || performance.now() - refused.since > PATIENCE;
+  }
+
+  // Nothing is asked for any more.
+  close() {
+    clearTimeout(this.timer);
+    clearTimeout(this.again);
   }
 
   ask(atlas, tiles, labels, view) {

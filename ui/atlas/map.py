@@ -151,7 +151,10 @@ def _write_address(where: dict[str, Any]) -> None:
 
 
 def _remember(name: str, key: str) -> None:
-    """Keep the view that came with the browser's last message, and write it into the address."""
+    """Keep the view that came with the browser's last message.
+
+    The address gets it from a message that asks for no tiles: to write it there takes the browser as long as a tile.
+    """
     asked = (st.session_state.get(f"{name}_map") or {}).get("asked")
     view = asked.get("view") if isinstance(asked, dict) and asked.get("atlas") == key else None
     if not isinstance(view, dict):
@@ -165,4 +168,5 @@ def _remember(name: str, key: str) -> None:
     }
     where = dict(zip(("row", "column", "across"), numbers, strict=True))
     st.session_state[f"{name}_view"] = where | {"options": options}
-    _write_address(where)
+    if not asked.get("tiles"):
+        _write_address(where)
