@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.atlas.made_up import HEADS, made_up, passage
+from attention_core.atlas.made_up import ECHO, HEADS, made_up, passage
 from attention_core.data.drawing import Remark, prepare
 from attention_core.trace import AttentionTrace
 from ui.canvas import Pad, digit_presets, drawn_elsewhere, render_strokes
@@ -68,7 +68,7 @@ def made_source(name: str) -> Source:
     first, again, length = passage(n)
     st.caption(
         f"Words and vectors come from a formula, not from a model. The {length:,} words from {first:,} on return at "
-        f"{again:,}: find the line that they make."
+        f"{again:,}{': find the line that they make' if kind == ECHO else ''}."
     )
     write_address(ADDRESS, f"{MADE}-{kind}-{n}")
     return Source(f"{MADE}/{kind}/{n}", f"{HEADS[kind]}, {n:,} words", 1, lambda: made_up(kind, n))
