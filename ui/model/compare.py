@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import ref
+
 import streamlit as st
 
 from attention_core.heads import PLAIN, Look, distances_head_for_head, groups, habit
@@ -14,12 +16,12 @@ from ui.model.glance import glance_picture, summaries_of
 from ui.model.handed_over import look_for
 from ui.model.head_map import head_map
 from ui.model.input import choose_input
+from ui.model.kept import kept
 from ui.model.large import large_matrix
 from ui.model.recording import uploaded_run
 from ui.model.runs import Latest, pretrained_of, run_of
 from ui.model.source import choose_model
 from ui.model.state import Chosen, chosen
-from ui.models import COMPUTE
 
 INPUT, MODEL = "Another input", "Another model"
 SECOND_TEXTS = {Kind.ENCODER: "The animal didn't cross the street because it was too wide."}
@@ -53,8 +55,8 @@ def side_by_side(run: ModelRun, name: str, shown: Latest | None, look: Look = PL
             glance_picture(one, at, its_look, width=520)
             does = habit(summaries_of(one, at.group)[at.layer][at.head])
             st.caption(f"Layer {at.layer + 1}, head {at.head + 1}: {does}.")
-            large_matrix(trace, at.head, its_look, f"{name}_{side}", query=at.query, size=380)
-    _change(run, other, picked, name)
+            large_matrix(trace, at.head, its_look, name, query=at.query, size=380, side=f"_{side}")
+    _change(run, other, picked, name, shown)
 
 
 def _other_run(run: ModelRun, name: str, shown: Latest | None) -> ModelRun | None:
@@ -91,15 +93,15 @@ def _facing(other: ModelRun, picked: Chosen) -> Chosen:
     return Chosen(group, layer, min(picked.head, trace.n_heads - 1), min(picked.query, trace.n_queries - 1))
 
 
-def _change(run: ModelRun, other: ModelRun, picked: Chosen, name: str) -> None:
+def _change(run: ModelRun, other: ModelRun, picked: Chosen, name: str, shown: Latest | None) -> None:
     """Draw how far every head is from the same head of the other run, where the two can be laid over each other."""
     first, second = groups(run.recording).get(picked.group), groups(other.recording).get(picked.group)
     reason = _not_comparable(first, second)
     if reason or first is None or second is None:
         st.caption(f"How far each head has moved cannot be said: {reason}.")
         return
-    with COMPUTE:
-        moved = distances_head_for_head(first, second).numpy()
+    what = ("moved from", shown or ref(run), picked.group)
+    moved = kept(other, what, lambda: distances_head_for_head(first, second).numpy())
     key = f"{name}_moved"
     st.markdown("**How far each head moved**")
     head_map(name, key, moved.tolist(), picked, title="Jensen-Shannon distance")

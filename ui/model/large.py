@@ -18,7 +18,14 @@ MOST_DRAWN = 2048
 
 
 def large_matrix(
-    trace: AttentionTrace, head: int, look: Look, name: str, *, query: int | None = None, size: int = MATRIX_SIZE
+    trace: AttentionTrace,
+    head: int,
+    look: Look,
+    name: str,
+    *,
+    query: int | None = None,
+    size: int = MATRIX_SIZE,
+    side: str = "",
 ) -> None:
     """Draw a head's matrix as it is looked at; a click on a cell of a small one makes its row the query.
 
@@ -26,9 +33,10 @@ def large_matrix(
         trace: of the layer.
         head: of the layer, from 0.
         look: what is shown in place of the plain weights.
-        name: prefix of its state.
+        name: prefix of the page's state, in which a click chooses the query.
         query: row to mark, or None.
         size: screen pixels of the longer side.
+        side: tells matrices apart that are on the page together.
     """
     if max(trace.n_queries, trace.n_keys) > MOST_DRAWN:
         st.info(f"{trace.n_queries:,} × {trace.n_keys:,} weights: the atlas shows all of them, like a map.")
@@ -40,7 +48,7 @@ def large_matrix(
     small = max(values.shape) <= MAX_RECT_SIDE
     largest = float(np.nanmax(values, initial=0))
     ramp = weights_ramp(trace.n_keys, largest) if look.is_plain else Ramp(VIRIDIS, 0, max(largest, 1e-12))
-    key = f"{name}_matrix_{trace.name}_{trace.n_queries}_{trace.n_keys}"
+    key = f"{name}_matrix{side}_{trace.name}_{trace.n_queries}_{trace.n_keys}"
     pick = {"on_select": lambda: _take_cell(key, name), "selection_mode": "cell"} if small else {}
     st.altair_chart(
         matrix_chart(
