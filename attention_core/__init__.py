@@ -9,15 +9,15 @@ values, d_model of tokens. Masks are bool, True = may attend. Scores are scaled 
 the softmax; context is the weighted sum of the values, per head.
 """
 
-from attention_core.attend import Attended, attend, merge_heads, split_heads
-from attention_core.capture import capture
+from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
+from attention_core.attention.capture import capture
+from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.attention.recording import Recording
+from attention_core.attention.recording_file import load_recording
+from attention_core.attention.trace import AttentionTrace, Axis, Prediction, Role, Step
 from attention_core.device import choose_device
-from attention_core.hugging_face import run_model, trace_model
-from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.hub.tracing import run_model, trace_model
 from attention_core.models import load
-from attention_core.recording import Recording
-from attention_core.recording_file import load_recording
-from attention_core.trace import AttentionTrace, Axis, Prediction, Role, Step
 
 __all__ = [
     "NO_INTERVENTION",

@@ -12,7 +12,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-FOLDER = Path(__file__).parents[1] / "weights"
+from attention_core.files import find_file
+
+FOLDER = find_file("weights")
 
 
 class WeightsError(RuntimeError):

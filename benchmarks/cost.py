@@ -16,7 +16,7 @@ from dataclasses import asdict
 
 import torch
 
-from attention_core import cost
+from attention_core.topics.transformer import cost
 from benchmarks.report import load_average, publish
 
 SIZES = (*cost.SIZES, 8192)

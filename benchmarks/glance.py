@@ -31,7 +31,7 @@ from pathlib import Path
 import torch
 from playwright.sync_api import CDPSession, Page
 
-from attention_core.pretrained.catalogue import FOLDERS_BELOW
+from attention_core.hub.catalogue import FOLDERS_BELOW
 from benchmarks.browser import running, settle, visitor
 from benchmarks.report import load_average, publish
 

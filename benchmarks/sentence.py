@@ -12,7 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from collections.abc import Callable
 
 from attention_core.models import MODELS, Transformer, load
-from attention_core.text.translation import explain, explain_layers, read_source, translate
+from attention_core.topics.translate.translation import explain, explain_layers, read_source, translate
 from attention_core.weights import WeightsError
 from benchmarks.report import load_average, milliseconds_each, publish
 

@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, TimeoutError, sync_playwright
 
-from attention_core.data.tables import write_npz
-from attention_core.workbench import PRESETS, Problem, randomised
+from attention_core.topics.vectors import PRESETS, Problem, randomised
+from attention_core.topics.vectors.tables import write_npz
 from benchmarks.report import load_average, publish, spread
 
 ROOT = Path(__file__).parents[1]

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from attention_core.attention.trace import Role
 from attention_core.data.questions import Reading
 from attention_core.models.scene_question import Answered
-from attention_core.trace import Role
 from ui.ask_answer import answer_part
 from ui.ask_count import counting_part
 from ui.ask_doubts import doubts_part

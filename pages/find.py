@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.data.canvases import CanvasRemark, ink_picture
 from attention_core.data.scenes import FIND_SIDE
-from attention_core.trace import AttentionTrace
 from ui.canvas import drawing_pad
 from ui.export import export_bar
 from ui.find import (

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.trace import Role
+from attention_core.attention.trace import Role
 from ui.export import export_bar
 from ui.groups import (
     HEAD_WORDS,

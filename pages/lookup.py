@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from attention_core.lookup import soft_lookup
-from attention_core.trace import Role
+from attention_core.attention.trace import Role
+from attention_core.topics.lookup.soft_lookup import soft_lookup
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
 from ui.lookup import (

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.data.review_presets import PRESETS
-from attention_core.text.sentences import MOST_WORDS, read_sentence
-from attention_core.trace import AttentionTrace, Role
+from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
 from ui.matter import (

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.data.sentence_presets import REMEMBERED
-from attention_core.text.translation import read_source
+from attention_core.topics.translate.translation import read_source
 from ui.layout import page_frame, section, who_asks
 from ui.lengths import length_section
 from ui.memory import (

@@ -3,9 +3,9 @@
 import streamlit as st
 import torch
 
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts import probability_bars
 from attention_core.data.drawing import Remark, prepare
-from attention_core.trace import AttentionTrace, Role
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.digits import (
     erase_section,

@@ -3,7 +3,7 @@
 import streamlit as st
 import torch
 
-from attention_core.compare import compare, seven_scores
+from attention_core.topics.scoring.compare import compare, seven_scores
 from attention_core.weights import read_card
 from ui import scoring_state as kept
 from ui.layout import page_frame, section, who_asks

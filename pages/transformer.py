@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.models.transformer import TransformerConfig
-from attention_core.text.translation import read_source
+from attention_core.topics.translate.translation import read_source
 from ui.cost_section import cost_section
 from ui.export import export_bar
 from ui.layout import page_frame, section

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.trace import AttentionTrace, Step
-from attention_core.workbench import PIXELS, Mode, Problem, trace_of
+from attention_core.attention.trace import AttentionTrace, Step
+from attention_core.topics.vectors import PIXELS, Mode, Problem, trace_of
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
 from ui.navigation import through_app

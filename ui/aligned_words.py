@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from attention_core.text.word_view import WordView
+from attention_core.files import find_file
+from attention_core.topics.translate.word_view import WordView
 
-ASSETS = Path(__file__).parent / "assets"
+ASSETS = find_file("ui/assets")
 
 _component = st.components.v2.component(
     "aligned_words",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.text.alignment import committed_errors
-from attention_core.trace import Role
+from attention_core.attention.trace import Role
+from attention_core.explain.alignment import committed_errors
 from ui.layout import section
 from ui.translations import TRANSLATORS
 

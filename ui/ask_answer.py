@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import PEN
 from attention_core.data.questions import ANSWERS, NOTHING, Reading, numbers_of
-from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.scene_question import SCORINGS, Answered
-from attention_core.trace import AttentionTrace, Role
 from ui.ask_pad import NAME, AskedDrawing, drawing_remarks
 from ui.ask_question import MODEL
 from ui.layout import role_colour

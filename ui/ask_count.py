@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from attention_core.asking import Seen, count_in, see
 from attention_core.charts.regions import nothing_weights
 from attention_core.data.colours import PEN
 from attention_core.data.questions import Kind, Question, write
 from attention_core.data.scene_presets import HEIGHT, MOST, PLACES_OF_MANY
 from attention_core.data.sketches import digit_strokes
+from attention_core.topics.ask import Seen, count_in, see
 from ui.ask_answer import SCORE_NAMES, chosen_scoring
 from ui.ask_pad import NAME, SIDE, AskedDrawing
 from ui.ask_question import MODEL, ask_this

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention_core.asking import EXAMPLES, answers_to, fitting_questions
 from attention_core.data.colours import COLOURS
 from attention_core.data.questions import (
     DIGITS,
@@ -20,6 +19,7 @@ from attention_core.data.questions import (
     read_question,
     write,
 )
+from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
 from ui.ask_pad import NAME, AskedDrawing
 from ui.labels import literal
 from ui.models import COMPUTE, model_or_none

@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace, Role, Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.charts.bars import bars
 from attention_core.charts.palette import ROLE_COLOURS
@@ -13,7 +14,6 @@ from attention_core.charts.regions import region_picture, vector_bars
 from attention_core.data.questions import ANSWERS
 from attention_core.models.scene_question import Answered
 from attention_core.models.scene_question_steps import EMPTY
-from attention_core.trace import AttentionTrace, Role, Step
 from ui.ask_answer import grid_of, shaded_words
 from ui.ask_pad import NAME, AskedDrawing
 from ui.export import export_bar

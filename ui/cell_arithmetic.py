@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.workbench.cells import Arithmetic
+from attention_core.topics.vectors.cells import Arithmetic
 
 MANY = 8
 """Beyond this many numbers the sum stands in front of them, where it is seen without scrolling."""
@@ -26,7 +26,7 @@ def cell_arithmetic_view(arithmetic: Arithmetic, lit: int | None = None) -> None
     """Draw a cell's calculation.
 
     Args:
-        arithmetic: from attention_core.workbench.cells.
+        arithmetic: from attention_core.topics.vectors.cells.
         lit: a column of the numbers to mark, or None.
     """
     st.markdown(f"**{_plain(arithmetic.headline)}**")

@@ -9,7 +9,15 @@ from dataclasses import astuple
 import streamlit as st
 
 from attention_core.charts.cost import cost_chart
-from attention_core.cost import WAYS, CostRow, committed, expected_slope, fitted_slope, layer_costs, measure_all
+from attention_core.topics.transformer.cost import (
+    WAYS,
+    CostRow,
+    committed,
+    expected_slope,
+    fitted_slope,
+    layer_costs,
+    measure_all,
+)
 from ui.layout import section
 from ui.models import COMPUTE
 

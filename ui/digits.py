@@ -9,13 +9,13 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import picture, weights_ramp
 from attention_core.charts.palette import INK_RAMP
 from attention_core.data.drawing import Drawing
-from attention_core.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
-from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
 from attention_core.models import attention_at_snapshot
-from attention_core.trace import AttentionTrace
 from attention_core.weights import WeightsError
 from ui.canvas import PadState
 from ui.layout import section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace
 
 
 def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | None = None) -> None:

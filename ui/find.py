@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.channels import most_looked_at, n_for_share, products_of
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.channels import product_bars
 from attention_core.charts.palette import INK
@@ -18,7 +18,7 @@ from attention_core.data.drawing import ink_of
 from attention_core.data.scenes import FIND_SIDE
 from attention_core.models.feature_mask import LAYERS, FeatureMask
 from attention_core.models.features import receptive_field
-from attention_core.trace import AttentionTrace, Role
+from attention_core.topics.find import most_looked_at, n_for_share, products_of
 from attention_core.weights import WeightsError, read_card
 from ui.canvas import PadState
 from ui.find_pad import NAME

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention_core.channels import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
+from attention_core.attention.trace import AttentionTrace, Step
 from attention_core.charts import contact_sheet, picture, signed_ramp, weights_ramp
 from attention_core.charts.channels import channel_bars
-from attention_core.trace import AttentionTrace, Step
+from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
 from ui.step_view import show_matrix
 
 FEW, SHEET = 24, 500

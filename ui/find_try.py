@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.channels import most_looked_at, others_at_random
+from attention_core.attention.interventions import UNIFORM, Intervention
 from attention_core.charts import overlay
-from attention_core.intervene import UNIFORM, Intervention
+from attention_core.topics.find import most_looked_at, others_at_random
 from ui.find import Seen
 from ui.find_pad import NAME
 from ui.models import COMPUTE

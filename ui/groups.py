@@ -6,12 +6,12 @@ import numpy as np
 import streamlit as st
 import torch
 
+from attention_core.attention.simplicial import pair_scores, pair_weights
+from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
 from attention_core.charts import contact_sheet, matrix_chart, ramp_for, weights_ramp
 from attention_core.charts.pairs import pair_map
 from attention_core.data.match3 import MODULUS, PRESETS, Typed, fresh_sequences, matching_pairs, read_numbers
 from attention_core.evaluate.match3 import accuracy
-from attention_core.trace import AttentionTrace, Axis, Role, Step
-from attention_core.triples import pair_scores, pair_weights
 from attention_core.weights import read_card
 from ui.labels import distinct
 from ui.models import COMPUTE, model_or_stop

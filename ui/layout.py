@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.trace import Role
 from ui.navigation import through_app
 
 STYLE = """<style>

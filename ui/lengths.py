@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from attention_core.charts.lengths import length_chart
-from attention_core.text.lengths import PARTS, TRANSLATORS, ByLength, bleu_by_length
+from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, ByLength, bleu_by_length
 
 
 def length_section(name: str) -> None:

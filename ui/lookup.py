@@ -9,23 +9,23 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.lookup import bump_chart, recall_chart, regression_chart, sweep_chart
-from attention_core.data.records import (
+from attention_core.topics.lookup.ngrams import ngrams, place_of, shared_runs
+from attention_core.topics.lookup.recall import fit_for_recall, recall_among_noise
+from attention_core.topics.lookup.records import (
     MAX_QUERIES,
     Asked,
     read_queries,
 )
-from attention_core.lookup import (
+from attention_core.topics.lookup.soft_lookup import (
     Records,
     exact_lookup,
     regression,
     temperature_sweep,
     value_labels,
 )
-from attention_core.ngrams import ngrams, place_of, shared_runs
-from attention_core.recall import fit_for_recall, recall_among_noise
-from attention_core.trace import AttentionTrace, Role
 from ui.labels import distinct, literal
 from ui.records import forget_query
 

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.trace import Role
 
 ROW_HEIGHT = 29
 HEADER_HEIGHT = 36

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.neighbours import neighbours_chart
 from attention_core.data.review_presets import BANK
-from attention_core.intervene import Intervention
-from attention_core.text.sentences import (
+from attention_core.topics.matter.sentences import (
     Sentence,
     Verdict,
     erase_each,
@@ -21,8 +22,7 @@ from attention_core.text.sentences import (
     read_sentence,
     sentences_with,
 )
-from attention_core.text.word_space import Neighbour, neighbours_in_place, usual_weights
-from attention_core.trace import AttentionTrace, Role
+from attention_core.topics.matter.word_space import Neighbour, neighbours_in_place, usual_weights
 from attention_core.weights import WeightsError, read_card
 from ui.labels import distinct, literal
 from ui.models import COMPUTE, load_snapshots, model_or_none, model_or_stop

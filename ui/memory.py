@@ -13,8 +13,8 @@ from attention_core.charts.memory import NETWORK_COLOURS, fading_chart, gradient
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.evaluate.forgetting import read_forgetting
 from attention_core.models.translator import Translator
-from attention_core.text.remember import MEASURES, Memory, norms_table, remember
-from attention_core.text.translation import Source, read_source
+from attention_core.topics.memory.overview import MEASURES, Memory, norms_table, remember
+from attention_core.topics.translate.translation import Source, read_source
 from ui.labels import literal
 from ui.models import COMPUTE, model_or_none
 from ui.walk import walk, walk_to

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
-
-ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -18,76 +15,42 @@ class PageEntry:
         group: heading in the sidebar; "" = none.
         file: below pages/.
         title: in the sidebar and on the page's card.
-        url_path: its address; the file's name without .py (see through_app).
         question: the one that the page answers.
     """
 
     group: str
     file: str
     title: str
-    url_path: str
     question: str
+
+    @property
+    def url_path(self) -> str:
+        """Its address: the file's name without .py (see through_app); Start, which also has the bare one, "welcome"."""
+        return "welcome" if self.file == "start.py" else self.file.removesuffix(".py")
 
 
 PAGES = (
-    PageEntry("", "start.py", "Start", "welcome", "What is attention, in one live example, and where do I go?"),
-    PageEntry("Idea", "lookup.py", "Look up softly", "lookup", "What if a dictionary could almost match?"),
-    PageEntry(
-        "Idea",
-        "vectors.py",
-        "Three vectors, nine pairs",
-        "vectors",
-        "How do inputs interact, and what do Q, K, V add?",
-    ),
+    PageEntry("", "start.py", "Start", "What is attention, in one live example, and where do I go?"),
+    PageEntry("Idea", "lookup.py", "Look up softly", "What if a dictionary could almost match?"),
+    PageEntry("Idea", "vectors.py", "Three vectors, nine pairs", "How do inputs interact, and what do Q, K, V add?"),
     PageEntry(
         "Idea",
         "scoring.py",
         "What a score measures",
-        "scoring",
         "Seven ways to compare a query with a key: what does each one reward?",
     ),
+    PageEntry("Words", "memory.py", "What a recurrent network forgets", "Why was attention needed?"),
+    PageEntry("Words", "matter.py", "Which words matter", "Which words of a sentence decide a judgement?"),
+    PageEntry("Words", "translate.py", "Translate and align", "What does a decoder look at, word by word?"),
+    PageEntry("Words", "transformer.py", "Inside a transformer", "What is left when the recurrence goes?"),
+    PageEntry("Pictures", "pixels.py", "Draw a digit", "Which pixels matter to which?"),
+    PageEntry("Pictures", "find.py", "Find the digit", "Where does a network look in clutter?"),
+    PageEntry("Pictures", "read.py", "Read a number", "How does attention move from step to step?"),
+    PageEntry("Pictures", "ask.py", "Ask about a drawing", "How does a question choose where to look?"),
+    PageEntry("Further", "groups.py", "Beyond pairs", "Why only pairs, and what can three do?"),
+    PageEntry("Further", "model.py", "Your own model", "What do the heads of any transformer, yours too, look at?"),
     PageEntry(
-        "Words",
-        "memory.py",
-        "What a recurrent network forgets",
-        "memory",
-        "Why was attention needed?",
-    ),
-    PageEntry(
-        "Words",
-        "matter.py",
-        "Which words matter",
-        "matter",
-        "Which words of a sentence decide a judgement?",
-    ),
-    PageEntry(
-        "Words",
-        "translate.py",
-        "Translate and align",
-        "translate",
-        "What does a decoder look at, word by word?",
-    ),
-    PageEntry(
-        "Words",
-        "transformer.py",
-        "Inside a transformer",
-        "transformer",
-        "What is left when the recurrence goes?",
-    ),
-    PageEntry("Pictures", "pixels.py", "Draw a digit", "pixels", "Which pixels matter to which?"),
-    PageEntry("Pictures", "find.py", "Find the digit", "find", "Where does a network look in clutter?"),
-    PageEntry("Pictures", "read.py", "Read a number", "read", "How does attention move from step to step?"),
-    PageEntry("Pictures", "ask.py", "Ask about a drawing", "ask", "How does a question choose where to look?"),
-    PageEntry("Further", "groups.py", "Beyond pairs", "groups", "Why only pairs, and what can three do?"),
-    PageEntry(
-        "Further", "model.py", "Your own model", "model", "What do the heads of any transformer, yours too, look at?"
-    ),
-    PageEntry(
-        "Further",
-        "atlas.py",
-        "The atlas",
-        "atlas",
-        "What does attention look like when there are a hundred thousand tokens?",
+        "Further", "atlas.py", "The atlas", "What does attention look like when there are a hundred thousand tokens?"
     ),
 )
 

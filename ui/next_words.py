@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from attention_core.data.pieces import pieces
 from attention_core.data.words import SPACE
-from attention_core.text.translation import END_LABEL, Candidate
+from attention_core.files import find_file
+from attention_core.topics.translate.translation import END_LABEL, Candidate
 
-ASSETS = Path(__file__).parent / "assets"
+ASSETS = find_file("ui/assets")
 
 _component = st.components.v2.component(
     "next_words",

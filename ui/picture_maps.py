@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 import torch
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import INK_RAMP, VIRIDIS, Ramp, signed_ramp, weights_ramp
 from attention_core.charts.picture import picture
-from attention_core.trace import AttentionTrace
 
 
 def chosen_query(image: np.ndarray, name: str) -> int:

@@ -6,10 +6,7 @@ import altair as alt
 import streamlit as st
 from torch import Tensor
 
-from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.positions import distance_chart, hands_chart
-from attention_core.learned_positions import NAME as LEARNED
-from attention_core.positions import (
+from attention_core.attention.positions import (
     ByDistance,
     alike_pair,
     by_distance,
@@ -18,7 +15,10 @@ from attention_core.positions import (
     rotary_scores,
     sinusoidal,
 )
-from attention_core.trace import Axis, Role
+from attention_core.attention.trace import Axis, Role
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.positions import distance_chart, hands_chart
+from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.layout import section
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.arithmetic import row_table
-from attention_core.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace
+from attention_core.explain.arithmetic import row_table
 
 
 def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_words: str = "pixel") -> None:

@@ -17,7 +17,14 @@ from attention_core.data.sketches import Stroke, number_strokes
 from attention_core.data.strokes import smooth_path
 from attention_core.models.digit_reader import END, Reading
 from attention_core.models.digit_reader_steps import CLASSES
-from attention_core.reading import NumberRemark, count_holes, covered_share, pieces_of, remarks_after, remarks_before
+from attention_core.topics.read import (
+    NumberRemark,
+    count_holes,
+    covered_share,
+    pieces_of,
+    remarks_after,
+    remarks_before,
+)
 from attention_core.weights import WeightsError, read_card
 from ui.canvas import PAPER, Pad, PadState, drawing_pad, put_strokes
 from ui.models import COMPUTE, model_or_stop

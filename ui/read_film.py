@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention_core.attention.trace import Role
 from attention_core.charts import overlay, overlay_strip, probability_bars
 from attention_core.charts.reading import Strip, columns_chart, region_chart, strips_chart
 from attention_core.models.digit_reader_steps import CLASSES
-from attention_core.reading import column_weights, looks_of
-from attention_core.trace import Role
+from attention_core.topics.read import column_weights, looks_of
 from ui.layout import section
 from ui.read import COLUMNS, NAME, Shown
 from ui.walk import walk, walk_to

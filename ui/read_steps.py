@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace, Step
 from attention_core.charts import contact_sheet, ramp_for
-from attention_core.trace import AttentionTrace, Step
 from ui.digits import ink_image
 from ui.layout import section
 from ui.query_row import query_row

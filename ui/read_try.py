@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention.trace import Role
 from attention_core.charts import overlay_strip
 from attention_core.models.digit_reader import Reading
-from attention_core.reading import begins_at, looks_of, nearest_look, random_state, written
-from attention_core.trace import Role
+from attention_core.topics.read import begins_at, looks_of, nearest_look, random_state, written
 from ui.layout import section
 from ui.read import NAME, PRESETS, Shown, cards, labels_of, read_again
 

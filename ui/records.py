@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from attention_core.data.record_presets import PRESETS
-from attention_core.data.records import MAX_RECORDS, MAX_TEXT, Table, Usable, usable_records
+from attention_core.topics.lookup.presets import PRESETS
+from attention_core.topics.lookup.records import MAX_RECORDS, MAX_TEXT, Table, Usable, usable_records
 
 KEPT_ROWS = 2000
 """Rows of the editor that are remembered; only MAX_RECORDS of them are looked at."""

@@ -8,7 +8,7 @@ from dataclasses import astuple
 import streamlit as st
 
 from attention_core.charts.scaling import scale_chart, sorted_weights_chart
-from attention_core.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
+from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
 from ui.layout import section
 
 N_KEYS = (4, 16, 64)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import streamlit as st
 
-ASSETS = Path(__file__).parent / "assets"
+from attention_core.files import find_file
+
+ASSETS = find_file("ui/assets")
 
 _component = st.components.v2.component(
     "score_bars",

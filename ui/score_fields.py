@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
+from attention_core.files import find_file
 
-ASSETS = Path(__file__).parent / "assets"
+ASSETS = find_file("ui/assets")
 BANDS = 17
 """Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 from torch import Tensor
 
-from attention_core.scoring_presets import VECTOR_PRESETS
+from attention_core.topics.scoring.presets import VECTOR_PRESETS
 from ui import scoring_state as kept
 from ui.number_table import Rows, number_table
 from ui.scoring_parts import key_name

@@ -9,9 +9,11 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from attention_core.attention.scores import Score
+from attention_core.attention.trace import AttentionTrace, Axis, Role
 from attention_core.charts import ROLE_COLOURS, matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
-from attention_core.compare import (
+from attention_core.topics.scoring.compare import (
     Parts,
     comparison_frame,
     cosine_matrix,
@@ -20,8 +22,6 @@ from attention_core.compare import (
     printed_parts,
     score_field,
 )
-from attention_core.scores import Score
-from attention_core.trace import AttentionTrace, Axis, Role
 from ui.score_bars import score_bars
 from ui.score_fields import score_fields
 from ui.scoring_state import NAME

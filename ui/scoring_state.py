@@ -11,7 +11,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.scoring_presets import VECTOR_PRESETS, VectorPreset, random_vectors
+from attention_core.topics.scoring.presets import VECTOR_PRESETS, VectorPreset, random_vectors
 from ui.number_table import Rows
 from ui.vector_plane import take_move
 

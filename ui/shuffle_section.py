@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.trace import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
-from attention_core.text.ablation import Edited
-from attention_core.text.shuffling import compare_orders, movable_words, reordered, word_order
-from attention_core.text.translation import read_source, translate
-from attention_core.trace import Axis, Role
+from attention_core.topics.transformer.ablation import Edited
+from attention_core.topics.transformer.shuffling import compare_orders, movable_words, reordered, word_order
+from attention_core.topics.translate.translation import read_source, translate
 from ui.layout import section
 from ui.models import COMPUTE, model_or_stop
 from ui.transformer_parts import pieces_html

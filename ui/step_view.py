@@ -6,11 +6,11 @@ import altair as alt
 import numpy as np
 import streamlit as st
 
-from attention_core.arithmetic import cell_formula
+from attention_core.attention.trace import AttentionTrace, Role, Step
 from attention_core.charts import contact_sheet, matrix_chart, probability_bars, ramp_for
 from attention_core.charts.palette import INK_RAMP
 from attention_core.charts.picture import picture
-from attention_core.trace import AttentionTrace, Role, Step
+from attention_core.explain.arithmetic import cell_formula
 from ui.layout import section
 
 MATRIX_SIZE = 500

@@ -6,7 +6,7 @@ import time
 
 import streamlit as st
 
-from attention_core.trace import AttentionTrace, Step
+from attention_core.attention.trace import AttentionTrace, Step
 from ui.layout import role_colour
 
 SECONDS_PER_STEP = 2.0

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts.heads import heads_chart, masked_weights, said_chart, worth_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.mosaic import mosaic
 from attention_core.charts.palette import weights_ramp
-from attention_core.text.ablation import Head
-from attention_core.text.translation import Translation
-from attention_core.text.word_view import WordView, sentence_probability
-from attention_core.trace import AttentionTrace, Role
+from attention_core.topics.transformer.ablation import Head
+from attention_core.topics.translate.translation import Translation
+from attention_core.topics.translate.word_view import WordView, sentence_probability
 from ui.aligned_words import aligned_words, chosen_row
 from ui.labels import literal
 from ui.layout import section, who_asks

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.models.transformer import KINDS, TransformerConfig
-from attention_core.text.ablation import Edited, Head, head_worth, switched_off
-from attention_core.text.habits import habit_words
-from attention_core.text.translation import Source, Translation, explain_layers, read_source, translate
-from attention_core.text.word_view import piece_probabilities
-from attention_core.trace import AttentionTrace
+from attention_core.topics.transformer.ablation import Edited, Head, head_worth, switched_off
+from attention_core.topics.transformer.habits import habit_words
+from attention_core.topics.translate.translation import Source, Translation, explain_layers, read_source, translate
+from attention_core.topics.translate.word_view import piece_probabilities
 from ui.models import COMPUTE, model_or_stop
 
 NAME = "transformer"

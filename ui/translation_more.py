@@ -6,13 +6,13 @@ from typing import cast
 
 import streamlit as st
 
+from attention_core.attention.trace import Role
 from attention_core.charts.alignment import alignment_chart
 from attention_core.charts.collapse import collapse_chart, cost_chart
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.models import Translator
-from attention_core.text.collapse import LONGEST, Collapse, collapse, cost
-from attention_core.text.learned import Learning, learning_of
-from attention_core.trace import Role
+from attention_core.topics.translate.collapse import LONGEST, Collapse, collapse, cost
+from attention_core.topics.translate.learned import Learning, learning_of
 from attention_core.weights import WeightsError
 from ui.layout import section
 from ui.models import COMPUTE, load_snapshots, model_or_none

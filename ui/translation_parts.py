@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.data.sentence_presets import TRANSLATE
-from attention_core.text.translation import Source, read_source
-from attention_core.text.word_view import WordView, word_view
-from attention_core.trace import AttentionTrace
+from attention_core.topics.translate.translation import Source, read_source
+from attention_core.topics.translate.word_view import WordView, word_view
 from ui.aligned_words import aligned_words
 from ui.labels import literal
 from ui.sentence import sentence_box

@@ -6,7 +6,7 @@ import time
 
 import streamlit as st
 
-from attention_core.text.translation import french_prefix, translation_of
+from attention_core.topics.translate.translation import french_prefix, translation_of
 from ui.aligned_words import chosen_row
 from ui.next_words import chosen_piece
 from ui.stepper import play_interval

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts.alignment import alignment_chart
-from attention_core.text.word_view import NEXT_LABEL, WordView
-from attention_core.trace import AttentionTrace, Role
+from attention_core.topics.translate.word_view import NEXT_LABEL, WordView
 from ui.layout import section
 from ui.next_words import next_words
 from ui.query_row import query_row

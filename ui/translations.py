@@ -8,8 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import END
-from attention_core.text.translation import (
+from attention_core.topics.translate.translation import (
     Candidate,
     Source,
     Translation,
@@ -20,8 +21,7 @@ from attention_core.text.translation import (
     translate,
     translation_of,
 )
-from attention_core.text.word_view import piece_probabilities, sentence_probability
-from attention_core.trace import AttentionTrace
+from attention_core.topics.translate.word_view import piece_probabilities, sentence_probability
 from ui.models import COMPUTE, model_or_none
 
 TRANSLATORS = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-ASSETS = Path(__file__).parent / "assets"
+from attention_core.files import find_file
+
+ASSETS = find_file("ui/assets")
 EXTENT = 4.0
 """The plane runs from -EXTENT to EXTENT in both directions."""
 PAUSE = 90

@@ -6,12 +6,13 @@ A component rather than a chart: words keep their type and wrap as text does, an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-ASSETS = Path(__file__).parent / "assets"
+from attention_core.files import find_file
+
+ASSETS = find_file("ui/assets")
 
 _component = st.components.v2.component(
     "weighed_words",

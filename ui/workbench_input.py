@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attention_core.data.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
-from attention_core.trace import Role
-from attention_core.workbench import (
+from attention_core.attention.trace import Role
+from attention_core.topics.vectors import (
     MASKS,
     MAX_COLUMNS,
     MAX_ROWS,
@@ -26,6 +25,7 @@ from attention_core.workbench import (
     Mode,
     Problem,
 )
+from attention_core.topics.vectors.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
 from ui import workbench_state as held
 from ui.matrix_editor import large_matrix, matrix_editor, mounted, table_heading, tell
 from ui.workbench_state import LABELLED, NAME, memory

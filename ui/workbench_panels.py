@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.hull import hull_chart
 from attention_core.charts.neuron import neuron_chart, pair_cells
 from attention_core.charts.softmax import column_bars, stacked_sum
-from attention_core.trace import AttentionTrace, Axis, Role, Step
-from attention_core.workbench import Mode, Problem
-from attention_core.workbench.softmax import softmax_parts
+from attention_core.topics.vectors import Mode, Problem
+from attention_core.topics.vectors.softmax import softmax_parts
 from ui.layout import section
 from ui.workbench_state import NAME
 from ui.workbench_steps import chosen_cell

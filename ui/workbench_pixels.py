@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attention_core.workbench import Problem, pixel_problem, spread_positions
+from attention_core.topics.vectors import Problem, pixel_problem, spread_positions
 
 DIGIT = 7
 CANVAS_SIDE, PEN = 256, 20

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention_core.data.tables import parse_cells
-from attention_core.workbench import (
+from attention_core.topics.vectors import (
     MAX_ROWS,
     PARAMETERS,
     PIXELS,
@@ -28,6 +27,7 @@ from attention_core.workbench import (
     randomised,
     resize_cells,
 )
+from attention_core.topics.vectors.tables import parse_cells
 from ui.workbench_pixels import digit_pixels
 
 NAME = "vectors"

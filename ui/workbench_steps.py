@@ -6,12 +6,12 @@ import altair as alt
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.scores import Dot, ScaledDot
+from attention_core.attention.trace import AttentionTrace, Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.product import Factor, product_cell, product_chart
-from attention_core.scores import Dot, ScaledDot
-from attention_core.trace import AttentionTrace, Role, Step
-from attention_core.workbench import Mode, Problem, Scaled
-from attention_core.workbench.cells import cell_arithmetic, column_kind, row_kind
+from attention_core.topics.vectors import Mode, Problem, Scaled
+from attention_core.topics.vectors.cells import cell_arithmetic, column_kind, row_kind
 from ui.cell_arithmetic import cell_arithmetic_view
 from ui.layout import section
 from ui.workbench_state import NAME

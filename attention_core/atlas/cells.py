@@ -14,10 +14,10 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from attention_core.attend import score_tile
-from attention_core.capped import Capped
-from attention_core.scores import Dot, ScaledDot, Score
-from attention_core.trace import AttentionTrace
+from attention_core.attention.attend import score_tile
+from attention_core.attention.capped import Capped
+from attention_core.attention.scores import Dot, ScaledDot, Score
+from attention_core.attention.trace import AttentionTrace
 
 BAND = 256
 """Rows whose normalisers are computed together; a tile has as many rows and columns."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention_core.atlas.matrix import Atlas, Tile
-from attention_core.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace
 
 COLUMNS = 8192
 """Keys at once, for at most 256 queries."""

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.scores import ScaledDot
-from attention_core.trace import AttentionTrace, Axis
+from attention_core.attention.scores import ScaledDot
+from attention_core.attention.trace import AttentionTrace, Axis
 
 CHAPTERS, COMMON, OWN = 8, 1200, 400
 """Parts of the text, words that all of them share, words that each has for itself."""

@@ -24,7 +24,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from attention_core.recording_file import FORMAT
+from attention_core.attention.recording_file import FORMAT
 
 Source = str | Path | bytes
 LABELS = ("labels", "tokens", "words", "texts")

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from attention_core.atlas.tensor_file import Entry, FileError, Opened, Source, opened
-from attention_core.recording import numbered
-from attention_core.scores import ScaledDot
-from attention_core.trace import AttentionTrace, Axis
+from attention_core.attention.recording import numbered
+from attention_core.attention.scores import ScaledDot
+from attention_core.attention.trace import AttentionTrace, Axis
 
 MOST_BYTES = 512 * 2**20
 """What query, key and value may take up together: 131,072 positions of 64 float32 numbers, three times, are 96 MiB."""

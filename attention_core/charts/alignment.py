@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
+from attention_core.attention.trace import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
-from attention_core.trace import Axis, Role
 
 QUERY_TITLE = "queries: the decoder's state at"
 KEY_TITLE = "keys: the encoder's state at"

@@ -8,10 +8,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.channels import Products
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import checked_by_tests
-from attention_core.trace import Role
+from attention_core.topics.find import Products
 
 UP, DOWN = "#d98632", "#4a8cba"
 """Above and below 0, as the two sides of the diverging ramp."""

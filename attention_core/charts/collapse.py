@@ -8,10 +8,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import fixed
-from attention_core.trace import Role
 
 ROW = 13
 """Screen pixels of one vector."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from attention_core.cost import WAYS, CostRow, expected_line, expected_slope, measured
+from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, expected_slope, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
 UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
@@ -17,7 +17,7 @@ def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None
     """Draw time or memory over n for all ways, measured as lines with points, expected slopes dashed.
 
     Args:
-        rows: from attention_core.cost.
+        rows: from attention_core.topics.transformer.cost.
         field: "milliseconds" or "megabytes".
         marked: an n to mark, such as that of the person's sentence, or None.
         height: screen pixels.

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
+from attention_core.attention.trace import Axis, Role
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp
-from attention_core.heads.similarity import Distances
-from attention_core.trace import Axis, Role
+from attention_core.explain.heads.similarity import Distances
 
 CELL = 38
 """Screen pixels of a cell where there is room: its number can be read."""
@@ -66,7 +66,7 @@ def distance_chart(
     """Draw the distances of all heads to all heads, layer by layer; the chosen head's row is marked.
 
     Args:
-        found: from attention_core.heads.distances.
+        found: from attention_core.explain.heads.distances.
         n_heads: of each layer.
         chosen: number of the chosen head, counted through all layers.
         size: screen pixels.

@@ -8,10 +8,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts.mosaic import Mosaic
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, fixed
-from attention_core.trace import AttentionTrace, Role
 
 HEAD, LEFT = 18, 18
 LABEL = "#7d8794"
@@ -148,8 +148,8 @@ def _named(what: str, place: int, roomy: bool) -> str:
 
 def worth_chart(worth: np.ndarray, *, size: int = 300) -> alt.LayerChart:
     """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
+    from attention_core.attention.trace import Axis
     from attention_core.charts.heatmap import matrix_chart
-    from attention_core.trace import Axis
 
     layers = Axis("layer", [str(layer + 1) for layer in range(worth.shape[0])])
     heads = Axis("head", [str(head + 1) for head in range(worth.shape[1])])

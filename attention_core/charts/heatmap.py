@@ -8,10 +8,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import Axis, Role, Step
 from attention_core.charts.palette import ROLE_COLOURS, Ramp, ramp_for
 from attention_core.charts.raster import block, png_url
 from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, fixed
-from attention_core.trace import Axis, Role, Step
 
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""

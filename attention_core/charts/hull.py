@@ -8,10 +8,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import fixed
-from attention_core.hull import convex_hull
-from attention_core.trace import Role
+from attention_core.topics.vectors.hull import convex_hull
 
 
 def hull_chart(

@@ -9,10 +9,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer, fixed
-from attention_core.trace import Role
 
 MOST_TOOLTIPS = 4000
 """Cells beyond which an image answers the mouse no more."""

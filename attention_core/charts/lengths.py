@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from attention_core.charts.scale import fixed
-from attention_core.text.lengths import TRANSLATORS, ByLength
+from attention_core.topics.translate.lengths import TRANSLATORS, ByLength
 
 COLOURS = {
     "translator-plain": "#E69F00",

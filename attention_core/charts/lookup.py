@@ -8,9 +8,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.recall import Recall
-from attention_core.trace import Role
+from attention_core.topics.lookup.recall import Recall
 
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 OTHERS = "#8a93a0"

@@ -10,11 +10,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import Role
 from attention_core.charts.lengths import spread_out
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, fixed
-from attention_core.trace import Role
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
 MUTED = "#7d8794"

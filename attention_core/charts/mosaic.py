@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attend import ROWS_AT_ONCE
+from attention_core.attention.attend import ROWS_AT_ONCE
+from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.charts.raster import mosaic_url
-from attention_core.heads.look import PLAIN, Look, shown, value_lengths
-from attention_core.heads.rows import whole_rows
-from attention_core.trace import AttentionTrace
+from attention_core.explain.heads.look import PLAIN, Look, shown, value_lengths
+from attention_core.explain.heads.rows import whole_rows
 
 MOST_CELLS = 120_000_000
 """Weights computed for one mosaic; with more, each picture shows a sample of the queries."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.text.word_space import Neighbour
-from attention_core.trace import Role
+from attention_core.topics.matter.word_space import Neighbour
 
 HERE, USUAL = "in this place of your sentence", "mean and spread in its own sentences"
 GREY = "#8A93A0"

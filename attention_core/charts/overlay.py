@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS, Ramp, weights_ramp
 from attention_core.charts.scale import colour_bar_layer, fixed
-from attention_core.trace import Role
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""

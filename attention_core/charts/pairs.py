@@ -8,9 +8,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
-from attention_core.trace import Axis, Role
 
 
 def pair_map(

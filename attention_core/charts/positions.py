@@ -9,10 +9,10 @@ import altair as alt
 import pandas as pd
 from torch import Tensor
 
+from attention_core.attention.positions import ByDistance
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import fixed
-from attention_core.positions import ByDistance
-from attention_core.trace import Role
 
 LINE = "#1B6CA8"
 

@@ -8,10 +8,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer, fixed
-from attention_core.trace import Role
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 GAP, SQUARE = 1.2, 2.4

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import altair as alt
 import pandas as pd
 
-from attention_core.scaling import ScaleRow
+from attention_core.topics.scoring.scaling import ScaleRow
 
 WITHOUT, WITH = "q · k", "q · k / √dₖ"
 COLOURS = ("#D55E00", "#0072B2")

@@ -9,9 +9,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import fixed
-from attention_core.trace import Role
 
 
 def column_bars(

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from attention_core.data.mnist import DataError
-from attention_core.text.alignment import AlignedPair, Link
+from attention_core.explain.alignment import AlignedPair, Link
 
 _LINK = re.compile(r"(.+?)(?:#(\d+))?([=~])(.+?)(?:#(\d+))?")
 

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.attention.simplicial import pairs_of_others
 from attention_core.data.mnist import DataError
-from attention_core.triples import pairs_of_others
 
 MODULUS = 31
 N_NUMBERS = 8

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from attention_core.data.alignments import read_alignments
 from attention_core.data.pieces import END, START, pieces
 from attention_core.data.words import SPACE
+from attention_core.explain.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Translator
 from attention_core.models.translator_steps import Labels
-from attention_core.text.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
 
 _CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")
 

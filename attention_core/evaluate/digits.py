@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.data.drawing import SIDE, canvases_to_images
 from attention_core.data.mnist import DataError, Digits, read_digits
-from attention_core.intervene import NO_INTERVENTION, Intervention
 
 BATCH = 250
 

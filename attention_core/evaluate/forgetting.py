@@ -20,8 +20,8 @@ from attention_core.data.mnist import DataError
 from attention_core.data.tatoeba import read_pairs, split_pairs
 from attention_core.models import load
 from attention_core.models.translator import Translator
-from attention_core.text.memory import gradient_norms, half_life, what_is_left
-from attention_core.text.translation import read_source
+from attention_core.topics.memory.influence import gradient_norms, half_life, what_is_left
+from attention_core.topics.translate.translation import read_source
 from attention_core.weights import WeightsError, read_card, weights_folder
 
 NAME = "translator-forgetting.json"

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.data.match3 import Sequences, read_sequences
-from attention_core.intervene import NO_INTERVENTION, Intervention
 
 BATCH = 2000
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from attention_core.data.mnist import DataError
 from attention_core.data.polarity import Review, read_reviews
-from attention_core.text.sentences import judge_all, read_sentence
+from attention_core.topics.matter.sentences import judge_all, read_sentence
 
 
 def evaluate_sentences(model: nn.Module, file: str | Path) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from torch import nn
 from attention_core.data.tatoeba import Pair, read_pairs
 from attention_core.data.words import normalise
 from attention_core.evaluate.alignment import evaluate_alignment
-from attention_core.text.decode import CanTranslate, beam_search
-from attention_core.text.translation import read_source, translation_of
+from attention_core.models.beam_search import CanTranslate, beam_search
+from attention_core.topics.translate.translation import read_source, translation_of
 
 BEAM_WIDTH = 5
 SENTENCES_AT_ONCE = 32

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.device import choose_device
 from attention_core.models.digit_reader import DigitReader, DigitReaderConfig
 from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
@@ -25,7 +26,6 @@ from attention_core.models.scoring_functions import ScoringConfig, ScoringFuncti
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, TwoPhaseClassifier
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.models.translator import Translator, TranslatorConfig
-from attention_core.trace import AttentionTrace
 from attention_core.weights import fill, read_weights
 
 MODELS: dict[str, Callable[[], nn.Module]] = {

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attend import attend
+from attention_core.attention.attend import attend
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.scores import Additive
+from attention_core.attention.trace import AttentionTrace
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
-from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.digit_reader_steps import digit_reader_trace
 from attention_core.models.features import FeatureMap, Layer, Looked, regions
-from attention_core.scores import Additive
-from attention_core.trace import AttentionTrace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 END = 10

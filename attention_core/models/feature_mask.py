@@ -8,12 +8,12 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from attention_core.attend import attend
-from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.attention.attend import attend
+from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.attention.scores import Dot
+from attention_core.attention.trace import AttentionTrace
 from attention_core.models.feature_mask_steps import feature_mask_trace
 from attention_core.models.features import FeatureMap, Layer, Looked, regions
-from attention_core.scores import Dot
-from attention_core.trace import AttentionTrace
 
 LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
 

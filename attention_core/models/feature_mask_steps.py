@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attention_core.intervene import Intervention
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.scores import Dot
+from attention_core.attention.steps import matrix_step
+from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
 from attention_core.models.picture_step import picture_step
-from attention_core.scores import Dot
-from attention_core.steps import matrix_step
-from attention_core.trace import AttentionTrace, Axis, Role, Step
 
 
 def feature_mask_trace(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace
 
 
 class Looked(NamedTuple):

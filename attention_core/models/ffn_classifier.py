@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
-from attention_core.intervene import NO_INTERVENTION, Intervention
-from attention_core.trace import Prediction
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.trace import Prediction
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attend import attend
+from attention_core.attention.attend import attend
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.simplicial import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
+from attention_core.attention.trace import AttentionTrace, Axis, Prediction
 from attention_core.data.match3 import FEWEST, MODULUS, MOST
-from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.match3_steps import steps_after, steps_before
-from attention_core.trace import AttentionTrace, Axis, Prediction
-from attention_core.triples import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
 
 N_WAVES = (MODULUS - 1) // 2
 
@@ -55,8 +55,8 @@ class Match3Head(nn.Module):
     one other, the 2-simplicial head with the product of the keys of two others. Clift et al. and Roy et al. give the
     two members of a pair projections of their own; here they share one, because a pair of numbers has no order.
 
-    Source: 2-simplicial attention, Clift et al. 2019 and Roy et al. 2025 (see attention_core.triples); the task and
-    the token that stands for nobody, Sanford et al. 2023, section 4.
+    Source: 2-simplicial attention, Clift et al. 2019 and Roy et al. 2025 (see
+    attention_core.attention.simplicial); the task and the token that stands for nobody, Sanford et al. 2023, section 4.
     """
 
     vectors: Tensor

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attention_core.steps import matrix_step
-from attention_core.trace import Axis, Role, Step
-from attention_core.triples import pair_axis, pair_products
+from attention_core.attention.simplicial import pair_axis, pair_products
+from attention_core.attention.steps import matrix_step
+from attention_core.attention.trace import Axis, Role, Step
 
 
 def steps_before(

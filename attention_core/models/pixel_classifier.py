@@ -9,11 +9,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attend import attend
-from attention_core.intervene import NO_INTERVENTION, Intervention
+from attention_core.attention.attend import attend
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.rotary import places, plane_waves, turn
+from attention_core.attention.trace import AttentionTrace, Axis, Prediction
 from attention_core.models.pixel_steps import steps_after, steps_before
-from attention_core.rotary import places, plane_waves, turn
-from attention_core.trace import AttentionTrace, Axis, Prediction
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class PixelAttention(nn.Module):
 
     Values are read from the tokens' position part: a pixel hands over where it is, never how dark it is, so that the
     drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back
-    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.rotary).
+    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.attention.rotary).
     """
 
     def __init__(self, config: PixelConfig) -> None:

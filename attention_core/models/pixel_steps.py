@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attention_core.steps import matrix_step
-from attention_core.trace import Axis, Role, Step
+from attention_core.attention.steps import matrix_step
+from attention_core.attention.trace import Axis, Role, Step
 
 
 def steps_before(

@@ -11,14 +11,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attention_core.attend import Attended, attend
+from attention_core.attention.attend import Attended, attend
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.scores import Additive, ScaledDot, Score
+from attention_core.attention.trace import AttentionTrace
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.features import FeatureMap, Layer, Looked, regions
 from attention_core.models.scene_question_steps import look_trace, word_trace
-from attention_core.scores import Additive, ScaledDot, Score
-from attention_core.trace import AttentionTrace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 SCORINGS = ("dot", "additive")

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.scores import Score
+from attention_core.attention.steps import matrix_step
+from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
 from attention_core.data.questions import ANSWERS
-from attention_core.intervene import Intervention
 from attention_core.models.picture_step import picture_step
-from attention_core.scores import Score
-from attention_core.steps import matrix_step
-from attention_core.trace import AttentionTrace, Axis, Role, Step
 
 EMPTY = "nothing"
 """Label of the empty key, after the regions'."""

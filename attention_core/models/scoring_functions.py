@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from attention_core.compare import PARAMETER_NAMES, seven_scores
-from attention_core.scores import Score
+from attention_core.attention.scores import Score
+from attention_core.topics.scoring.compare import PARAMETER_NAMES, seven_scores
 
 
 @dataclass(frozen=True)

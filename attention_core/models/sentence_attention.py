@@ -14,12 +14,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attention_core.attend import Attended, attend
+from attention_core.attention.attend import Attended, attend
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.scores import Additive, ScaledDot, Score
+from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
-from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.sentence_steps import Parts, sentence_trace
-from attention_core.scores import Additive, ScaledDot, Score
-from attention_core.trace import AttentionTrace, Prediction
 
 ANSWERS = ("negative", "positive")
 POOLINGS = ("attention", "mean")

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.intervene import Intervention
-from attention_core.scores import Score
-from attention_core.steps import matrix_step
-from attention_core.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.scores import Score
+from attention_core.attention.steps import matrix_step
+from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
 
 MECHANISMS = {
     "attention": "additive attention with one learned query",

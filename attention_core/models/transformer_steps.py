@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from attention_core.intervene import Intervention
-from attention_core.steps import matrix_step
-from attention_core.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.steps import matrix_step
+from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
 
 if TYPE_CHECKING:
     from attention_core.models.transformer import Looked

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attention_core.attend import Attended, attend
+from attention_core.attention.attend import Attended, attend
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.scores import Additive, Dot, General, Location, ScaledDot, Score
+from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
-from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.translator_steps import Labels, translator_trace
-from attention_core.scores import Additive, Dot, General, Location, ScaledDot, Score
-from attention_core.trace import AttentionTrace, Prediction
 
 SCORINGS = ("none", "mean", "dot", "general", "additive", "location")
 MOST_POSITIONS = 100

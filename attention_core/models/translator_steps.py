@@ -8,12 +8,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.scores import Score
+from attention_core.attention.steps import matrix_step
+from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
 from attention_core.data.pieces import END, pieces
 from attention_core.data.words import bare
-from attention_core.intervene import Intervention
-from attention_core.scores import Score
-from attention_core.steps import matrix_step
-from attention_core.trace import AttentionTrace, Axis, Role, Step
 
 N_LIKELY = 10
 """Candidates shown of each output distribution."""

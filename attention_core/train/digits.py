@@ -8,11 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from attention_core.attention.interventions import UNIFORM
 from attention_core.data.augment import augment
 from attention_core.data.mnist import load_mnist
 from attention_core.data.strokes import Trajectories, load_trajectories, stroke_digits
 from attention_core.evaluate.digits import accuracy, to_tensor
-from attention_core.intervene import UNIFORM
 from attention_core.models import load
 from attention_core.train.loop import Moment, Recipe
 from attention_core.weights import WeightsError

@@ -13,7 +13,14 @@ from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN, frequent_
 from attention_core.evaluate.sentences import figures
 from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
-from attention_core.text.sentences import batch_of, explain, rank_agreement, read_sentence, remove_each, weights_of
+from attention_core.topics.matter.sentences import (
+    batch_of,
+    explain,
+    rank_agreement,
+    read_sentence,
+    remove_each,
+    weights_of,
+)
 from attention_core.train.loop import Moment, Recipe
 from attention_core.weights import WeightsError, fill, read_weights
 

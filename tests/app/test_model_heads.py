@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.heads import Look
-from attention_core.pretrained.model import Kind
-from attention_core.pretrained.run import ModelRun
-from attention_core.recording import Recording, from_weights
-from attention_core.trace import AttentionTrace, Axis
+from attention_core.attention.recording import Recording, from_weights
+from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.explain.heads import Look
+from attention_core.hub.model import Kind
+from attention_core.hub.run import ModelRun
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports

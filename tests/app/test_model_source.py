@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from attention_core.pretrained import load
-from attention_core.pretrained.catalogue import PACKAGE, local_models
+from attention_core.hub import load
+from attention_core.hub.catalogue import PACKAGE, local_models
 from tests import tiny_hub
 
 SCRIPT = """
@@ -200,8 +200,8 @@ def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monk
 
 
 def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):
-    monkeypatch.setattr("attention_core.pretrained.catalogue.PACKAGE", "no-such-package")
-    monkeypatch.setattr("attention_core.pretrained.catalogue._own", lambda: iter(()))
+    monkeypatch.setattr("attention_core.hub.catalogue.PACKAGE", "no-such-package")
+    monkeypatch.setattr("attention_core.hub.catalogue._own", lambda: iter(()))
     page = opened()
     assert "No model is on this machine yet" in page.info[0].value
     assert not page.text

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from attention_core.data.record_presets import PRESETS
+from attention_core.topics.lookup.presets import PRESETS
 
 PAGE, OTHER = "pages/lookup.py", "pages/start.py"
 QUERIES = "lookup_queries"

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from attention_core.data.review_presets import PRESETS
-from attention_core.text.sentences import MOST_WORDS
+from attention_core.topics.matter.sentences import MOST_WORDS
 from attention_core.weights import weights_folder
 from ui.sentence import MOST_TYPED
 

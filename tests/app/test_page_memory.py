@@ -15,7 +15,7 @@ import torch
 
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.models import build
-from attention_core.text.lengths import TRANSLATORS
+from attention_core.topics.translate.lengths import TRANSLATORS
 from attention_core.weights import FOLDER, write_weights
 
 PAGE, OTHER = "pages/memory.py", "pages/start.py"

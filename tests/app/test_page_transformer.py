@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from attention_core import cost
 from attention_core.data.sentence_presets import LAYERED
+from attention_core.topics.transformer import cost
 from attention_core.weights import weights_folder
 
 PAGE, OTHER, NAME = "pages/transformer.py", "pages/start.py", "transformer"
@@ -148,7 +148,7 @@ def test_all_kinds_of_positions_are_pictured(page, kind, told):
 
 def test_cost_is_measured_when_asked(page, monkeypatch):
     assert "Measured beforehand" in words(page)
-    monkeypatch.setattr("attention_core.cost.measure", lambda way, n, repeats: cost.CostRow(way, n, 0.01 * n, 0.02 * n))
+    monkeypatch.setattr(cost, "measure", lambda way, n, repeats: cost.CostRow(way, n, 0.01 * n, 0.02 * n))
     page.button(key="cost_measure").click()
     settled(page)
     assert "Just measured here." in words(page)

@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
-from attention_core.text.translation import french_prefix
+from attention_core.topics.translate.translation import french_prefix
 
 PAGE, OTHER = "pages/translate.py", "pages/start.py"
 

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from attention_core.data.tables import write_npz
-from attention_core.workbench import PIXELS, PRESETS, SCORINGS, trace_of
+from attention_core.topics.vectors import PIXELS, PRESETS, SCORINGS, trace_of
+from attention_core.topics.vectors.tables import write_npz
 
 
 @pytest.fixture

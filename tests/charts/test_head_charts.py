@@ -12,13 +12,13 @@ import pytest
 import torch
 from PIL import Image
 
+from attention_core.attention.recording import from_weights
+from attention_core.attention.trace import AttentionTrace, Axis
 from attention_core.charts import mosaic as mosaic_module
 from attention_core.charts.head_maps import distance_chart, layer_head_map
 from attention_core.charts.heads import heads_chart
 from attention_core.charts.mosaic import UNIFORM_AT, mosaic, own_ramp
-from attention_core.heads import Look, distances
-from attention_core.recording import from_weights
-from attention_core.trace import AttentionTrace, Axis
+from attention_core.explain.heads import Look, distances
 
 
 def of_weights(weights) -> AttentionTrace:

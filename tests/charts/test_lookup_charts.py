@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from attention_core.attention.trace import Axis, Role
 from attention_core.charts.lookup import bump_chart, recall_chart, regression_chart, sweep_chart
 from attention_core.charts.pairs import pair_map
-from attention_core.recall import Recall
-from attention_core.trace import Axis, Role
+from attention_core.topics.lookup.recall import Recall
 
 GENERATOR = np.random.default_rng(2)
 

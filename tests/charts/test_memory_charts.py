@@ -11,7 +11,7 @@ import pytest
 from attention_core.charts.lengths import NAME_HEIGHT, length_chart, spread_out
 from attention_core.charts.memory import DECADES, fading_chart, gradient_heatmap, gradient_ramp, over_time
 from attention_core.charts.palette import signed_ramp
-from attention_core.text.lengths import TRANSLATORS, ByLength
+from attention_core.topics.translate.lengths import TRANSLATORS, ByLength
 
 WORDS = ["red", "<b>", "red", "end"]
 MATRIX = np.where(np.tri(4, dtype=bool), np.random.default_rng(0).random((4, 4)) + 0.01, np.nan)

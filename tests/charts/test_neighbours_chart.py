@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 
 from attention_core.charts.neighbours import neighbours_chart
-from attention_core.text.word_space import Neighbour, Usual
+from attention_core.topics.matter.word_space import Neighbour, Usual
 
 NEAR = [
     Neighbour("fine", 1.0, 2.0, Usual(30, 1.5, 0.5)),

@@ -6,8 +6,8 @@ import altair as alt
 import numpy as np
 import pytest
 
+from attention_core.attention.trace import Role
 from attention_core.charts.reading import Strip, columns_chart, region_chart, strips_chart
-from attention_core.trace import Role
 
 GENERATOR = np.random.default_rng(0)
 PAPER = np.full((48, 192, 4), 255, np.uint8)

@@ -7,6 +7,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from attention_core.attention.trace import Axis, Role
 from attention_core.charts import (
     INK_RAMP,
     contact_sheet,
@@ -17,7 +18,6 @@ from attention_core.charts import (
     probability_bars,
     weights_ramp,
 )
-from attention_core.trace import Axis, Role
 
 GENERATOR = np.random.default_rng(0)
 PAPER = np.full((60, 60, 3), 255, np.uint8)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
+from attention_core.attention.positions import by_distance, rotary_angles
+from attention_core.attention.trace import AttentionTrace, Axis
 from attention_core.charts.cost import cost_chart
 from attention_core.charts.heads import heads_chart, masked_weights, said_chart, worth_chart
 from attention_core.charts.mosaic import mosaic
 from attention_core.charts.positions import distance_chart, hands_chart
-from attention_core.cost import CostRow
-from attention_core.positions import by_distance, rotary_angles
-from attention_core.trace import AttentionTrace, Axis
+from attention_core.topics.transformer.cost import CostRow
 
 
 def valid(chart) -> dict:

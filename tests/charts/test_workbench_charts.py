@@ -4,12 +4,12 @@ import altair as alt
 import numpy as np
 import pytest
 
+from attention_core.attention.trace import Role
 from attention_core.charts import ramp_for, signed_ramp, weights_ramp
 from attention_core.charts.hull import hull_chart
 from attention_core.charts.neuron import neuron_chart, pair_cells
 from attention_core.charts.product import Factor, product_cell, product_chart, short
 from attention_core.charts.softmax import column_bars, stacked_sum
-from attention_core.trace import Role
 
 GENERATOR = np.random.default_rng(0)
 LEFT, RIGHT = GENERATOR.normal(size=(3, 2)), GENERATOR.normal(size=(2, 4))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention_core.intervene import Intervention
+from attention_core.attention.interventions import Intervention
 from attention_core.models.transformer import Transformer, TransformerConfig
-from attention_core.text.ablation import Edited, Head, head_worth, switched_off
-from attention_core.text.habits import habit_words, habits
-from attention_core.text.translation import explain_layers, read_source, translation_of
-from attention_core.text.word_view import piece_probabilities
+from attention_core.topics.transformer.ablation import Edited, Head, head_worth, switched_off
+from attention_core.topics.transformer.habits import habit_words, habits
+from attention_core.topics.translate.translation import explain_layers, read_source, translation_of
+from attention_core.topics.translate.word_view import piece_probabilities
 
 SMALL = TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=32, dropout=0.0)
 SAID = [10, 200, 37, 3]

@@ -9,8 +9,8 @@ from attention_core.data.alignments import read_alignments
 from attention_core.data.mnist import DataError
 from attention_core.data.words import SPACE, bare, english_words, french_words
 from attention_core.evaluate.alignment import _spaced, attention_between, evaluate_alignment
+from attention_core.explain.alignment import AlignedPair, alignment_error, merge_to_words, strongest_links
 from attention_core.models import Translator, TranslatorConfig
-from attention_core.text.alignment import AlignedPair, alignment_error, merge_to_words, strongest_links
 
 
 def test_pieces_of_a_source_word_add_up_and_those_of_a_target_word_are_averaged():

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention_core import AttentionTrace, Axis
-from attention_core.arithmetic import cell_formula, number, row_table
+from attention_core.explain.arithmetic import cell_formula, number, row_table
 
 
 @pytest.fixture

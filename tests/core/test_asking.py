@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.asking import EXAMPLES, answers_to, count_in, fitting_questions, owners, regions_of, see, without
 from attention_core.data.drawn_digits import drawn_digits
 from attention_core.data.questions import ANSWERS, Kind, Question
 from attention_core.data.scene_presets import SCENES, scene_strokes
 from attention_core.data.scene_questions import Item, answer
 from attention_core.data.strokes import draw_paths
 from attention_core.models import build, load
+from attention_core.topics.ask import (
+    EXAMPLES,
+    answers_to,
+    count_in,
+    fitting_questions,
+    owners,
+    regions_of,
+    see,
+    without,
+)
 
 SIDE = 320
 

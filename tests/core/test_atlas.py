@@ -11,10 +11,10 @@ from torch.overrides import TorchFunctionMode
 from attention_core import AttentionTrace, Axis
 from attention_core.atlas import TILE, Atlas, cells, matrix, survey
 from attention_core.atlas import blocks as blocks_of
-from attention_core.capped import Capped
-from attention_core.intervene import Intervention
-from attention_core.recording import from_weights
-from attention_core.scores import Additive, Cosine, General, Location, ScaledDot
+from attention_core.attention.capped import Capped
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.recording import from_weights
+from attention_core.attention.scores import Additive, Cosine, General, Location, ScaledDot
 
 N_QUERIES, N_KEYS, D, HEADS = 530, 610, 5, 4
 

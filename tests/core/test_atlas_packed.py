@@ -13,9 +13,9 @@ from attention_core.atlas.landmarks import landmarks, strongest
 from attention_core.atlas.made_up import HEADS, made_up, passage
 from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack, unpack
 from attention_core.atlas.size import kept_bytes, matrix_bytes
-from attention_core.pretrained.length import MOST_TOKENS, affordable_tokens
-from attention_core.pretrained.run import ModelRun
-from attention_core.recording import Recording, from_weights
+from attention_core.attention.recording import Recording, from_weights
+from attention_core.hub.length import MOST_TOKENS, affordable_tokens
+from attention_core.hub.run import ModelRun
 
 N, D = 700, 8
 

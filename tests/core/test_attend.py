@@ -11,7 +11,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, Intervention, attend, merge_heads, split_heads
-from attention_core.scores import Cosine, Dot, ScaledDot
+from attention_core.attention.scores import Cosine, Dot, ScaledDot
 
 
 @st.composite

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention_core.channels import (
+from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
+from attention_core.models.features import Layer
+from attention_core.topics.find import (
     channel_maps,
     most_looked_at,
     n_for_share,
@@ -16,9 +19,6 @@ from attention_core.channels import (
     pulls,
     score_formula,
 )
-from attention_core.intervene import NO_INTERVENTION, UNIFORM, Intervention
-from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
-from attention_core.models.features import Layer
 
 
 @pytest.fixture(scope="module")

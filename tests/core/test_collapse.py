@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.models import build
-from attention_core.text.collapse import LONGEST, collapse, cost, grown
+from attention_core.topics.translate.collapse import LONGEST, collapse, cost, grown
 
 TEXT = "The red chihuahua."
 

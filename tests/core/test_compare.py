@@ -6,7 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.compare import (
+from attention_core.attention.scores import Cosine, Dot, Location, printed_concat
+from attention_core.topics.scoring.compare import (
     PARAMETER_NAMES,
     SCORE_NAMES,
     compare,
@@ -18,8 +19,7 @@ from attention_core.compare import (
     score_field,
     seven_scores,
 )
-from attention_core.scores import Cosine, Dot, Location, printed_concat
-from attention_core.scoring_presets import VECTOR_PRESETS, random_vectors
+from attention_core.topics.scoring.presets import VECTOR_PRESETS, random_vectors
 
 
 def random_parameters(d, d_a=5, n_positions=6, seed=0):

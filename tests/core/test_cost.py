@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention_core import cost
-from attention_core.cost import CostRow, committed, expected_line, fitted_slope, layer_costs, measure, measure_all
+from attention_core.topics.transformer import cost
+from attention_core.topics.transformer.cost import (
+    CostRow,
+    committed,
+    expected_line,
+    fitted_slope,
+    layer_costs,
+    measure,
+    measure_all,
+)
 
 
 def test_both_kinds_of_attention_compute_the_same():

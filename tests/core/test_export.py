@@ -12,7 +12,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import AttentionTrace, Axis, Intervention
-from attention_core.scores import Cosine, ScaledDot
+from attention_core.attention.scores import Cosine, ScaledDot
 
 MASK = torch.ones(5, 7, dtype=torch.bool).tril()
 MASK[3] = False

@@ -10,11 +10,11 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, Axis, capture
-from attention_core.arithmetic import cell_formula, row_table
-from attention_core.attend import ROWS_AT_ONCE
-from attention_core.capped import Capped
-from attention_core.recording import from_weights
-from attention_core.scores import ScaledDot
+from attention_core.attention.attend import ROWS_AT_ONCE
+from attention_core.attention.capped import Capped
+from attention_core.attention.recording import from_weights
+from attention_core.attention.scores import ScaledDot
+from attention_core.explain.arithmetic import cell_formula, row_table
 
 N_HEADS, N_KEY_HEADS, N_QUERIES, N_KEYS, D_K, D_V = 4, 2, ROWS_AT_ONCE + 3, 11, 3, 5
 

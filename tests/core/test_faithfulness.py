@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_core import UNIFORM, AttentionTrace, Axis
-from attention_core.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
+from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from attention_core.heads import FarLook, far_look
-from attention_core.heads.striking import FAR
-from attention_core.recording import from_weights
+from attention_core.attention.recording import from_weights
+from attention_core.explain.heads import FarLook, far_look
+from attention_core.explain.heads.striking import FAR
 
 
 def layer(weights):

@@ -12,7 +12,9 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import trace_model
-from attention_core.heads import (
+from attention_core.attention.recording import Recording, from_weights
+from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.explain.heads import (
     Look,
     Patches,
     distances,
@@ -32,10 +34,8 @@ from attention_core.heads import (
     through_layers,
     without_sinks,
 )
-from attention_core.pretrained.model import Kind
-from attention_core.pretrained.run import ModelRun
-from attention_core.recording import Recording, from_weights
-from attention_core.trace import AttentionTrace, Axis
+from attention_core.hub.model import Kind
+from attention_core.hub.run import ModelRun
 
 IDS = torch.randint(3, 90, (1, 9), generator=torch.Generator().manual_seed(0))
 
@@ -129,7 +129,7 @@ def test_numbers_of_a_head_are_those_of_its_written_out_weights(family, request)
 def test_long_inputs_are_summed_up_in_blocks(monkeypatch, llama):
     trace = llama.traces[0]
     whole = summarise(trace, 3, {0})
-    monkeypatch.setattr("attention_core.trace.ROWS_AT_ONCE", 4)
+    monkeypatch.setattr("attention_core.attention.trace.ROWS_AT_ONCE", 4)
     in_blocks = summarise(replace(trace), 3, {0})
     for name in whole.__dataclass_fields__:
         assert getattr(in_blocks, name) == pytest.approx(getattr(whole, name), abs=1e-5)

@@ -9,7 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import Recording, trace_model
-from attention_core.heads import distances, distances_head_for_head, groups
+from attention_core.explain.heads import distances, distances_head_for_head, groups
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_it_is_the_distance_that_heads_have_from_each_other(model):
 
 
 def test_one_distance_by_hand():
-    from attention_core.recording import from_weights
+    from attention_core.attention.recording import from_weights
 
     p, q = torch.tensor([[[1.0, 0.0]]]), torch.tensor([[[0.5, 0.5]]])
     traces = [from_weights(one, name="encoder.0.self", note="", mechanism="") for one in (p, q)]

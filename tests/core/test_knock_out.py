@@ -12,9 +12,9 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
-from attention_core.pretrained import knock_out
-from attention_core.pretrained.inputs import text_inputs
-from attention_core.pretrained.knock_out import (
+from attention_core.hub import knock_out
+from attention_core.hub.inputs import text_inputs
+from attention_core.hub.knock_out import (
     KnockOutMap,
     cosine_change,
     divergence,
@@ -24,10 +24,10 @@ from attention_core.pretrained.knock_out import (
     outcomes,
     sentence_change,
 )
-from attention_core.pretrained.language import expected, log_probabilities
-from attention_core.pretrained.load import load_pretrained
-from attention_core.pretrained.model import Kind, ModelError, Pretrained
-from attention_core.pretrained.own import own_language_model
+from attention_core.hub.language import expected, log_probabilities
+from attention_core.hub.load import load_pretrained
+from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.own import own_language_model
 
 GPT = {
     "vocab_size": 60,

@@ -11,9 +11,9 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
-from attention_core.pretrained.cache import kept, lengths_kept, measure_step
-from attention_core.pretrained.generation import begin, end_tokens, grow
-from attention_core.pretrained.language import (
+from attention_core.hub.cache import kept, lengths_kept, measure_step
+from attention_core.hub.generation import begin, end_tokens, grow
+from attention_core.hub.language import (
     expected,
     expected_in_place,
     pick,
@@ -21,7 +21,7 @@ from attention_core.pretrained.language import (
     probabilities,
     token_text,
 )
-from attention_core.pretrained.model import Kind, ModelError, Pretrained
+from attention_core.hub.model import Kind, ModelError, Pretrained
 from tests import tiny_models
 from tests.tiny_models import ENDS
 

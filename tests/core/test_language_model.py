@@ -13,7 +13,7 @@ from attention_core.data.language_pieces import START, WINDOW, pieces, tokenizer
 from attention_core.data.mnist import DataError
 from attention_core.data.tatoeba import english_sentences
 from attention_core.evaluate.language import bits_of, evaluate_language
-from attention_core.hugging_face import run_model
+from attention_core.hub.tracing import run_model
 from attention_core.train.language import LanguageTask
 from attention_core.train.loop import Moment
 from attention_core.weights import read_card

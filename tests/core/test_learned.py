@@ -9,7 +9,7 @@ from torch.testing import assert_close
 from attention_core.data.pieces import pieces
 from attention_core.data.sentence_presets import LEARNED
 from attention_core.data.tatoeba import words_of
-from attention_core.text.learned import learning_of, sharpness
+from attention_core.topics.translate.learned import learning_of, sharpness
 
 
 def snapshots(n_moments=3):

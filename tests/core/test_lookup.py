@@ -10,8 +10,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.arithmetic import cell_formula
-from attention_core.lookup import (
+from attention_core.explain.arithmetic import cell_formula
+from attention_core.topics.lookup.ngrams import WIDTH, embed, ngrams, place_of, plain, shared_runs
+from attention_core.topics.lookup.recall import fit_for_recall, garble, recall_among_noise
+from attention_core.topics.lookup.soft_lookup import (
     Records,
     exact_lookup,
     regression,
@@ -19,8 +21,6 @@ from attention_core.lookup import (
     temperature_sweep,
     value_labels,
 )
-from attention_core.ngrams import WIDTH, embed, ngrams, place_of, plain, shared_runs
-from attention_core.recall import fit_for_recall, garble, recall_among_noise
 
 words = st.text("abcdefgh ", min_size=1, max_size=12).filter(str.strip)
 numbers = st.floats(-50, 50).map(lambda one: round(one, 3))

@@ -11,6 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.attention.interventions import UNIFORM
+from attention_core.attention.simplicial import pair_weights
 from attention_core.data.match3 import (
     MODULUS,
     PRESETS,
@@ -24,10 +26,8 @@ from attention_core.data.match3 import (
 from attention_core.data.mnist import DataError
 from attention_core.evaluate.__main__ import main as evaluate
 from attention_core.evaluate.match3 import accuracy
-from attention_core.intervene import UNIFORM
 from attention_core.models import build, load
 from attention_core.train.__main__ import main as train
-from attention_core.triples import pair_weights
 from attention_core.weights import read_card
 
 HEADS = ("match3-simplicial", "match3-pairwise")

@@ -9,7 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.models.translator import Translator, TranslatorConfig
-from attention_core.text.memory import (
+from attention_core.topics.memory.influence import (
     DIRECTIONS,
     both_ways,
     gradient_norms,

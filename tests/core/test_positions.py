@@ -7,9 +7,7 @@ import math
 import pytest
 import torch
 
-from attention_core.learned_positions import MISSING, N_NOTES, MelodyFiller, melodies
-from attention_core.learned_positions import NAME as LEARNED
-from attention_core.positions import (
+from attention_core.attention.positions import (
     alike_pair,
     by_distance,
     dot_products,
@@ -17,6 +15,8 @@ from attention_core.positions import (
     rotary_scores,
     sinusoidal,
 )
+from attention_core.topics.transformer.learned_positions import MISSING, N_NOTES, MelodyFiller, melodies
+from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.weights import read_card, read_weights
 
 

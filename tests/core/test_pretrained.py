@@ -14,13 +14,13 @@ from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 from attention_core import Recording, trace_model
-from attention_core.pretrained.catalogue import PACKAGE, find_local, local_models
-from attention_core.pretrained.inputs import MOST_GENERATED, text_inputs
-from attention_core.pretrained.load import load_pretrained
-from attention_core.pretrained.model import Kind, ModelError
-from attention_core.pretrained.pictures import picture_inputs
-from attention_core.pretrained.run import recording_run, run
-from attention_core.pretrained.tokens import readable
+from attention_core.hub.catalogue import PACKAGE, find_local, local_models
+from attention_core.hub.inputs import MOST_GENERATED, text_inputs
+from attention_core.hub.load import load_pretrained
+from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.pictures import picture_inputs
+from attention_core.hub.run import recording_run, run
+from attention_core.hub.tokens import readable
 from tests import tiny_hub
 
 TEXT = "The animal didn't cross the street."
@@ -371,7 +371,7 @@ def test_an_architecture_without_attention_that_settings_do_not_betray_is_told_a
     def fails(*args, **more):
         raise ValueError("FNetModel shows no attention")
 
-    monkeypatch.setattr("attention_core.pretrained.run.run_model", fails)
+    monkeypatch.setattr("attention_core.hub.run.run_model", fails)
     with pytest.raises(ModelError, match="shows no attention"):
         run(models[Kind.DECODER], text_inputs(models[Kind.DECODER], TEXT))
 
@@ -386,7 +386,7 @@ def test_numbers_that_are_none_are_told(folders, tmp_path):
 
 
 def test_a_long_output_keeps_its_last_positions(models, monkeypatch):
-    monkeypatch.setattr("attention_core.pretrained.run.MOST_LOGITS", len(models[Kind.DECODER].tokenizer) * 3)
+    monkeypatch.setattr("attention_core.hub.run.MOST_LOGITS", len(models[Kind.DECODER].tokenizer) * 3)
     decoder = models[Kind.DECODER]
     done = run(decoder, text_inputs(decoder, TEXT))
     assert done.logits.shape[0] == 3

@@ -9,16 +9,16 @@ from collections import namedtuple
 import pytest
 from huggingface_hub import constants
 
-from attention_core.pretrained import fetch as fetching
-from attention_core.pretrained import hub as looking
-from attention_core.pretrained import room
-from attention_core.pretrained.catalogue import PACKAGE, SUGGESTIONS, find_local, local_models
-from attention_core.pretrained.fetch import fetch
-from attention_core.pretrained.hub import cleaned, look_up
-from attention_core.pretrained.inputs import text_inputs
-from attention_core.pretrained.load import load_pretrained
-from attention_core.pretrained.model import Kind, ModelError
-from attention_core.pretrained.run import run
+from attention_core.hub import fetch as fetching
+from attention_core.hub import look_up as looking
+from attention_core.hub import room
+from attention_core.hub.catalogue import PACKAGE, SUGGESTIONS, find_local, local_models
+from attention_core.hub.fetch import fetch
+from attention_core.hub.inputs import text_inputs
+from attention_core.hub.load import load_pretrained
+from attention_core.hub.look_up import cleaned, look_up
+from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.run import run
 from tests import tiny_hub
 
 NAME = "someone/tiny-decoder"

@@ -9,7 +9,7 @@ import torch
 from attention_core.data.canvases import ink_picture
 from attention_core.data.scenes import READ_SIZE
 from attention_core.models.digit_reader import DigitReader, Reading
-from attention_core.reading import (
+from attention_core.topics.read import (
     Look,
     NumberRemark,
     Piece,

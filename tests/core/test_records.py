@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.data.record_presets import PRESETS
-from attention_core.data.records import (
+from attention_core.topics.lookup.presets import PRESETS
+from attention_core.topics.lookup.records import (
     MAX_QUERIES,
     MAX_RECORDS,
     MAX_TEXT,
@@ -17,7 +17,7 @@ from attention_core.data.records import (
     read_queries,
     usable_records,
 )
-from attention_core.lookup import exact_lookup, soft_lookup
+from attention_core.topics.lookup.soft_lookup import exact_lookup, soft_lookup
 
 
 def table(*rows, numeric=(False, True)):

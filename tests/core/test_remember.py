@@ -11,10 +11,10 @@ import torch
 from attention_core.evaluate.forgetting import NAME, NETWORKS, forgetting_of, read_forgetting
 from attention_core.models import MODELS
 from attention_core.models.translator import Translator, TranslatorConfig
-from attention_core.text.lengths import TRANSLATORS, bleu_by_length
-from attention_core.text.memory import both_ways
-from attention_core.text.remember import MEASURES, norms_table, remember
-from attention_core.text.translation import read_source
+from attention_core.topics.memory.influence import both_ways
+from attention_core.topics.memory.overview import MEASURES, norms_table, remember
+from attention_core.topics.translate.lengths import TRANSLATORS, bleu_by_length
+from attention_core.topics.translate.translation import read_source
 
 SENTENCE = "The xylophone player left."
 

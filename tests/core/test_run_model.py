@@ -11,7 +11,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
-from attention_core.hugging_face import run_ablations
+from attention_core.hub.tracing import run_ablations
 from tests.tiny_models import ENDS, GPT, PATCHES, SIZES, T5
 
 GENERATOR = torch.Generator().manual_seed(0)

@@ -5,7 +5,13 @@ import math
 import pytest
 import torch
 
-from attention_core.scaling import DIMENSIONS, example_weights, measure_scale, random_scores, softmax_jacobian_norm
+from attention_core.topics.scoring.scaling import (
+    DIMENSIONS,
+    example_weights,
+    measure_scale,
+    random_scores,
+    softmax_jacobian_norm,
+)
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attend import attend
-from attention_core.compare import SCORE_NAMES, seven_scores
-from attention_core.trace import AttentionTrace, Axis
+from attention_core.attention.attend import attend
+from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.topics.scoring.compare import SCORE_NAMES, seven_scores
 
 TOLERANCE = 1e-10
 D_A, N_POSITIONS = 3, 32

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.scores import (
+from attention_core.attention.scores import (
     Additive,
     Concat,
     Cosine,

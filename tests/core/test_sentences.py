@@ -9,16 +9,16 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.attend import attend
+from attention_core.attention.attend import attend
+from attention_core.attention.interventions import Intervention
 from attention_core.data.mnist import DataError
 from attention_core.data.polarity import read_reviews, split_reviews
 from attention_core.data.review_pieces import N_COLUMNS, PAD, UNKNOWN, frequent_words, review_words
 from attention_core.data.review_presets import BANK, PRESETS
 from attention_core.evaluate.__main__ import main as evaluate
-from attention_core.intervene import Intervention
 from attention_core.models import build, load
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, hide_words
-from attention_core.text.sentences import (
+from attention_core.topics.matter.sentences import (
     MOST_WORDS,
     batch_of,
     erase_each,
@@ -31,7 +31,7 @@ from attention_core.text.sentences import (
     sentences_with,
     weights_of,
 )
-from attention_core.text.word_space import nearest_words, neighbours_in_place, usual_weights
+from attention_core.topics.matter.word_space import nearest_words, neighbours_in_place, usual_weights
 from attention_core.train.__main__ import main as train
 from attention_core.train.sentiment import epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights

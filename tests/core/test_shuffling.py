@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from attention_core.models.transformer import Transformer, TransformerConfig
-from attention_core.text.shuffling import compare_orders, movable_words, reordered, word_order
-from attention_core.text.translation import read_source
+from attention_core.topics.transformer.shuffling import compare_orders, movable_words, reordered, word_order
+from attention_core.topics.translate.translation import read_source
 
 SMALL = TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=32, dropout=0.0)
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from attention_core.data.tables import (
+from attention_core.topics.vectors import PRESETS, Mode, Problem, Settings
+from attention_core.topics.vectors.tables import (
     TableError,
     parse_cells,
     parse_number,
@@ -17,7 +18,6 @@ from attention_core.data.tables import (
     write_csv,
     write_npz,
 )
-from attention_core.workbench import PRESETS, Mode, Problem, Settings
 
 NUMBERS = arrays(np.float64, st.tuples(st.integers(1, 32), st.integers(1, 32)), elements=st.floats(-1e6, 1e6))
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, Axis, Intervention
-from attention_core.attend import ROWS_AT_ONCE
-from attention_core.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot
+from attention_core.attention.attend import ROWS_AT_ONCE
+from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot
 
 N_HEADS, D_K, D_V = 2, 3, 5
 

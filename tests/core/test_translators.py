@@ -7,13 +7,20 @@ import math
 import pytest
 import torch
 
+from attention_core.attention.interventions import Intervention
 from attention_core.data.pieces import END, START, pieces
-from attention_core.intervene import Intervention
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build
+from attention_core.models.beam_search import beam_search, greedy
 from attention_core.models.translator import SCORINGS
 from attention_core.models.translator_steps import Labels
-from attention_core.text.decode import beam_search, greedy
-from attention_core.text.translation import explain, explain_layers, next_pieces, read_source, translate, translation_of
+from attention_core.topics.translate.translation import (
+    explain,
+    explain_layers,
+    next_pieces,
+    read_source,
+    translate,
+    translation_of,
+)
 
 SENTENCE = "The red car is in front of the house."
 NAMES = [*SCORINGS, "transformer"]

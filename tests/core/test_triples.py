@@ -8,9 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.intervene import Intervention
-from attention_core.trace import AttentionTrace, Axis
-from attention_core.triples import (
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.simplicial import (
     others,
     pair_axis,
     pair_products,
@@ -19,6 +18,7 @@ from attention_core.triples import (
     pairs_of_others,
     simplicial_attend,
 )
+from attention_core.attention.trace import AttentionTrace, Axis
 
 sizes = st.integers(1, 7)
 

@@ -11,8 +11,19 @@ from torch.testing import assert_close
 from attention_core.data.pieces import END, START
 from attention_core.models import build
 from attention_core.models.transformer import Transformer, TransformerConfig
-from attention_core.text.translation import explain, explain_layers, french_prefix, read_source, translation_of
-from attention_core.text.word_view import mean_over_heads, piece_probabilities, sentence_probability, word_view
+from attention_core.topics.translate.translation import (
+    explain,
+    explain_layers,
+    french_prefix,
+    read_source,
+    translation_of,
+)
+from attention_core.topics.translate.word_view import (
+    mean_over_heads,
+    piece_probabilities,
+    sentence_probability,
+    word_view,
+)
 
 SOURCE = read_source("My chihuahua sleeps.")
 FINISHED = translation_of([*french_prefix("Mon chihuahua dort."), END])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from attention_core.data.pieces import UNKNOWN, Pieces, pieces
 from attention_core.data.words import bare, english_words, french_spans, french_words, join_words, normalise
-from attention_core.text.translation import french_prefix, read_source, translation_of
+from attention_core.topics.translate.translation import french_prefix, read_source, translation_of
 from attention_core.weights import WeightsError
 
 

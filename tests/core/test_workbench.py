@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_core.workbench import (
+from attention_core.topics.vectors import (
     MASKS,
     PRESETS,
     SCALES,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.workbench import PRESETS, SCORINGS, Problem, Settings, trace_of
-from attention_core.workbench.cells import cell_arithmetic
-from attention_core.workbench.softmax import softmax_parts
+from attention_core.topics.vectors import PRESETS, SCORINGS, Problem, Settings, trace_of
+from attention_core.topics.vectors.cells import cell_arithmetic
+from attention_core.topics.vectors.softmax import softmax_parts
 
 
 @pytest.mark.parametrize("name", PRESETS)

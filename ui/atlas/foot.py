@@ -7,8 +7,8 @@ import io
 import numpy as np
 import streamlit as st
 
-from attention_core.scores import Dot, ScaledDot
-from attention_core.trace import AttentionTrace
+from attention_core.attention.scores import Dot, ScaledDot
+from attention_core.attention.trace import AttentionTrace
 from ui.atlas.shelf import Shelf
 
 NOTEBOOK = """import numpy as np, torch

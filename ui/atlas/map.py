@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -13,11 +12,12 @@ import streamlit as st
 from attention_core.atlas import TILE
 from attention_core.atlas.packed import has_mask
 from attention_core.charts.palette import VIRIDIS
+from attention_core.files import find_file
 from ui.atlas.messages import asked_for, axis_entry, label_entry, packed_tiles
 from ui.atlas.shelf import Shelf
 from ui.atlas.sources import write_address
 
-ASSETS = Path(__file__).parents[1] / "assets"
+ASSETS = find_file("ui/assets")
 PARTS = ("atlas_tiles.js", "atlas_paint.js", "atlas_view.js", "atlas_drawing.js", "atlas_map.js")
 SCRIPT = "\n".join((ASSETS / part).read_text(encoding="utf-8") for part in PARTS).encode()
 START = (ASSETS / "atlas_start.js").read_text(encoding="utf-8")

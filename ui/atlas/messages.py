@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from attention_core.trace import Axis
+from attention_core.attention.trace import Axis
 from ui.atlas.shelf import Shelf
 
 MOST_TILES, MOST_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40

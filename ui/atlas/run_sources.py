@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 
 from attention_core.data.long_text import THE_LIGHTHOUSE
-from attention_core.pretrained.length import MOST_TOKENS, affordable_tokens
-from attention_core.pretrained.model import Kind, ModelError
-from attention_core.pretrained.run import ModelRun
+from attention_core.hub.length import MOST_TOKENS, affordable_tokens
+from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.run import ModelRun
 from ui.atlas.sources import RUN, TEXT, Source, complain
 from ui.model.recording import opened_run, uploaded_run
 from ui.model.runs import TextInput, latest, prepared_of, pretrained_of, run_of

@@ -15,7 +15,7 @@ from attention_core.atlas import Atlas, Tile
 from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
-from attention_core.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace
 from ui.models import COMPUTE, spare_imports
 
 MOST_PACKED = 150

@@ -11,8 +11,8 @@ import streamlit as st
 import torch
 
 from attention_core.atlas.made_up import ECHO, HEADS, made_up, passage
+from attention_core.attention.trace import AttentionTrace
 from attention_core.data.drawing import Remark, prepare
-from attention_core.trace import AttentionTrace
 from ui.canvas import Pad, digit_presets, drawn_elsewhere, render_strokes
 from ui.digits import ask
 from ui.labels import literal

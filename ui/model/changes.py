@@ -6,14 +6,14 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention.trace import Role
 from attention_core.charts.language import before_after_chart
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.picture import picture
-from attention_core.pretrained.knock_out import Head, cosine_change, divergence, sentence_change
-from attention_core.pretrained.language import log_probabilities, predicts_words, token_text
-from attention_core.pretrained.model import Kind, ModelError
-from attention_core.pretrained.run import ModelRun
-from attention_core.trace import Role
+from attention_core.hub.knock_out import Head, cosine_change, divergence, sentence_change
+from attention_core.hub.language import log_probabilities, predicts_words, token_text
+from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.run import ModelRun
 from ui.labels import distinct, literal
 from ui.model.chips import Chip, chips, chosen_chip
 from ui.model.expectations import hidden_logits, hidden_place

@@ -6,12 +6,13 @@ A component rather than a chart: tokens keep their spaces and wrap as text does,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
 
-ASSETS = Path(__file__).parents[1] / "assets"
+from attention_core.files import find_file
+
+ASSETS = find_file("ui/assets")
 
 _component = st.components.v2.component(
     "token_chips",

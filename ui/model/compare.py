@@ -6,10 +6,10 @@ from weakref import ref
 
 import streamlit as st
 
-from attention_core.heads import PLAIN, Look, distances_head_for_head, groups, habit
-from attention_core.pretrained.model import Kind, ModelError
-from attention_core.pretrained.run import ModelRun
-from attention_core.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace
+from attention_core.explain.heads import PLAIN, Look, distances_head_for_head, groups, habit
+from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.run import ModelRun
 from ui.labels import literal
 from ui.layout import section
 from ui.model.glance import glance_picture, summaries_of

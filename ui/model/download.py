@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from attention_core.pretrained.fetch import fetch
-from attention_core.pretrained.hub import Candidate
-from attention_core.pretrained.model import ModelError
+from attention_core.hub.fetch import fetch
+from attention_core.hub.look_up import Candidate
+from attention_core.hub.model import ModelError
 
 
 class _Stopped(Exception):

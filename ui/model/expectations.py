@@ -6,9 +6,9 @@ import math
 
 from torch import Tensor
 
-from attention_core.pretrained.knock_out import Head
-from attention_core.pretrained.language import Expected, expected_in_place
-from attention_core.pretrained.run import ModelRun
+from attention_core.hub.knock_out import Head
+from attention_core.hub.language import Expected, expected_in_place
+from attention_core.hub.run import ModelRun
 from ui.model.kept import kept
 from ui.model.runs import ModelInput, prepared_of, pretrained_of
 

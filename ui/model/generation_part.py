@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention_core.attention.trace import Role
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.pretrained.generation import Generation
-from attention_core.pretrained.language import expected, pick, token_text
-from attention_core.pretrained.model import ModelError
-from attention_core.pretrained.run import ModelRun
-from attention_core.trace import Role
+from attention_core.hub.generation import Generation
+from attention_core.hub.language import expected, pick, token_text
+from attention_core.hub.model import ModelError
+from attention_core.hub.run import ModelRun
 from ui.labels import literal
 from ui.layout import section
 from ui.model.cache_part import kv_cache

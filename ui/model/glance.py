@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core.charts.heads import heads_chart
 from attention_core.charts.mosaic import Mosaic, mosaic
-from attention_core.heads import (
+from attention_core.explain.heads import (
     PLAIN,
     HeadSummary,
     Look,
@@ -19,7 +19,7 @@ from attention_core.heads import (
     special_keys,
     summaries,
 )
-from attention_core.pretrained.run import ModelRun
+from attention_core.hub.run import ModelRun
 from ui.layout import section
 from ui.model.handed_over import what_is_shown
 from ui.model.kept import kept

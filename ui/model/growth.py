@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention_core.attention.trace import Role
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import weights_ramp
-from attention_core.heads.groups import groups, kind_of
-from attention_core.pretrained.generation import Generation
-from attention_core.pretrained.run import ModelRun
-from attention_core.trace import Role
+from attention_core.explain.heads.groups import groups, kind_of
+from attention_core.hub.generation import Generation
+from attention_core.hub.run import ModelRun
 from ui.layout import section
 from ui.model.state import chosen
 

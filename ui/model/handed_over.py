@@ -6,9 +6,9 @@ import unicodedata
 
 import streamlit as st
 
-from attention_core.heads import Look, has_values, special_keys
-from attention_core.pretrained.run import ModelRun
-from attention_core.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace
+from attention_core.explain.heads import Look, has_values, special_keys
+from attention_core.hub.run import ModelRun
 from ui.labels import literal
 from ui.model.state import chosen_trace
 

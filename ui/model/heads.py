@@ -8,14 +8,23 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts.head_maps import distance_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import weights_ramp
-from attention_core.heads import METRICS, distances, distances_from, groups, habit, patches_of, rollout, special_keys
-from attention_core.heads.similarity import MOST_HEADS, Distances
-from attention_core.heads.summary import summarised_queries
-from attention_core.pretrained.run import ModelRun
-from attention_core.trace import AttentionTrace, Role
+from attention_core.explain.heads import (
+    METRICS,
+    distances,
+    distances_from,
+    groups,
+    habit,
+    patches_of,
+    rollout,
+    special_keys,
+)
+from attention_core.explain.heads.similarity import MOST_HEADS, Distances
+from attention_core.explain.heads.summary import summarised_queries
+from attention_core.hub.run import ModelRun
 from ui.layout import section
 from ui.model.glance import summaries_of
 from ui.model.head_map import head_map

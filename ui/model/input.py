@@ -8,8 +8,8 @@ from io import BytesIO
 import streamlit as st
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from attention_core.pretrained.inputs import MOST_TOKENS
-from attention_core.pretrained.model import Kind, Pretrained
+from attention_core.hub.inputs import MOST_TOKENS
+from attention_core.hub.model import Kind, Pretrained
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.model.runs import ModelInput, PictureInput, TextInput
 

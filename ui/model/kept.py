@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from attention_core.pretrained.run import ModelRun
+from attention_core.hub.run import ModelRun
 from ui.models import COMPUTE
 
 MOST = 48

@@ -7,11 +7,11 @@ import streamlit as st
 
 from attention_core.charts.head_maps import layer_head_map
 from attention_core.charts.heatmap import MAX_RECT_SIDE
-from attention_core.heads.groups import groups
-from attention_core.pretrained.knock_out import Effect, Head, KnockOutMap, every_head, fill
-from attention_core.pretrained.language import predicts_words
-from attention_core.pretrained.model import Kind, ModelError
-from attention_core.pretrained.run import ModelRun
+from attention_core.explain.heads.groups import groups
+from attention_core.hub.knock_out import Effect, Head, KnockOutMap, every_head, fill
+from attention_core.hub.language import predicts_words
+from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.run import ModelRun
 from ui.layout import section
 from ui.model.changes import show_change
 from ui.model.kept import kept

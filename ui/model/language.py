@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention_core.attention.trace import Role
 from attention_core.charts.bars import bars
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.pretrained.language import expected, predicts_words
-from attention_core.pretrained.model import Kind, ModelError
-from attention_core.pretrained.run import ModelRun
-from attention_core.trace import Role
+from attention_core.hub.language import expected, predicts_words
+from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.run import ModelRun
 from ui.labels import distinct
 from ui.layout import section
 from ui.model.cache_part import kv_cache

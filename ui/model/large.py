@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.trace import AttentionTrace, Role
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
-from attention_core.heads import Look, matrix_for
-from attention_core.trace import AttentionTrace, Role
+from attention_core.explain.heads import Look, matrix_for
 from ui.model.handed_over import what_is_shown
 from ui.model.state import choose
 

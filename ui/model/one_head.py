@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.heads import PLAIN, Look
-from attention_core.pretrained.run import ModelRun
-from attention_core.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.explain.heads import PLAIN, Look
+from attention_core.hub.run import ModelRun
 from ui.export import export_bar
 from ui.labels import literal
 from ui.layout import section

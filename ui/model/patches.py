@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from attention_core.charts.overlay import overlay
-from attention_core.heads import Patches
-from attention_core.pretrained.run import ModelRun
+from attention_core.explain.heads import Patches
+from attention_core.hub.run import ModelRun
 from ui.labels import distinct
 from ui.model.state import choose
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.pretrained.run import ModelRun
+from attention_core.hub.run import ModelRun
 from ui.opened import opened_recording
 
 MOST_MEGABYTES = 1000
@@ -71,8 +71,8 @@ def _uploaded(file_id: str, name: str, _upload: Any) -> ModelRun:
 
 
 def _read(path: Path, name: str) -> ModelRun:
-    from attention_core.pretrained.run import recording_run
-    from attention_core.recording_file import load_recording
+    from attention_core.attention.recording_file import load_recording
+    from attention_core.hub.run import recording_run
 
     recording = load_recording(path, most_bytes=MOST_MEGABYTES * 1_000_000)
     if not recording.traces:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.pretrained.model import ModelError
-from attention_core.pretrained.run import ModelRun
+from attention_core.hub.model import ModelError
+from attention_core.hub.run import ModelRun
 from ui.model.input import choose_input
 from ui.model.recording import opened_run, uploaded_run
 from ui.model.runs import Latest, pretrained_of, remember, run_of

@@ -13,14 +13,14 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from attention_core.pretrained.catalogue import find_local
-from attention_core.pretrained.inputs import MOST_TOKENS, Prepared, text_inputs
-from attention_core.pretrained.load import load_pretrained
-from attention_core.pretrained.model import ModelError, Pretrained
-from attention_core.pretrained.own import own_language_model
-from attention_core.pretrained.pictures import picture_inputs
-from attention_core.pretrained.room import NoMemory
-from attention_core.pretrained.run import ModelRun, run
+from attention_core.hub.catalogue import find_local
+from attention_core.hub.inputs import MOST_TOKENS, Prepared, text_inputs
+from attention_core.hub.load import load_pretrained
+from attention_core.hub.model import ModelError, Pretrained
+from attention_core.hub.own import own_language_model
+from attention_core.hub.pictures import picture_inputs
+from attention_core.hub.room import NoMemory
+from attention_core.hub.run import ModelRun, run
 from ui.models import COMPUTE
 
 MOST_LOADED = 3

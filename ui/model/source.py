@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from attention_core.pretrained.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, LocalModel, local_models
-from attention_core.pretrained.hub import Candidate, is_path, look_up
-from attention_core.pretrained.model import ModelError
-from attention_core.pretrained.room import HOSTED, NoMemory, in_megabytes, is_hosted, most_model_bytes
+from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, LocalModel, local_models
+from attention_core.hub.look_up import Candidate, is_path, look_up
+from attention_core.hub.model import ModelError
+from attention_core.hub.room import HOSTED, NoMemory, in_megabytes, is_hosted, most_model_bytes
 from ui.model.download import downloads
 from ui.model.runs import make_room, pretrained_of
 

@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from attention_core.heads import far_look, groups
-from attention_core.pretrained.model import Kind
-from attention_core.pretrained.run import ModelRun
-from attention_core.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace
+from attention_core.explain.heads import far_look, groups
+from attention_core.hub.model import Kind
+from attention_core.hub.run import ModelRun
 
 
 class Chosen(NamedTuple):
     """What is looked at; always inside the run for which it was asked.
 
     Attributes:
-        group: one of attention_core.heads.groups, such as "encoder self".
+        group: one of attention_core.explain.heads.groups, such as "encoder self".
         layer: of the group, from 0.
         head: of the layer, from 0.
         query: row of the weights, from 0.

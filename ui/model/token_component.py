@@ -8,15 +8,15 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 
+from attention_core.files import find_file
 from ui.model.state import choose
 
-ASSETS = Path(__file__).parents[1] / "assets"
+ASSETS = find_file("ui/assets")
 
 _component = st.components.v2.component(
     "token_view",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.heads import Look
-from attention_core.pretrained.language import predicts_words
-from attention_core.pretrained.run import ModelRun
+from attention_core.explain.heads import Look
+from attention_core.hub.language import predicts_words
+from attention_core.hub.run import ModelRun
 from ui.model.compare import side_by_side
 from ui.model.heads import heads_section, rollout_section, similar_section
 from ui.model.knock_out import knock_out

@@ -10,10 +10,10 @@ from typing import Any
 import streamlit as st
 from torch import Tensor
 
-from attention_core.pretrained.generation import Generation, begin, end_tokens, grow, most_positions
-from attention_core.pretrained.language import pick
-from attention_core.pretrained.model import Kind
-from attention_core.pretrained.tokens import readable
+from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
+from attention_core.hub.language import pick
+from attention_core.hub.model import Kind
+from attention_core.hub.tokens import readable
 from ui.model.runs import ALSO_FORGOTTEN, ModelInput, prepared_of, pretrained_of
 from ui.models import COMPUTE
 

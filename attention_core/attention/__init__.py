@@ -1,0 +1,1 @@
+"""Attention itself: scores, interventions, attend, the trace and its steps, recordings."""

@@ -1,0 +1,249 @@
+"""Scores -> mask -> softmax -> weighted sum, fused where torch has a kernel for it, in blocks everywhere else.
+
+One code path serves training and explaining: `attend` returns the context, and on request the row normaliser that
+makes every tile of the weights recomputable. A query that may attend to no key gets zeros.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.scores import Dot, Location, ScaledDot, Score
+
+if TYPE_CHECKING:
+    from attention_core.attention.trace import Rows
+
+ROWS_AT_ONCE = 256
+"""Queries in one block of the streaming passes: memory stays O(n), a block of 784 keys fits the cache."""
+
+
+class Attended(NamedTuple):
+    """What attention returns.
+
+    Attributes:
+        context: (batch, n_heads, n_queries, d_v).
+        log_normaliser: (batch, n_heads, n_queries), natural log of the sum of exponentials of each row, if the
+            kernel gave it on the way; None = compute it in blocks when it is needed.
+        weights: (batch, n_heads, n_queries, n_keys) if they were asked for.
+    """
+
+    context: Tensor
+    log_normaliser: Tensor | None = None
+    weights: Tensor | None = None
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    score: Score | None = None,
+    mask: Tensor | None = None,
+    intervention: Intervention = NO_INTERVENTION,
+    with_normaliser: bool = False,
+    with_weights: bool = False,
+) -> Attended:
+    """Let every query collect the values of the keys that score high.
+
+    Args:
+        query: (batch, n_heads, n_queries, d_q).
+        key: (batch, n_heads, n_keys, d_k).
+        value: (batch, n_heads, n_keys, d_v).
+        score: scoring function; scaled dot product if None.
+        mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys); True = may attend.
+        intervention: edits of scores, keys and heads.
+        with_normaliser: also return the log-sum-exp of the rows where it comes free of charge.
+        with_weights: also return all weights, which needs memory for every pair; not together with edited scores.
+
+    Returns:
+        the context, exactly 0 for a query that sees no key, and perhaps the normaliser or the weights.
+
+    Raises:
+        ValueError: shapes that do not fit, in the words of the shapes; weights asked for and scores edited.
+
+    Source: Vaswani et al. 2017, eq. 1; fused kernels: Dao 2023, "FlashAttention-2".
+    """
+    _check(query, key, value)
+    scoring: Score = score or ScaledDot()
+    plain = not (intervention.blocked_keys or intervention.score_edits)
+    if with_weights:
+        if intervention.score_edits:
+            raise ValueError("with_weights cannot be had with edited scores; take them from the trace")
+        n_heads, n_queries, n_keys = *query.shape[1:3], key.shape[2]
+        if intervention.blocked_keys:
+            mask = torch.stack(
+                [cast(Tensor, intervention.full_mask(m, n_heads, n_queries, n_keys)) for m in _masks(mask, len(query))]
+            ).to(query.device)
+        attended = _at_once(query, key, value, scoring, mask, intervention.scale)
+    elif isinstance(scoring, Dot | ScaledDot) and plain:
+        if query.shape[-1] != key.shape[-1]:
+            raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
+        scale = scoring.factor(query.shape[-1]) * intervention.scale
+        attended = _fused(query, key, value, mask, scale, with_normaliser)
+    elif plain and len(query) > 1:
+        attended = _at_once(query, key, value, scoring, mask, intervention.scale)
+    else:
+        items = zip(query, key, value, _masks(mask, len(query)), strict=True)
+        attended = Attended(torch.stack([context_in_blocks(q, k, v, scoring, m, intervention) for q, k, v, m in items]))
+    if intervention.ablated_heads:
+        kept = torch.ones(query.shape[1], dtype=query.dtype, device=query.device)
+        kept[list(intervention.ablated_heads)] = 0
+        attended = attended._replace(context=attended.context * kept[:, None, None])
+    return attended
+
+
+def _at_once(query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, scale: float) -> Attended:
+    """Attend in a batch of short sequences, with all scores in memory: the way models are trained."""
+    scores = score(query, key) * scale
+    if mask is None:
+        weights = scores.softmax(-1)
+    else:
+        weights = scores.masked_fill(~mask, -math.inf).softmax(-1).masked_fill(~mask.any(-1, keepdim=True), 0)
+    return Attended(weights @ value, weights=weights)
+
+
+def _fused(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, with_normaliser: bool
+) -> Attended:
+    kernel = _kernel_with_normaliser(query, value, mask) if with_normaliser else None
+    if kernel is not None:
+        context, normaliser = kernel(query, key, value, scale)
+        return Attended(context, normaliser)
+    return Attended(F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale))
+
+
+def _kernel_with_normaliser(query: Tensor, value: Tensor, mask: Tensor | None) -> Callable | None:
+    """Return torch's own fused CPU kernel that also hands out the log-sum-exp, where it applies."""
+    operator = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+    fits = query.device.type == "cpu" and mask is None and query.shape[-1] == value.shape[-1]
+    if operator is None or not fits:
+        return None
+    return lambda q, k, v, scale: operator(q, k, v, 0.0, False, scale=scale)
+
+
+def at_least_single(tensor: Tensor) -> Tensor:
+    """Return half and bfloat16 numbers as float32, in which scores are computed; others as they are."""
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+
+
+def score_tile(
+    query: Tensor,
+    key: Tensor,
+    score: Score,
+    intervention: Intervention,
+    head: int,
+    rows: Rows,
+    cols: Rows,
+    bias: Tensor | None = None,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
+    """Return the edited scores of a tile, (n_rows, n_cols), from (n_heads, n, d) query and key.
+
+    Args:
+        query: (n_heads, n_queries, d_q).
+        key: (n_heads or a divisor of it, n_keys, d_k); neighbouring heads share a key head.
+        score: scoring function.
+        intervention: edits.
+        head: which head, from 0.
+        rows: which queries.
+        cols: which keys.
+        bias: broadcastable to (n_heads, n_queries, n_keys), added to the scores before they are edited.
+        dtype: in which the scores are computed; None = that of the query, at least float32.
+    """
+    key_head = head // (query.shape[0] // key.shape[0])
+    some_queries, some_keys = at_least_single(query[head, rows]), at_least_single(key[key_head, cols])
+    if dtype is not None:
+        some_queries, some_keys = some_queries.to(dtype), some_keys.to(dtype)
+    if not getattr(score, "looks_at_keys", True):
+        positions = torch.arange(key.shape[1], device=key.device)[cols]
+        tile = cast(Location, score)(some_queries, some_keys, positions)
+    else:
+        tile = score(some_queries, some_keys)
+    if bias is not None:
+        full = bias.expand(query.shape[0], query.shape[1], key.shape[1])
+        tile = tile + full[head][rows][:, cols].to(tile.dtype)
+    if intervention.scale != 1:
+        tile = tile * intervention.scale
+    if intervention.score_edits:
+        tile = _with_edits(tile, intervention, head, (query.shape[1], key.shape[1]), rows, cols)
+    return tile
+
+
+def _with_edits(
+    tile: Tensor, intervention: Intervention, head: int, shape: tuple[int, int], rows: Rows, cols: Rows
+) -> Tensor:
+    tile = tile.clone()
+    row_places, col_places = torch.arange(shape[0])[rows].tolist(), torch.arange(shape[1])[cols].tolist()
+    row_of = {position: place for place, position in enumerate(row_places)}
+    col_of = {position: place for place, position in enumerate(col_places)}
+    for edited_head, query, key, value in intervention.score_edits:
+        if edited_head == head and query in row_of and key in col_of:
+            tile[row_of[query], col_of[key]] = value
+    return tile
+
+
+def context_in_blocks(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score: Score,
+    mask: Tensor | None,
+    intervention: Intervention = NO_INTERVENTION,
+) -> Tensor:
+    """Return the weighted sums of the values, (n_heads, n_queries, d_v), for any scoring function and any edit."""
+    merged = query.new_empty(*query.shape[:2], value.shape[-1])
+    for head, rows, masked in _scores_in_blocks(query, key, score, mask, intervention):
+        # A row of nothing but -inf has no softmax; it gets the zeros that it stands for.
+        weights = masked.softmax(-1).masked_fill((masked == -math.inf).all(-1, keepdim=True), 0)
+        merged[head, rows] = weights @ value[head]
+    if intervention.ablated_heads:
+        merged[list(intervention.ablated_heads)] = 0
+    return merged
+
+
+def _scores_in_blocks(query, key, score, mask, intervention):
+    full = intervention.full_mask(mask, query.shape[0], query.shape[1], key.shape[1])
+    for head in range(query.shape[0]):
+        for start in range(0, query.shape[1], ROWS_AT_ONCE):
+            rows = slice(start, min(start + ROWS_AT_ONCE, query.shape[1]))
+            tile = score_tile(query, key, score, intervention, head, rows, slice(None))
+            if full is not None:
+                tile = tile.masked_fill(~full[min(head, full.shape[0] - 1)][rows].to(tile.device), -math.inf)
+            yield head, rows, tile
+
+
+def split_heads(merged: Tensor, n_heads: int) -> Tensor:
+    """Return (batch, n_heads, n, d) from (batch, n, n_heads * d)."""
+    batch, n, width = merged.shape
+    if width % n_heads:
+        raise ValueError(f"a width of {width} cannot be split into {n_heads} heads")
+    return merged.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
+
+
+def merge_heads(split: Tensor) -> Tensor:
+    """Return (batch, n, n_heads * d) from (batch, n_heads, n, d)."""
+    return split.transpose(1, 2).flatten(2)
+
+
+def _masks(mask: Tensor | None, batch: int) -> list[Tensor | None]:
+    if mask is None:
+        return [None] * batch
+    return list(mask.expand(batch, *mask.shape[1:])) if mask.ndim == 4 else [mask] * batch
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if tensor.ndim != 4:
+            raise ValueError(f"{name} must be (batch, n_heads, n, d), got {tuple(tensor.shape)}")
+    if query.shape[:2] != key.shape[:2] or key.shape[:3] != value.shape[:3]:
+        raise ValueError(
+            f"query {tuple(query.shape)}, key {tuple(key.shape)} and value {tuple(value.shape)} need the same batch "
+            "and n_heads, key and value the same n_keys"
+        )

@@ -1,0 +1,107 @@
+"""A trace leaves the app: as numbers in a file, as a table, as a script that computes the same numbers."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from attention_core.attention.attend import at_least_single
+from attention_core.attention.scores import ScaledDot
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from attention_core.attention.trace import AttentionTrace, Rows
+
+SCRIPT = '''"""Recompute one attention layer from trace.npz: {mechanism}. Needs numpy and torch."""
+
+import numpy as np
+import torch
+
+trace = np.load("trace.npz")
+query, key, value, scores = (torch.from_numpy(trace[name]) for name in ("query", "key", "value", "scores"))
+mask = torch.from_numpy(trace["mask"]) if "mask" in trace else None  # True = may attend
+{compute}
+if mask is not None:
+    scores = scores.masked_fill(~mask, float("-inf"))
+{softmax}
+context = weights @ value
+{ablate}
+print("weights", tuple(weights.shape), "each row sums to", weights.sum(-1).flatten()[0].item())
+print("largest weight", weights.max().item())
+print("context", context[0, 0])
+print("same as in the app:", torch.allclose(context, torch.from_numpy(trace["context"]), atol=1e-4))
+'''
+COMPUTE_SCALED_DOT = "scores = query @ key.transpose(-2, -1) * {factor!r}  # 1 / sqrt(d_k), unless it was changed"
+SOFTMAX = "weights = scores.softmax(dim=-1).nan_to_num()  # a query that sees no key gets zeros"
+SOFTMAX_WITH_SINK = (
+    'weights = (scores - torch.from_numpy(trace["log_normaliser"])[..., None]).exp()  # with a sink in it'
+)
+ABLATE = "context[{heads}] = 0  # switched off\n"
+TAKE_SCORES = "# the {name} scores come from the file: their parameters are not part of it"
+
+
+def trace_to_npz(trace: AttentionTrace) -> bytes:
+    """Return the trace as the bytes of a compressed .npz file (see AttentionTrace.to_npz).
+
+    Its `scores` are empty for scaled dot products, which the file's query and key give again.
+    """
+    recomputable = _recomputable(trace)
+    heads = [] if recomputable else [trace.scores(head) for head in range(trace.n_heads)]
+    arrays = {
+        "query": trace.query,
+        "key": torch.stack([trace.key_of(head) for head in range(trace.n_heads)]),
+        "value": torch.stack([trace.value_of(head) for head in range(trace.n_heads)]),
+        "scores": torch.stack(heads) if heads else torch.zeros(0),
+        "log_normaliser": trace.log_normaliser,
+        "context": torch.stack([trace.context(head) for head in range(trace.n_heads)]),
+    }
+    per_head = trace.mask is not None and trace.mask.ndim == 3 and trace.mask.shape[0] > 1
+    masks = [
+        allowed for head in range(trace.n_heads if per_head else 1) if (allowed := trace.allowed(head)) is not None
+    ]
+    if masks:
+        arrays["mask"] = torch.stack(masks)
+    buffer = io.BytesIO()
+    plain: dict[str, Any] = {name: at_least_single(tensor.detach()).cpu().numpy() for name, tensor in arrays.items()}
+    np.savez_compressed(buffer, **plain)
+    return buffer.getvalue()
+
+
+def trace_to_code(trace: AttentionTrace) -> str:
+    """Return a stand-alone script that prints the trace's numbers from its .npz file."""
+    if isinstance(trace.score, ScaledDot) and _recomputable(trace):
+        factor = trace.score.factor(trace.query.shape[-1]) * trace.intervention.scale
+        compute = COMPUTE_SCALED_DOT.format(factor=factor)
+    else:
+        compute = TAKE_SCORES.format(name=trace.score.name)
+    heads = list(trace.intervention.ablated_heads)
+    ablate = ABLATE.format(heads=heads) if heads else ""
+    softmax = SOFTMAX if trace.sinks is None else SOFTMAX_WITH_SINK
+    return SCRIPT.format(mechanism=trace.mechanism, compute=compute, softmax=softmax, ablate=ablate)
+
+
+def trace_to_frame(trace: AttentionTrace, head: int, rows: Rows, cols: Rows) -> pd.DataFrame:
+    """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight."""
+    import pandas as pd
+
+    queries = torch.arange(trace.n_queries)[rows].numpy()
+    keys = torch.arange(trace.n_keys)[cols].numpy()
+    query_of_cell, key_of_cell = np.repeat(queries, len(keys)), np.tile(keys, len(queries))
+    return pd.DataFrame(
+        {
+            "query": query_of_cell,
+            "key": key_of_cell,
+            "query_label": [trace.query_axis.labels[query] for query in query_of_cell],
+            "key_label": [trace.key_axis.labels[key] for key in key_of_cell],
+            "score": trace.scores(head, rows, cols).flatten().cpu().numpy(),
+            "weight": trace.weights(head, rows, cols).flatten().cpu().numpy(),
+        }
+    )
+
+
+def _recomputable(trace: AttentionTrace) -> bool:
+    return isinstance(trace.score, ScaledDot) and trace.bias is None and not trace.intervention.score_edits

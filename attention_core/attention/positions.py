@@ -1,0 +1,100 @@
+"""Three ways to tell attention where a word stands: sinusoidal, learned, rotary."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.rotary import turn
+
+LONGEST_WAVE = 10_000.0
+
+
+def sinusoidal(n: int, d: int) -> Tensor:
+    """Return one vector per position, (n, d): even dimensions are sines, odd ones cosines of ever slower waves.
+
+    Args:
+        n: positions, from 0.
+        d: width, even.
+
+    Raises:
+        ValueError: d is odd.
+
+    Source: Vaswani et al. 2017, section 3.5.
+    """
+    if d % 2:
+        raise ValueError(f"d must be even, got {d}")
+    angles = rotary_angles(n, d)
+    return torch.stack((angles.sin(), angles.cos()), -1).flatten(1)
+
+
+def rotary_angles(n: int, d: int) -> Tensor:
+    """Return by how much each pair of numbers is turned at each position, (n, d / 2) radians.
+
+    Source: Su et al. 2021, "RoFormer", section 3.2.
+    """
+    return torch.arange(n)[:, None] * torch.tensor(_frequencies(d))
+
+
+def dot_products(vectors: Tensor) -> Tensor:
+    """Return p_i . p_j for all pairs of positions, (n, n), from vectors (n, d)."""
+    return vectors @ vectors.T
+
+
+def rotary_scores(query: Tensor, key: Tensor, n: int) -> Tensor:
+    """Return the scores of one query and one key, turned to each pair of positions, (n, n).
+
+    Args:
+        query: (d,).
+        key: (d,).
+        n: positions.
+
+    Source: Su et al. 2021, "RoFormer", eq. 16: they depend on the difference of the positions alone.
+    """
+    angles = rotary_angles(n, len(query))
+    return turn(query.expand(n, -1), angles) @ turn(key.expand(n, -1), angles).T
+
+
+def alike_pair(d: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """Return a random query (d,) of length 1 and the key that it likes best: itself."""
+    query = torch.nn.functional.normalize(torch.randn(d, generator=torch.Generator().manual_seed(seed)), dim=0)
+    return query, query.clone()
+
+
+class ByDistance(NamedTuple):
+    """A matrix over pairs of positions, seen by their distance.
+
+    Attributes:
+        distances: int64 (m,), j - i, rising.
+        mean: (m,) over the pairs of that distance.
+        low: (m,) lowest.
+        high: (m,) highest; low = high everywhere: only the distance counts.
+    """
+
+    distances: Tensor
+    mean: Tensor
+    low: Tensor
+    high: Tensor
+
+
+def by_distance(matrix: Tensor, most: int | None = None) -> ByDistance:
+    """Return mean and range of each diagonal of a matrix (n, n), for distances up to `most` either way.
+
+    Diagonals near the corners hold few pairs; most = n // 2 if None.
+    """
+    n = len(matrix)
+    reach = min(n // 2 if most is None else most, n - 1)
+    diagonals = [matrix.diagonal(offset) for offset in range(-reach, reach + 1)]
+    return ByDistance(
+        torch.arange(-reach, reach + 1),
+        torch.stack([one.mean() for one in diagonals]),
+        torch.stack([one.min() for one in diagonals]),
+        torch.stack([one.max() for one in diagonals]),
+    )
+
+
+def _frequencies(d: int) -> list[float]:
+    return [math.exp(-math.log(LONGEST_WAVE) * pair / d) for pair in range(0, d, 2)]

@@ -1,0 +1,200 @@
+"""A recording on disk: one .npz file of plain arrays and one JSON text, read without pickle.
+
+Numbers keep their type: NumPy has no bfloat16, so its 16 bits are stored as they are and named in the JSON text. A
+mask or bias that several traces share is stored once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention_core.attention.capped import Capped
+from attention_core.attention.recording import Recording, numbered
+from attention_core.attention.scores import ScaledDot
+from attention_core.attention.trace import AttentionTrace, Axis
+
+FORMAT = "attention-recording 1"
+PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
+NEEDED = ("query", "key", "value")
+TYPES = {str(one): one for one in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
+
+
+def write_recording(recording: Recording, path: Path) -> None:
+    """Write all traces to one file, which appears under its name only when it is whole.
+
+    Raises:
+        ValueError: a trace with another score than (capped) scaled dot products, or one that was edited.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    stored: dict[tuple[Any, ...], str] = {}
+    entries = []
+    for trace in recording.traces:
+        entry = _described(trace)
+        for part in PARTS:
+            tensor = getattr(trace, part)
+            if tensor is not None:
+                place = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+                if place not in stored or tensor.numel() == 0:
+                    stored[place] = f"{part}.{len(arrays)}"
+                    arrays[stored[place]] = _bits(tensor)
+                entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
+        entries.append(entry)
+    about = {"format": FORMAT, "note": recording.note, "traces": entries}
+    arrays["about"] = np.array(json.dumps(about))
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with unfinished.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Recording:
+    """Read what Recording.save wrote.
+
+    Args:
+        path: of the file.
+        most_bytes: refuse a file that takes more than this in memory; None = take any.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: a file that is damaged, too large or no recording, with the reason.
+    """
+    path = Path(path)
+    if most_bytes is not None and zipfile.is_zipfile(path):
+        _check_size(path, most_bytes)
+    try:
+        if path.exists() and not zipfile.is_zipfile(path):
+            raise ValueError("it is no .npz file, or a part of one")
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            if "about" not in file.files:
+                raise ValueError("it has no part named about, which Recording.save writes")
+            about = json.loads(str(file["about"]))
+            if about.get("format") != FORMAT:
+                raise ValueError(f"its format is {about.get('format')!r}, expected {FORMAT!r}")
+            tensors: dict[tuple[str, str], Tensor] = {}
+            traces = [_trace(entry, file, tensors) for entry in about["traces"]]
+            return Recording(traces, str(about["note"]))
+    except FileNotFoundError:
+        raise
+    except KeyError as error:
+        raise ValueError(f"{path} is damaged or no recording: {error} is missing") from None
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        RuntimeError,
+        EOFError,
+        OSError,
+        NotImplementedError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise ValueError(f"{path} is damaged or no recording: {error}") from None
+
+
+def _check_size(path: Path, most_bytes: int) -> None:
+    with zipfile.ZipFile(path) as archive:
+        n_bytes = sum(part.file_size for part in archive.infolist())
+    if n_bytes > most_bytes:
+        raise ValueError(
+            f"{path.name} takes {n_bytes / 1e6:,.0f} MB of memory, more than the {most_bytes / 1e6:,.0f} MB allowed"
+        )
+
+
+def _described(trace: AttentionTrace) -> dict[str, Any]:
+    base = trace.score.base if isinstance(trace.score, Capped) else trace.score
+    if not isinstance(base, ScaledDot):
+        raise ValueError(f"trace {trace.name!r}: a recording holds scaled dot products, got {trace.score.name} scores")
+    if trace.intervention != type(trace.intervention)():
+        raise ValueError(f"trace {trace.name!r} was edited: a recording holds traces as the model made them")
+    return {
+        "name": trace.name,
+        "mechanism": trace.mechanism,
+        "note": trace.note,
+        "dropout": trace.dropout,
+        "is_causal": trace.is_causal,
+        "scale": base.scale,
+        "softcap": trace.score.cap if isinstance(trace.score, Capped) else None,
+        "query_axis": _axis_entry(trace.query_axis),
+        "key_axis": _axis_entry(trace.key_axis),
+        "arrays": {},
+    }
+
+
+def _axis_entry(axis: Axis) -> dict[str, Any]:
+    plain = list(axis.labels) == list(numbered(axis.name, len(axis)).labels)
+    return {"name": axis.name, "labels": len(axis) if plain else list(axis.labels), "grid": axis.grid}
+
+
+def _axis(entry: dict[str, Any], n: int) -> Axis:
+    name, labels, grid = str(entry["name"]), entry["labels"], entry["grid"]
+    if isinstance(labels, int) and grid is None:
+        return numbered(name, n)
+    texts = numbered(name, n).labels if isinstance(labels, int) else [str(label) for label in labels]
+    return Axis(name, texts, (int(grid[0]), int(grid[1])) if grid else None)
+
+
+def _bits(tensor: Tensor) -> np.ndarray:
+    tensor = tensor.detach().cpu().contiguous()
+    return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
+
+
+def _tensor(array: np.ndarray, dtype: str) -> Tensor:
+    if dtype not in TYPES:
+        raise ValueError(f"numbers must be one of {', '.join(TYPES)}, got {dtype}")
+    stored = torch.from_numpy(array)
+    if TYPES[dtype] == torch.bfloat16 and stored.dtype == torch.int16:
+        stored = stored.view(torch.bfloat16)
+    if stored.dtype != TYPES[dtype]:
+        raise ValueError(f"an array should be {dtype}, got {stored.dtype}")
+    return stored
+
+
+def _trace(entry: dict[str, Any], file: Any, tensors: dict[tuple[str, str], Tensor]) -> AttentionTrace:
+    parts: dict[str, Tensor] = {}
+    for part in PARTS:
+        if part in entry["arrays"] or part in NEEDED:
+            name, dtype = str(entry["arrays"][part]["name"]), str(entry["arrays"][part]["type"])
+            if (name, dtype) not in tensors:
+                tensors[name, dtype] = _tensor(file[name], dtype)
+            parts[part] = tensors[name, dtype]
+            if (part == "mask") != (parts[part].dtype == torch.bool):
+                raise ValueError(f"{part} of {entry['name']!r} must be {'bool' if part == 'mask' else 'float'}")
+    scale, softcap = entry["scale"], entry["softcap"]
+    base = ScaledDot(None if scale is None else float(scale))
+    trace = AttentionTrace(
+        mechanism=str(entry["mechanism"]),
+        query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
+        key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
+        score=base if softcap is None else Capped(base, float(softcap)),
+        is_causal=bool(entry["is_causal"]),
+        shows_vectors=parts["key"].shape[-1] > 0,
+        name=str(entry["name"]),
+        note=str(entry["note"]),
+        dropout=float(entry["dropout"]),
+        query=parts["query"],
+        key=parts["key"],
+        value=parts["value"],
+        mask=parts.get("mask"),
+        bias=parts.get("bias"),
+        sinks=parts.get("sinks"),
+        normaliser=parts.get("normaliser"),
+    )
+    pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
+    for part, wanted in (("mask", pairs), ("bias", pairs), ("sinks", pairs[:2]), ("normaliser", pairs[:2])):
+        if part in parts:
+            parts[part].expand(wanted)  # raises where the shapes do not fit
+    if trace.query.shape[-1] != trace.key.shape[-1]:
+        raise ValueError(f"query and key need the same d_k, got {trace.query.shape[-1]} and {trace.key.shape[-1]}")
+    return trace

@@ -1,0 +1,116 @@
+"""2-simplicial attention: a query scores pairs of keys and receives pairs of values.
+
+The score of query i with the pair (j, k) is trilinear, sum_h q_ih k'_jh k''_kh. Multiplying the two keys of a pair
+first, (k'_j * k''_k) element by element, makes it a dot product of the query with one key per pair: the same
+attention as everywhere else in the project, only over n x n keys. Trace, steps and export come with it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.attend import Attended, attend
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.trace import AttentionTrace, Axis
+
+MAX_PAIRS = 128 * 128
+"""Pairs of keys that are laid out at once; more would need a kernel that goes tile by tile."""
+
+
+def pair_products(first: Tensor, second: Tensor) -> Tensor:
+    """Multiply every row of one matrix with every row of another, element by element.
+
+    Args:
+        first: (..., n, d), k' or v'.
+        second: (..., m, d), k'' or v''.
+
+    Returns:
+        (..., n * m, d); the pair (j, k) is row j * m + k.
+
+    Raises:
+        ValueError: other widths, or more pairs than MAX_PAIRS.
+    """
+    if first.shape[-1] != second.shape[-1]:
+        raise ValueError(f"first and second need the same width, got {first.shape[-1]} and {second.shape[-1]}")
+    n_pairs = first.shape[-2] * second.shape[-2]
+    if n_pairs > MAX_PAIRS:
+        raise ValueError(f"first and second make {n_pairs:,} pairs, at most {MAX_PAIRS:,} are laid out at once")
+    return (first.unsqueeze(-2) * second.unsqueeze(-3)).flatten(-3, -2)
+
+
+def simplicial_attend(
+    query: Tensor,
+    keys: tuple[Tensor, Tensor],
+    values: tuple[Tensor, Tensor],
+    *,
+    mask: Tensor | None = None,
+    intervention: Intervention = NO_INTERVENTION,
+) -> Attended:
+    """Let every query collect the products of values of the pairs that score high.
+
+    Args:
+        query: (batch, n_heads, n_queries, d_k).
+        keys: k' and k'', each (batch, n_heads, n_keys, d_k).
+        values: v' and v'', each (batch, n_heads, n_keys, d_v).
+        mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys, n_keys); True = may attend.
+        intervention: edits; a key of it is a pair, j * n_keys + k.
+
+    Returns:
+        the context, (batch, n_heads, n_queries, d_v), exactly 0 for a query that may attend to no pair.
+
+    Source: Clift et al. 2019, "Logic and the 2-simplicial transformer"; the trilinear form, scaled by 1 / sqrt(d_k):
+    Roy et al. 2025, "Fast and simplex: 2-simplicial attention in Triton", section 3.
+    """
+    flat = None if mask is None else mask.flatten(-2)
+    return attend(query, pair_products(*keys), pair_products(*values), mask=flat, intervention=intervention)
+
+
+def pair_axis(axis: Axis) -> Axis:
+    """Return the axis of all ordered pairs of positions; its grid is (n, n), so that charts draw a square."""
+    labels = [f"({first}, {second})" for first in axis.labels for second in axis.labels]
+    return Axis(f"pairs of {axis.name}", labels, (len(axis), len(axis)))
+
+
+def pair_weights(trace: AttentionTrace, query: int, head: int = 0) -> Tensor:
+    """Return the slice of the n x n x n weights that belongs to one query: rows are j, columns k; it sums to 1."""
+    return _square(trace, trace.weights(head, [query])[0])
+
+
+def pair_scores(trace: AttentionTrace, query: int, head: int = 0) -> Tensor:
+    """Return one query's slice of the scores, (n_keys, n_keys); -inf where it may not attend."""
+    scores, allowed = trace.scores(head, [query])[0], trace.allowed(head, [query])
+    return _square(trace, scores if allowed is None else scores.masked_fill(~allowed[0], float("-inf")))
+
+
+def _square(trace: AttentionTrace, row: Tensor) -> Tensor:
+    if trace.key_axis.grid is None:
+        raise ValueError(f"the keys of {trace.mechanism!r} are single {trace.key_axis.name}, not pairs")
+    return row.view(trace.key_axis.grid)
+
+
+def others(n: int, n_more: int = 0) -> Tensor:
+    """Return the mask of a query that looks at everyone but itself, (n, n + n_more), True = may attend.
+
+    Args:
+        n: positions that ask and are asked.
+        n_more: further positions at the end, which are only asked.
+    """
+    return ~torch.eye(n, n + n_more, dtype=torch.bool)
+
+
+def pairs_of_others(n: int, with_nobody: bool = False) -> Tensor:
+    """Return the mask of a query that looks at pairs of two different others, bool (n, m, m).
+
+    Args:
+        n: positions that ask and are asked.
+        with_nobody: a further position stands at the end, m = n + 1, and may be chosen only as the pair of itself
+            with itself; else m = n.
+    """
+    m = n + with_nobody
+    single = others(n, int(with_nobody))
+    pairs = single[:, :, None] & single[:, None, :] & ~torch.eye(m, dtype=torch.bool)
+    if with_nobody:
+        pairs[:, n, :] = pairs[:, :, n] = False
+        pairs[:, n, n] = True
+    return pairs

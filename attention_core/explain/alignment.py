@@ -1,0 +1,127 @@
+"""Alignments: weights between pieces merged to words, links between words, and how wrong they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.files import find_file
+
+COMMITTED = find_file("benchmarks/results/alignments.json")
+"""What `python -m benchmarks.alignments` wrote."""
+
+Link = tuple[int, int]
+"""(source word, target word), positions from 0."""
+
+
+def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_of: Sequence[int]) -> Tensor:
+    """Return weights between words from weights between pieces.
+
+    What a piece gives to the pieces of a source word adds up; the pieces of a target word are averaged. Rows that
+    summed to 1 still do.
+
+    Args:
+        weights: (n_target_pieces, n_source_pieces).
+        target_word_of: the word of each target piece, from 0 without gaps.
+        source_word_of: the word of each source piece, from 0 without gaps.
+
+    Returns:
+        (n_target_words, n_source_words).
+
+    Raises:
+        ValueError: numbers of pieces that do not fit the weights.
+    """
+    if weights.shape != (len(target_word_of), len(source_word_of)):
+        raise ValueError(
+            f"weights {tuple(weights.shape)} need {len(target_word_of)} target and {len(source_word_of)} source pieces"
+        )
+    rows, cols = (torch.as_tensor(one, device=weights.device) for one in (target_word_of, source_word_of))
+    wide = weights.new_zeros(len(rows), int(cols.max()) + 1).index_add_(1, cols, weights)
+    summed = weights.new_zeros(int(rows.max()) + 1, wide.shape[1]).index_add_(0, rows, wide)
+    return summed / torch.bincount(rows, minlength=summed.shape[0])[:, None]
+
+
+def strongest_links(weights: Tensor) -> set[Link]:
+    """Return, for every target word, the link to the source word with the largest weight.
+
+    Args:
+        weights: (n_target_words, n_source_words), both without the end of the sentence.
+    """
+    return {(source, target) for target, source in enumerate(weights.argmax(1).tolist())}
+
+
+class AlignedPair(NamedTuple):
+    """A sentence pair with the links that people agree on.
+
+    Attributes:
+        source: words.
+        target: words.
+        sure: links that must be there.
+        possible: links that may be there; sure ones included.
+    """
+
+    source: list[str]
+    target: list[str]
+    sure: set[Link]
+    possible: set[Link]
+
+
+class AlignmentError(NamedTuple):
+    """How links compare with those of people.
+
+    Attributes:
+        rate: alignment error rate, 0 = all sure links found and no impossible one.
+        precision: share of the links that are possible.
+        recall: share of the sure links that were found.
+    """
+
+    rate: float
+    precision: float
+    recall: float
+
+
+def alignment_error(links: Iterable[set[Link]], pairs: Sequence[AlignedPair]) -> AlignmentError:
+    """Return the alignment error rate over a corpus, 1 - (|A and S| + |A and P|) / (|A| + |S|).
+
+    Raises:
+        ValueError: not one set of links per pair, or neither a link nor a sure link anywhere.
+
+    Source: Och and Ney 2003, eq. 20 to 22.
+    """
+    n_links = n_sure = in_sure = in_possible = 0
+    for found, pair in zip(links, pairs, strict=True):
+        n_links, n_sure = n_links + len(found), n_sure + len(pair.sure)
+        in_sure, in_possible = in_sure + len(found & pair.sure), in_possible + len(found & pair.possible)
+    if not n_links or not n_sure:
+        raise ValueError(f"links and sure links are needed, got {n_links} and {n_sure}")
+    return AlignmentError(1 - (in_sure + in_possible) / (n_links + n_sure), in_possible / n_links, in_sure / n_sure)
+
+
+class CommittedErrors(NamedTuple):
+    """Alignment errors of all translators that attend, on the same pairs.
+
+    Attributes:
+        by_score: name of the score -> its error.
+        same_place: error rate of linking every word to the one at its place.
+        n_pairs: how many pairs.
+    """
+
+    by_score: dict[str, AlignmentError]
+    same_place: float
+    n_pairs: int
+
+
+def committed_errors() -> CommittedErrors | None:
+    """Return the figures that `python -m benchmarks.alignments` wrote; None if its file is missing."""
+    try:
+        found = json.loads(COMMITTED.read_text())
+    except FileNotFoundError:
+        return None
+    by_score = {
+        name: AlignmentError(one["aer"], one["precision"], one["recall"]) for name, one in found["by_score"].items()
+    }
+    return CommittedErrors(by_score, found["same_place"], found["pairs"])

@@ -1,0 +1,75 @@
+"""The attentions of a recording, sorted into kinds that can be laid beside each other, layer below layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from attention_core.attention.recording import Recording
+from attention_core.attention.trace import AttentionTrace
+
+if TYPE_CHECKING:
+    from attention_core.hub.run import ModelRun
+
+
+class Patches(NamedTuple):
+    """Where the patches of a picture lie among the positions.
+
+    Attributes:
+        grid: rows and columns of patches.
+        n_prefix: positions before the first patch.
+    """
+
+    grid: tuple[int, int]
+    n_prefix: int
+
+
+def groups(recording: Recording) -> dict[str, list[AttentionTrace]]:
+    """Return the traces by stack and kind, each in the order of the layers.
+
+    Args:
+        recording: its traces have names such as "encoder.0.self" or "vision_model.encoder.3.self".
+
+    Returns:
+        "encoder self", "decoder self", "decoder cross" and so on, in the order in which the first of each ran; the
+        towers of models that have several stay apart ("vision_model encoder self"). Within one the matrices have one
+        shape: layers of other lengths follow with their shape in the name ("encoder self, 16 × 64"). A trace without
+        a name that tells belongs to "attention".
+    """
+    found: dict[str, list[AttentionTrace]] = {}
+    shapes: dict[str, set[tuple[int, int]]] = {}
+    for trace in recording.traces:
+        shapes.setdefault(kind_of(trace.name), set()).add((trace.n_queries, trace.n_keys))
+    for trace in recording.traces:
+        kind = kind_of(trace.name)
+        if len(shapes[kind]) > 1:
+            kind = f"{kind}, {trace.n_queries} × {trace.n_keys}"
+        found.setdefault(kind, []).append(trace)
+    return found
+
+
+def kind_of(name: str) -> str:
+    """Return the words of a trace's name without its numbers, "decoder cross" for "decoder.3.cross"."""
+    words = [part for part in name.partition(" ")[0].split(".") if part and not part.isdigit()]
+    return " ".join(words) or "attention"
+
+
+def is_of_itself(trace: AttentionTrace) -> bool:
+    """Return whether queries and keys are the same positions, as in self-attention."""
+    if kind_of(trace.name).endswith("cross") or trace.n_queries != trace.n_keys:
+        return False
+    return trace.query_axis is trace.key_axis or list(trace.query_axis.labels) == list(trace.key_axis.labels)
+
+
+def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
+    """Return the keys of a trace that are no words; in a decoder beside an encoder, the token that starts it."""
+    if run.target_tokens and kind_of(trace.name).endswith("decoder self"):
+        return frozenset({0})
+    return frozenset(one for one in run.special if one < trace.n_keys)
+
+
+def patches_of(run: ModelRun, trace: AttentionTrace) -> Patches | None:
+    """Return where the patches lie if both queries and keys of a trace are patches of the run's picture."""
+    if run.patch_grid is None or not is_of_itself(trace):
+        return None
+    n_patches = run.patch_grid[0] * run.patch_grid[1]
+    return Patches(run.patch_grid, run.n_prefix) if trace.n_keys == run.n_prefix + n_patches else None

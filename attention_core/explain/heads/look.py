@@ -1,0 +1,153 @@
+"""What a head hands over, beside its plain weights: weight x |value|, and weights without the keys that only absorb.
+
+A weight says how much of a value is taken, not how much arrives: a key with a tiny value can take nearly all the weight
+and hand over next to nothing. Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", who measure
+|weight * f(key)| with the value and the head's part of the output projection in f. Here it is |weight * value| with the
+head's value vectors as its context sums them, before the output projection, which a trace does not know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.attend import at_least_single
+from attention_core.attention.trace import ALL, AttentionTrace, Rows
+from attention_core.explain.heads.rows import knows_normaliser, whole_rows
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the matrices of heads are shown.
+
+    Attributes:
+        times_value: weight x |value| in place of the weight.
+        normalised: each row of weight x |value| is divided by its sum, so that rows can be compared as those of the
+            weights; nothing without times_value.
+        hidden: positions of keys whose columns are taken out, see without_sinks.
+    """
+
+    times_value: bool = False
+    normalised: bool = False
+    hidden: frozenset[int] = frozenset()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the plain weights are shown."""
+        return not (self.times_value or self.hidden)
+
+
+PLAIN = Look()
+
+
+class Rescaled(NamedTuple):
+    """Weights without some of their keys.
+
+    Attributes:
+        weights: as large as before, the hidden columns 0.
+        empty: rows with nothing left, all 0; rows that had nothing before do not count.
+    """
+
+    weights: Tensor
+    empty: list[int]
+
+
+def has_values(trace: AttentionTrace) -> bool:
+    """Return whether the values are known; a model that handed out its weights only gave none."""
+    return trace.value.shape[-1] > 0
+
+
+def handed_over(
+    trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols: Rows = ALL, *, normalised: bool = False
+) -> Tensor:
+    """Return weight x |value|, the length of what each key adds to each query's context; a tile of it if asked.
+
+    Args:
+        trace: of one layer.
+        head: which head, from 0.
+        rows: which queries.
+        cols: which keys.
+        normalised: divide each row by its sum over all keys; a row of zeros stays so.
+
+    Raises:
+        ValueError: the trace has no values.
+    """
+    return matrix_for(trace, head, Look(times_value=True, normalised=normalised), rows, cols)
+
+
+def without_sinks(weights: Tensor, positions: frozenset[int]) -> Rescaled:
+    """Hide the columns of sink positions and rescale each row to the sum that it had before.
+
+    What the hidden keys took is shared out among the others in proportion to what they have, as if the softmax had
+    never seen the hidden keys. That is no longer what the model computed.
+
+    Args:
+        weights: (n_rows, n_keys), whole rows.
+        positions: of keys; those beyond the end do not count.
+    """
+    columns = [position for position in sorted(positions) if position < weights.shape[1]]
+    if not columns:
+        return Rescaled(weights, [])
+    before = weights.sum(1)
+    left = weights.clone()
+    left[:, columns] = 0
+    after = left.sum(1)
+    rescaled = left * (before / after.clamp_min(torch.finfo(after.dtype).tiny))[:, None]
+    empty = (after <= 0) & (before > 0)
+    return Rescaled(rescaled.masked_fill((after <= 0)[:, None], 0), torch.nonzero(empty).flatten().tolist())
+
+
+def matrix_for(trace: AttentionTrace, head: int, look: Look = PLAIN, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
+    """Return the matrix that is shown for a head, or a tile of it, (n_rows, n_cols); 0 where a query may not attend.
+
+    Args:
+        trace: of one layer.
+        head: which head, from 0.
+        look: weights or weight x |value|, with or without some keys.
+        rows: which queries; their whole rows are computed where the look divides by row sums.
+        cols: which keys.
+
+    Raises:
+        ValueError: weight x |value| of a trace without values.
+    """
+    if look.is_plain and knows_normaliser(trace):
+        return trace.weights(head, rows, cols)
+    return shown(trace, head, look, whole_rows(trace, head, rows).weights, rows).weights[:, cols]
+
+
+def shown(trace: AttentionTrace, head: int, look: Look, weights: Tensor, rows: Rows = ALL) -> Rescaled:
+    """Return whole rows of weights as the look shows them, and which of these rows have nothing left.
+
+    Args:
+        trace: of one layer.
+        head: which head, from 0.
+        look: see matrix_for.
+        weights: (n_rows, n_keys), trace.weights(head, rows).
+        rows: which queries they are.
+
+    Raises:
+        ValueError: weight x |value| of a trace without values.
+    """
+    if look.times_value:
+        weights = weights * value_lengths(trace, head)
+        if look.normalised:
+            weights = weights / weights.sum(1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
+    rescaled = without_sinks(weights, look.hidden)
+    if not rescaled.empty:
+        return rescaled
+    queries = torch.arange(trace.n_queries)[rows]
+    return Rescaled(rescaled.weights, queries[rescaled.empty].tolist())
+
+
+def value_lengths(trace: AttentionTrace, head: int = 0) -> Tensor:
+    """Return |value|, the Euclidean length of the head's value of each key, (n_keys,).
+
+    Raises:
+        ValueError: the trace has no values.
+    """
+    if not has_values(trace):
+        raise ValueError("trace has no values: the model handed out its weights only, so weight x |value| is unknown")
+    return at_least_single(trace.value_of(head)).norm(dim=-1)

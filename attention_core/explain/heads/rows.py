@@ -1,0 +1,64 @@
+"""Whole rows of a head's weights, and a sample of them where all would take too long."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.trace import ALL, AttentionTrace, Rows
+
+SMALL = 200_000_000
+"""Pairs of all heads of a trace up to which its normalisers are computed once for all rows, a fraction of a second."""
+
+
+class WholeRows(NamedTuple):
+    """Some rows of a head over all keys.
+
+    Attributes:
+        scores: (n_rows, n_keys), before the mask.
+        weights: (n_rows, n_keys), as trace.weights gives them.
+        log_normaliser: (n_rows,), -inf for a query that sees no key.
+        allowed: bool (n_rows, n_keys), or None where every query may attend to every key.
+    """
+
+    scores: Tensor
+    weights: Tensor
+    log_normaliser: Tensor
+    allowed: Tensor | None
+
+
+def whole_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> WholeRows:
+    """Return rows of a head's weights; of a long trace without the pass over all rows that trace.weights would need.
+
+    Args:
+        trace: of one layer.
+        head: which head, from 0.
+        rows: which queries.
+    """
+    scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
+    if knows_normaliser(trace):
+        normaliser = trace.log_normaliser[head, rows]
+    else:
+        visible = scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
+        normaliser = visible.logsumexp(-1)
+        if trace.sinks is not None:
+            sinks = trace.sinks.expand(trace.n_heads, trace.n_queries)[head, rows]
+            normaliser = torch.logaddexp(normaliser, sinks.to(normaliser))
+    weights = (scores - normaliser.masked_fill(normaliser == -math.inf, 0)[:, None]).exp()
+    return WholeRows(scores, weights if allowed is None else weights.masked_fill(~allowed, 0), normaliser, allowed)
+
+
+def knows_normaliser(trace: AttentionTrace) -> bool:
+    """Return whether the normalisers of all rows are there or cost next to nothing."""
+    known = trace.normaliser is not None or "log_normaliser" in vars(trace)
+    return known or trace.n_heads * trace.n_queries * trace.n_keys <= SMALL
+
+
+def spaced(n: int, most: int) -> Tensor:
+    """Return at most so many of the positions 0 to n - 1, evenly spaced."""
+    if n <= most:
+        return torch.arange(n)
+    return ((torch.arange(most) + 0.5) * n / most).long()

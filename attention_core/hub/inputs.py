@@ -1,0 +1,157 @@
+"""A text becomes what a model is called with, bounded, and every cut told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.tokens import readable
+
+MOST_TOKENS = 512
+"""Tokens of one input where the caller asks for no other bound."""
+CHARACTERS_PER_TOKEN = 16
+"""A text is cut to this many characters per token before it is tokenised: a long paste costs no time."""
+MOST_GENERATED = 64
+"""Tokens that a decoder writes where no target is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What a model is called with, and what its positions stand for.
+
+    Attributes:
+        inputs: tensors by the names of the model's arguments, a batch of one, on the CPU.
+        tokens: see ModelRun, as are all that follow.
+    """
+
+    inputs: dict[str, Tensor] = field(repr=False)
+    tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...] = ()
+    special: frozenset[int] = frozenset()
+    patch_grid: tuple[int, int] | None = None
+    n_prefix: int = 0
+    picture: np.ndarray | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+
+def text_inputs(
+    pretrained: Pretrained, text: str, *, pair: str = "", target: str = "", most_tokens: int = MOST_TOKENS
+) -> Prepared:
+    """Return a text, or a pair of texts, as a model takes it.
+
+    Args:
+        pretrained: a model that reads text.
+        text: any characters; spaces at the ends are kept.
+        pair: a second text for an encoder, put behind a separator.
+        target: what the decoder of an encoder-decoder is given; empty = what it writes itself, greedily.
+        most_tokens: bound besides the model's own; special tokens count.
+
+    Raises:
+        ModelError: an empty text, a model that takes no text, or a target that cannot be generated.
+    """
+    if pretrained.tokenizer is None:
+        raise ModelError(f"{pretrained.name} takes a picture, not a text.")
+    if not text.strip():
+        raise ModelError("The text is empty. Write a sentence: its tokens are what looks at each other.")
+    notes: list[str] = []
+    most = min(most_tokens, pretrained.most_tokens or most_tokens)
+    pair = pair if pretrained.kind is Kind.ENCODER and pair.strip() else ""
+    ids, types = _tokenised(pretrained, text, pair, most, notes)
+    if not ids:
+        raise ModelError("The tokenizer makes no tokens of this text.")
+    inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long)}
+    if types is not None:
+        inputs["token_type_ids"] = torch.tensor([types])
+    target_ids: list[int] = []
+    if pretrained.kind is Kind.ENCODER_DECODER:
+        target_ids = _target(pretrained, inputs, target, most, notes)
+        inputs["decoder_input_ids"] = torch.tensor([target_ids])
+    tokenizer = pretrained.tokenizer
+    marks = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id, tokenizer.mask_token_id}
+    special = {place for place, number in enumerate(ids) if number in marks}
+    return Prepared(
+        inputs,
+        tokens=readable(pretrained.tokenizer, ids),
+        target_tokens=readable(pretrained.tokenizer, target_ids) if target_ids else (),
+        special=frozenset(special | ({0} if pretrained.kind is Kind.DECODER else set())),
+        notes=tuple(notes),
+    )
+
+
+def _tokenised(
+    pretrained: Pretrained, text: str, pair: str, most: int, notes: list[str]
+) -> tuple[list[int], list[int] | None]:
+    """Return token numbers and, where the model has them, the text (0 or 1) that each belongs to."""
+    most_characters = most * CHARACTERS_PER_TOKEN
+    n_characters = len(text) + len(pair)
+    cut_text, cut_pair = text[:most_characters], pair[:most_characters]
+    was_cut = len(cut_text) + len(cut_pair) < n_characters
+    texts = (_sound(cut_text), _sound(cut_pair)) if cut_pair else (_sound(cut_text),)
+    encoded = _encode(pretrained.tokenizer, *texts)
+    n_tokens = len(encoded["input_ids"])
+    if n_tokens > most:
+        encoded = _encode(pretrained.tokenizer, *texts, truncation=True, max_length=most)
+    if n_tokens > most or was_cut:
+        more = "at least " if was_cut else ""
+        notes.append(
+            f"The text was cut to its first {len(encoded['input_ids']):,} tokens of {more}{n_tokens:,}"
+            + (f": {pretrained.name} knows no more positions." if most == pretrained.most_tokens else ".")
+        )
+    return encoded["input_ids"], encoded.get("token_type_ids")
+
+
+def _encode(tokenizer: Any, *texts: str, **more: Any) -> dict[str, list[int]]:
+    with_types = "token_type_ids" in tokenizer.model_input_names
+    return tokenizer(
+        *texts, padding=False, verbose=False, return_token_type_ids=with_types, **{"truncation": False, **more}
+    )
+
+
+def _sound(text: str) -> str:
+    """Return the text without halves of characters, which no tokenizer takes."""
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most: int, notes: list[str]) -> list[int]:
+    """Return what the decoder is given: its start token and the target without the end."""
+    model: Any = pretrained.model
+    tokenizer = pretrained.tokenizer
+    end = tokenizer.eos_token_id
+    if not target.strip():
+        written = _written(pretrained, inputs)
+        notes.append("No target text was given: the decoder was given what it writes itself, word by word.")
+        return written[:-1] if len(written) > 1 and written[-1] == end else written
+    with_cut = {"truncation": True, "max_length": most}
+    ids = tokenizer(text_target=_sound(target[: most * CHARACTERS_PER_TOKEN]), verbose=False, **with_cut)["input_ids"]
+    if len(ids) >= most:
+        notes.append(f"The target text was cut to its first {most:,} tokens.")
+    labels = torch.tensor([ids])
+    shifted = getattr(model, "prepare_decoder_input_ids_from_labels", None)
+    if shifted is not None:
+        return shifted(labels.to(model.device))[0].tolist()
+    return [_start(pretrained), *(ids[:-1] if ids and ids[-1] == end else ids)]
+
+
+def _start(pretrained: Pretrained) -> int:
+    config = pretrained.model.config
+    for number in (config.decoder_start_token_id, config.bos_token_id, config.pad_token_id):
+        if number is not None:
+            return int(number)
+    raise ModelError(f"The settings of {pretrained.name} do not say with which token its decoder starts.")
+
+
+@torch.no_grad()
+def _written(pretrained: Pretrained, inputs: dict[str, Tensor]) -> list[int]:
+    """Return what the model generates greedily, from its start token on."""
+    model: Any = pretrained.model
+    if not model.can_generate():
+        raise ModelError(f"{pretrained.name} has no head that writes text: give it a target text of your own.")
+    on_device = {name: value.to(model.device) for name, value in inputs.items() if name != "token_type_ids"}
+    most = min(MOST_GENERATED, (pretrained.most_tokens or MOST_GENERATED + 1) - 1)  # the start takes a position
+    result = model.generate(**on_device, do_sample=False, num_beams=1, max_new_tokens=most, max_length=None)
+    return result[0].tolist()

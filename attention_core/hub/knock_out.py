@@ -1,0 +1,211 @@
+"""What a model loses without a head: the same input runs again while the head hands over nothing.
+
+Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?".
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from attention_core.attention.recording import Recording
+from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.tracing import run_ablations
+
+Head = tuple[int, int]
+"""(Number of the trace in Recording.traces, head)."""
+MOST_NUMBERS = 16_000_000
+"""Numbers of logits that one batch may hand out, 64 MB."""
+ROW_NUMBERS = 1_000_000
+"""Logits that are compared at one time, so that a large vocabulary takes no more memory."""
+MOST_ITEMS = 16
+"""Runs in one batch."""
+
+
+class Effect(NamedTuple):
+    """How much one output differs from another.
+
+    Attributes:
+        everywhere: mean over all positions; of a long text over a large vocabulary the last ones, as many as
+            MOST_NUMBERS allows.
+        in_the_end: at the last position, where the next token is expected; of a sentence encoder, of the mean over
+            all tokens.
+    """
+
+    everywhere: float
+    in_the_end: float
+
+
+class Outcome(NamedTuple):
+    """What a model hands out for one item.
+
+    Attributes:
+        logits: (n_positions or 1, n_outputs), or None.
+        hidden: (n_positions, d_model), or None.
+    """
+
+    logits: Tensor | None
+    hidden: Tensor | None
+
+
+def divergence(before: Tensor, after: Tensor) -> Tensor:
+    """Return the Jensen-Shannon divergence of each row's probabilities in bits, 0 = the same to 1 = nothing in common.
+
+    Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy", equation 3.8.
+
+    Args:
+        before: logits (n_rows, n_outputs).
+        after: logits of the same shape.
+    """
+    n_at_once = max(1, ROW_NUMBERS // max(before.shape[-1], 1))
+    pairs = zip(before.split(n_at_once), after.split(n_at_once), strict=True)
+    return torch.cat([_divergence(one, other) for one, other in pairs])
+
+
+def _divergence(before: Tensor, after: Tensor) -> Tensor:
+    one, other = before.float().log_softmax(-1), after.float().log_softmax(-1)
+    lead = one - other
+    # log of 2 p / (p + q) for both: small differences do not drown in the logarithms themselves
+    half = (
+        (one.exp() * (math.log(2) - softplus(-lead))).nansum(-1)
+        + (other.exp() * (math.log(2) - softplus(lead))).nansum(-1)
+    ) / 2
+    return (half / math.log(2)).clamp(0, 1)
+
+
+def cosine_change(before: Tensor, after: Tensor) -> Tensor:
+    """Return 1 - cosine of each row, 0 = the same direction to 2 = the opposite one.
+
+    Args:
+        before: (n_rows, d_model).
+        after: of the same shape.
+    """
+    return (1 - torch.cosine_similarity(before.double(), after.double(), dim=-1)).clamp(0, 2).float()
+
+
+def sentence_change(before: Tensor, after: Tensor) -> float:
+    """Return 1 - cosine of the mean over all tokens, which sentence encoders take for the sentence."""
+    return float(cosine_change(before.float().mean(0, keepdim=True), after.float().mean(0, keepdim=True)))
+
+
+def effect(before: Outcome, after: Outcome) -> Effect:
+    """Return how much an output has changed.
+
+    By the probabilities where the model hands out some: the divergence of every position. Else by the last layer:
+    1 - cosine per token, and of the mean over tokens for the whole.
+
+    Raises:
+        ModelError: the model hands out neither.
+    """
+    if before.logits is not None and after.logits is not None:
+        per_row = divergence(before.logits, after.logits)
+        return Effect(float(per_row.mean()), float(per_row[-1]))
+    if before.hidden is None or after.hidden is None:
+        raise ModelError("The model hands out nothing that could be compared.")
+    return Effect(
+        float(cosine_change(before.hidden, after.hidden).mean()), sentence_change(before.hidden, after.hidden)
+    )
+
+
+@dataclass
+class KnockOutMap:
+    """What the model loses without each head alone, filled in while it is computed.
+
+    Attributes:
+        heads: every head that can be switched off, in the order of execution.
+        effects: of the first ones of them.
+        before: the output with every head; None before the beginning and after the end.
+    """
+
+    heads: tuple[Head, ...]
+    effects: list[Effect] = field(default_factory=list)
+    before: Outcome | None = field(default=None, repr=False)
+
+    @property
+    def share(self) -> float:
+        """How much is done, 0 to 1."""
+        return len(self.effects) / max(len(self.heads), 1)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every head is done."""
+        return len(self.effects) == len(self.heads)
+
+
+def every_head(recording: Recording) -> tuple[Head, ...]:
+    """Return (number of the trace, head) of every head of a recording, in the order of execution."""
+    return tuple((number, head) for number, trace in enumerate(recording.traces) for head in range(trace.n_heads))
+
+
+def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMap) -> Iterator[float]:
+    """Go on with a map, a few heads at a time; yields how much is done and may be left at any time.
+
+    Several heads are tried in one run, each in an item of its own of the batch.
+
+    Args:
+        pretrained: the model.
+        inputs: what it is called with, a batch of one.
+        found: is filled in.
+
+    Raises:
+        ModelError: the model hands out nothing that could be compared.
+        ValueError: its heads cannot be switched off, see run_model.
+    """
+    if found.is_whole:
+        return
+    if found.before is None:
+        found.before = outcomes(pretrained, inputs, [()])[0]
+    before, n_at_once = found.before, _n_at_once(found.before)
+    while not found.is_whole:
+        place = len(found.effects)
+        heads = found.heads[place : place + n_at_once]
+        new = [effect(before, after) for after in outcomes(pretrained, inputs, [(head,) for head in heads])]
+        if len(found.effects) == place:  # nobody else has gone on with it meanwhile
+            found.effects.extend(new)
+        if found.is_whole:
+            found.before = None
+        yield found.share
+
+
+def outcomes(
+    pretrained: Pretrained, inputs: Mapping[str, Tensor], ablations: Sequence[Collection[Head]]
+) -> list[Outcome]:
+    """Return what the model hands out, once for each choice of heads that are switched off.
+
+    Args:
+        pretrained: the model.
+        inputs: what it is called with, a batch of one.
+        ablations: choices of heads; an empty one is the model as it is.
+    """
+    device, n = pretrained.model.device, len(ablations)
+    batch: dict[str, Any] = {name: one.to(device).expand(n, *one.shape[1:]) for name, one in inputs.items()}
+    output = run_ablations(pretrained.model, {**batch, **_fewer_logits(pretrained, inputs)}, ablations)
+    logits, hidden = output.get("logits"), output.get("last_hidden_state")
+    return [
+        Outcome(
+            None if logits is None else logits[item].float().reshape(-1, logits.shape[-1]),
+            None if hidden is None or hidden.ndim != 3 else hidden[item].float(),
+        )
+        for item in range(n)
+    ]
+
+
+def _n_at_once(before: Outcome) -> int:
+    numbers = before.logits.numel() if before.logits is not None else 1
+    return max(1, min(MOST_ITEMS, MOST_NUMBERS // max(numbers, 1)))
+
+
+def _fewer_logits(pretrained: Pretrained, inputs: Mapping[str, Tensor]) -> dict[str, int]:
+    """Return what spares logits of early positions where a large vocabulary would fill the memory with them."""
+    vocabulary = getattr(pretrained.model.config.get_text_config(), "vocab_size", 0) or 0
+    n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is Kind.DECODER else 0
+    takes = "logits_to_keep" in inspect.signature(pretrained.model.forward).parameters
+    few = n_tokens * vocabulary <= MOST_NUMBERS
+    return {} if few or not takes else {"logits_to_keep": max(1, MOST_NUMBERS // vocabulary)}

@@ -1,0 +1,153 @@
+"""What a language model expects: the next token, or the one that is hidden from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.hub.model import ModelError, Pretrained
+from attention_core.hub.tokens import ONLY_SPACES, SPACE, readable
+from attention_core.hub.tracing import run_model
+
+SEED_STEP = 1_000_003
+"""Spreads the seeds of neighbouring positions."""
+
+
+class Likely(NamedTuple):
+    """A token that may come.
+
+    Attributes:
+        id: number in the vocabulary.
+        text: for people.
+        probability: 0 to 1.
+    """
+
+    id: int
+    text: str
+    probability: float
+
+
+class Expected(NamedTuple):
+    """What a model expects at one position.
+
+    Attributes:
+        likeliest: best first.
+        rest: probability of all other tokens together.
+        n_rest: how many they are.
+        entropy: of all, in bits; 0 = certain.
+    """
+
+    likeliest: tuple[Likely, ...]
+    rest: float
+    n_rest: int
+    entropy: float
+
+
+def predicts_words(pretrained: Pretrained) -> bool:
+    """Return whether the model has a head that turns its last layer into probabilities of tokens."""
+    return pretrained.tokenizer is not None and pretrained.model.get_output_embeddings() is not None
+
+
+def token_text(tokenizer: Any, token: int) -> str:
+    """Return one token that may come, for people: where it brings a space, it begins with ␣."""
+    (text,) = readable(tokenizer, [token])
+    brings_space = str(tokenizer.convert_ids_to_tokens(token)).startswith(SPACE)
+    text = text if text.startswith(" ") or not brings_space else f" {text}"
+    return text.replace(" ", ONLY_SPACES)
+
+
+def probabilities(logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """Return the probabilities (..., n_tokens) of logits, in float32.
+
+    Args:
+        logits: (..., n_tokens).
+        temperature: above 0; below 1 sharpens, above 1 flattens.
+
+    Raises:
+        ValueError: temperature is not above 0.
+    """
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, got {temperature}")
+    return (logits.float() / temperature).softmax(-1)
+
+
+def log_probabilities(logits: Tensor, ids: Sequence[int]) -> Tensor:
+    """Return the log-probability, in bits, of every token but the first, as the model expected it.
+
+    Args:
+        logits: (n_tokens, n_vocabulary), a decoder's.
+        ids: the text's tokens.
+
+    Returns:
+        (n_tokens - 1,), 0 = certain.
+    """
+    following = torch.tensor(list(ids[1:]), device=logits.device)
+    shares = logits[: len(following)].float().log_softmax(-1)
+    return shares.gather(-1, following[:, None])[:, 0] / math.log(2)
+
+
+def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float = 1.0) -> Expected:
+    """Return the likeliest tokens of one position.
+
+    Args:
+        logits: (n_tokens,).
+        tokenizer: the model's.
+        n: how many tokens to name.
+        temperature: see probabilities.
+    """
+    shares = probabilities(logits, temperature)
+    top = shares.topk(min(n, len(shares)))
+    likeliest = tuple(
+        Likely(token, token_text(tokenizer, token), share)
+        for share, token in zip(top.values.tolist(), top.indices.tolist(), strict=True)
+    )
+    entropy = -float(torch.xlogy(shares, shares).sum()) / math.log(2)
+    return Expected(likeliest, max(0.0, 1 - sum(top.values.tolist())), len(shares) - len(likeliest), max(0.0, entropy))
+
+
+def pick(logits: Tensor, *, temperature: float = 0.0, seed: int = 0, place: int = 0) -> int:
+    """Return a next token: the likeliest, or one drawn by its probability.
+
+    Args:
+        logits: (n_tokens,).
+        temperature: 0 = the likeliest; else see probabilities.
+        seed: of the draw; the same seed and place draw the same token from the same probabilities.
+        place: position of the new token.
+    """
+    if temperature == 0:
+        return int(logits.argmax())
+    generator = torch.Generator().manual_seed(seed * SEED_STEP + place)
+    return int(torch.multinomial(probabilities(logits, temperature).cpu(), 1, generator=generator))
+
+
+def expected_in_place(
+    pretrained: Pretrained,
+    inputs: Mapping[str, Tensor],
+    position: int,
+    *,
+    ablated: Collection[tuple[int, int]] = (),
+) -> Tensor:
+    """Return the logits (n_tokens,) of a masked-language model at a position whose token is hidden from it.
+
+    Args:
+        pretrained: an encoder with a head for tokens.
+        inputs: what the model is called with; the first item counts.
+        position: which token, from 0.
+        ablated: see run_model.
+
+    Raises:
+        ModelError: the tokenizer has no token that stands for a hidden one.
+        ValueError: position is not there.
+    """
+    mask = pretrained.tokenizer.mask_token_id
+    if mask is None:
+        raise ModelError("This model has no [MASK] token, so no word can be hidden from it.")
+    ids = inputs["input_ids"].clone()
+    if not 0 <= position < ids.shape[1]:
+        raise ValueError(f"position must be from 0 to {ids.shape[1] - 1}, got {position}")
+    ids[:, position] = mask
+    return run_model(pretrained.model, {**inputs, "input_ids": ids}, ablated=ablated)[1].logits[0, position]

@@ -1,0 +1,223 @@
+"""A folder of safetensors weights becomes a model with its tokenizer: nothing in it is ever run as code."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attention_core.device import choose_device
+from attention_core.hub.catalogue import n_bytes_of
+from attention_core.hub.kinds import config_of, is_encoder_alone, kind_of, picture_tower
+from attention_core.hub.model import Kind, ModelError, Pretrained, first_line
+from attention_core.hub.room import n_parameters_of, refuse_without_memory
+
+NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
+"""Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
+MOST_LAYERS = 1_000
+_LOADING = threading.Lock()
+
+
+def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretrained:
+    """Return the model of a folder, in evaluation mode and in float32, with what it takes to feed it.
+
+    Args:
+        folder: config.json, safetensors weights, and the files of a tokenizer or an image processor.
+        name: what people call it; the folder's own name if empty.
+        device: see choose_device; the best there is if empty.
+
+    Raises:
+        NoMemory: there is no room for it now.
+        ModelError: files are missing, damaged, or do not fit together.
+    """
+    settings = read_settings(folder)
+    config = config_of(settings)
+    kind = kind_of(config)
+    n_bytes = n_bytes_of(folder)
+    refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings))
+    with _LOADING, _quiet():
+        model = _model(folder, config, kind)
+        tokenizer = None if kind is Kind.VISION else _tokenizer(folder)
+        processor = _processor(folder) if kind is Kind.VISION else None
+    model = model.to(choose_device(device or "auto")).eval().requires_grad_(False)
+    if getattr(model.config, "mask_ratio", None):
+        model.config.mask_ratio = 0.0  # masked autoencoders hide patches at random while they are trained
+    tower = ", its picture tower" if picture_tower(config) is not None else ""
+    return Pretrained(
+        name=(name or folder.name) + tower,
+        kind=kind,
+        model=model,
+        tokenizer=tokenizer,
+        processor=processor,
+        most_tokens=None if tokenizer is None else _most_tokens(model, tokenizer),
+        n_bytes=n_bytes,
+    )
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Return what the config.json of a folder says.
+
+    Raises:
+        ModelError: there is none, or it is damaged.
+    """
+    try:
+        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(
+            "There is no config.json, so this is no model that the library transformers can load."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ModelError(f"Its config.json cannot be read: {error}") from error
+    if not isinstance(settings, dict):
+        raise ModelError("Its config.json holds no settings.")
+    return settings
+
+
+def _model(folder: Path, config: Any, kind: Kind) -> Any:
+    """Return the model with its head where the file has one, else without."""
+    from transformers import AutoModel
+
+    tower = picture_tower(config)
+    more = {} if tower is None else {"config": tower}
+    n_bytes = n_bytes_of(folder)
+    error: Exception | None = None
+    for auto in (*_heads(config, kind), AutoModel):
+        try:
+            _refuse_more_than_is_there(auto, tower or config, n_bytes)
+            model, report = auto.from_pretrained(
+                folder,
+                use_safetensors=True,
+                trust_remote_code=False,
+                local_files_only=True,
+                dtype=torch.float32,
+                output_loading_info=True,
+                **more,
+            )
+        except Exception as failed:
+            error = error or failed
+            continue
+        missing = sorted(key for key in report["missing_keys"] if not NOT_NEEDED.search(key))
+        if not missing:
+            return model
+        error = ModelError(
+            f"Its files lack {len(missing)} of the weights that {type(model).__name__} has, such as {missing[0]}: "
+            "they would be random numbers."
+        )
+    if error is None or isinstance(error, ModelError):
+        raise error or ModelError("The library has no model of this architecture.")
+    raise ModelError(f"The weights cannot be loaded: {first_line(error)}") from error
+
+
+def _refuse_more_than_is_there(auto: Any, config: Any, n_bytes: int) -> None:
+    """Make sure, before any memory is taken, that settings do not ask for far more numbers than the files hold."""
+    n_layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
+    if isinstance(n_layers, int) and n_layers > MOST_LAYERS:
+        raise ModelError(f"Its config.json asks for {n_layers:,} layers; at most {MOST_LAYERS:,} are read.")
+    with torch.device("meta"):
+        n_parameters = auto.from_config(config).num_parameters()
+    if n_parameters > n_bytes:  # the smallest numbers take a byte
+        raise ModelError(
+            f"Its config.json asks for {n_parameters:,} numbers; its files of {n_bytes:,} bytes cannot hold them."
+        )
+
+
+def _heads(config: Any, kind: Kind) -> list[Any]:
+    """Return the library's loaders of models with a head that may suit, to be tried in turn."""
+    import transformers as library
+    from transformers.models.auto import modeling_auto
+
+    if is_encoder_alone(config):
+        return [library.AutoModelForTextEncoding]
+    architecture = (config.architectures or [""])[0]
+    wanted: dict[Kind, list[tuple[Any, dict[str, Any]]]] = {
+        Kind.ENCODER: [(library.AutoModelForMaskedLM, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES)],
+        Kind.DECODER: [
+            (library.AutoModelForCausalLM, modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES),
+            (library.AutoModelForImageTextToText, modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES),
+        ],
+        Kind.ENCODER_DECODER: [
+            (library.AutoModelForSeq2SeqLM, modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
+        ],
+        Kind.VISION: [
+            (library.AutoModelForImageClassification, modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES)
+        ],
+    }
+    if architecture.endswith("Model") and kind in (Kind.ENCODER, Kind.VISION) and "LMHead" not in architecture:
+        return []
+    return [auto for auto, names in wanted[kind] if config.model_type in names]
+
+
+def _tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    except Exception as error:
+        raise ModelError(
+            f"The weights are there, but the files of its tokenizer are missing or damaged: {first_line(error)}"
+        ) from error
+    wanted = {"tokenizer.json", *tokenizer.vocab_files_names.values()} if tokenizer.vocab_files_names else set()
+    if wanted and not any((folder / file).is_file() for file in wanted):
+        raise ModelError(
+            f"The weights are there, but the tokenizer lacks its vocabulary ({', '.join(sorted(wanted))})."
+        )
+    return tokenizer
+
+
+def _processor(folder: Path) -> Any:
+    """Return the library's image processor, or None: then pictures are resized and normalised plainly."""
+    from transformers import AutoImageProcessor
+
+    if not any((folder / name).is_file() for name in ("preprocessor_config.json", "processor_config.json")):
+        return None
+    try:
+        return AutoImageProcessor.from_pretrained(folder, trust_remote_code=False, local_files_only=True, backend="pil")
+    except Exception:
+        return None
+
+
+def _most_tokens(model: Any, tokenizer: Any) -> int | None:
+    """Return how many positions a text may take, by the tokenizer and by the table of positions; None = any number."""
+    config = model.config.get_text_config()
+    bounds = []
+    positions = getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        bounds.append(positions - _positions_kept_free(model))
+    elif getattr(config, "relative_attention_num_buckets", None) is not None:
+        return None  # whatever its tokenizer was told: distances have no end
+    if tokenizer.model_max_length < 1_000_000:
+        bounds.append(int(tokenizer.model_max_length))
+    return min(bounds) if bounds else None
+
+
+def _positions_kept_free(model: Any) -> int:
+    """Return how many rows of the table of positions stand for padding, as in RoBERTa, and are never used."""
+    for name, module in model.named_modules():
+        if name.endswith("embeddings.position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            return module.padding_idx + 1
+    return 0
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the library's reports and progress bars out of the server's log; errors still arrive as errors."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

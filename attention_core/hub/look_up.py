@@ -1,0 +1,295 @@
+"""A model is looked up before anything large is fetched: what it is, how large, and whether it can be shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from attention_core.hub.catalogue import (
+    INDEX,
+    SUGGESTIONS,
+    WEIGHTS,
+    find_local,
+    is_complete,
+    local_models,
+    n_bytes_of,
+)
+from attention_core.hub.kinds import config_of, kind_of
+from attention_core.hub.load import read_settings
+from attention_core.hub.model import Kind, ModelError, first_line
+from attention_core.hub.room import (
+    HOSTED,
+    MOST_MEGABYTES,
+    in_megabytes,
+    is_hosted,
+    most_model_bytes,
+    n_parameters_of,
+    refuse_without_memory,
+)
+
+Progress = Callable[[int, int], None]
+MOST_NAME = 200
+MOST_TEXT_BYTES = 60_000_000
+"""Of one file of settings or of a tokenizer; the largest vocabularies take some 35 MB."""
+PATIENCE = 10.0
+"""Seconds to wait for the hub's first answer."""
+SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
+TEXT_FILES = re.compile(
+    r"(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|target_vocab"
+    r"|preprocessor_config|processor_config|normalizer)\.json|(vocab|merges|bpe\.codes)(\.txt)?|chat_template\.jinja"
+    r"|(source|target)\.spm|spiece\.model|(sentencepiece|tokenizer)(\.bpe)?\.model"
+)
+"""What a model needs besides its weights: settings, a tokenizer, an image processor."""
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """One file of a repository; size in bytes."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that can be had.
+
+    Attributes:
+        name: a package, a hub id, or a folder's name or path.
+        kind: see Kind.
+        architecture: such as "gpt2".
+        n_bytes: of its weights on disk.
+        folder: where it is, or None: then it has to be fetched.
+        files: to be fetched.
+        revision: the commit they belong to.
+    """
+
+    name: str
+    kind: Kind
+    architecture: str
+    n_bytes: int
+    folder: Path | None = None
+    files: tuple[RemoteFile, ...] = ()
+    revision: str = ""
+
+
+def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -> Candidate:
+    """Return what is known of a model before it is fetched.
+
+    Args:
+        name: hub id, address of a model's page there, folder (begins with "/", "." or "~"), or a local model's name.
+        most_bytes: bound on the weights; most_model_bytes() if None.
+        folders: whether folders of this machine may be named.
+
+    Raises:
+        NoMemory: there is no room for it now.
+        ModelError: it does not exist, is too large, or cannot be shown, each in a sentence for people.
+    """
+    name = cleaned(name)
+    local = find_local(name)
+    if local is not None and local.source == "own":
+        return Candidate(local.name, Kind.DECODER, "llama", local.n_bytes, local.folder)
+    if local is not None:
+        return _in_folder(local.name, local.folder)
+    if is_path(name):
+        return _named_folder(name, folders)
+    return _on_hub(name, most_model_bytes() if most_bytes is None else most_bytes)
+
+
+def cleaned(name: str) -> str:
+    """Return the name without spaces around it; the address of a model's page becomes its hub id.
+
+    Raises:
+        ModelError: an empty or endless name, or one with signs that no name has.
+    """
+    name = name.strip()
+    if not name:
+        raise ModelError("Name a model, such as distilbert/distilgpt2.")
+    if len(name) > MOST_NAME or not name.isprintable():
+        raise ModelError(f"A model's name has at most {MOST_NAME} printable characters.")
+    page = re.fullmatch(r"https?://[^/\s]+/(?:models/)?([^/\s?#]+(?:/[^/\s?#]+)?)(?:[/?#].*)?", name)
+    return page[1] if page else name
+
+
+def is_path(name: str) -> bool:
+    """Return whether a name stands for a folder: it begins as paths do, or is written with backslashes."""
+    return name.startswith(("/", ".", "~")) or "\\" in name or bool(re.match(r"[A-Za-z]:[/\\]", name))
+
+
+def _named_folder(name: str, allowed: bool) -> Candidate:
+    if not allowed or is_hosted():
+        raise ModelError(
+            "Folders can be opened only where the app runs on your own computer. Name a model of the hub. Whoever runs "
+            f"the app can allow folders to all its visitors by setting {HOSTED}=0."
+        )
+    folder = Path(name).expanduser().resolve()
+    if not folder.is_dir():
+        raise ModelError(f"There is no folder {folder}.")
+    return _in_folder(str(folder), folder)
+
+
+def _in_folder(name: str, folder: Path) -> Candidate:
+    """Return the model of a folder, or say why it holds none."""
+    try:
+        names = [file.name for file in folder.iterdir()]
+    except OSError as error:
+        raise ModelError(f"The folder {name} cannot be read: {error.strerror}.") from error
+    _refuse_other_formats(name, names)
+    settings = read_settings(folder)
+    if not is_complete(folder):
+        raise ModelError(f"{name}: {_without_safetensors(names)}")
+    config, kind = _told_of(name, settings)
+    return Candidate(name, kind, config.model_type, n_bytes_of(folder), folder)
+
+
+def _on_hub(name: str, most_bytes: int) -> Candidate:
+    """Return a model of the hub after asking for its files' names and sizes and reading its settings."""
+    from huggingface_hub import HfApi, constants, hf_hub_download
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        raise ModelError(
+            f"{name!r} is no name of a model: that is owner/model with letters, digits, '-', '_' and '.'. "
+            "A folder begins with / or ./ or ~."
+        ) from None
+    try:
+        found = HfApi(endpoint=constants.ENDPOINT, token=token()).model_info(
+            name, files_metadata=True, timeout=PATIENCE
+        )
+        sizes = {one.rfilename: one.size or 0 for one in found.siblings or []}
+        _refuse_other_formats(name, list(sizes))
+        weights = [WEIGHTS] if WEIGHTS in sizes else sorted(file for file in sizes if SHARD.fullmatch(file))
+        if not weights or (WEIGHTS not in sizes and INDEX not in sizes):
+            raise ModelError(f"{name}: {_without_safetensors(list(sizes))}")
+        _refuse_large_texts(name, sizes)
+        config_file = hf_hub_download(
+            name, "config.json", revision=found.sha, endpoint=constants.ENDPOINT, token=token(), tqdm_class=_silent()
+        )
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(why(name, error)) from error
+    settings = read_settings(Path(config_file).parent)
+    config, kind = _told_of(name, settings)
+    n_bytes = sum(sizes[file] for file in weights)
+    texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
+    wanted = [*texts, *([INDEX] if WEIGHTS not in sizes else []), *weights]
+    files = tuple(RemoteFile(file, sizes[file]) for file in wanted)
+    _refuse_too_large(name, files, most_bytes)
+    refuse_without_memory(name, found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings))
+    return Candidate(name, kind, config.model_type, n_bytes, files=files, revision=found.sha or "main")
+
+
+def _refuse_large_texts(name: str, sizes: Mapping[str, int]) -> None:
+    for file, size in sizes.items():
+        if size > MOST_TEXT_BYTES and (TEXT_FILES.fullmatch(file) or file == INDEX):
+            raise ModelError(
+                f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(MOST_TEXT_BYTES)} are read."
+            )
+
+
+def _refuse_too_large(name: str, files: Sequence[RemoteFile], most_bytes: int) -> None:
+    if not all(file.size for file in files if file.name.endswith(".safetensors")):
+        raise ModelError(f"The hub does not say how large the files of {name} are, so they are not fetched.")
+    n_bytes = sum(file.size for file in files)
+    if n_bytes > most_bytes:
+        raise ModelError(
+            f"The files of {name} are {in_megabytes(n_bytes)}; this app downloads at most {in_megabytes(most_bytes)} "
+            f"for a model. Whoever runs it can raise the bound with the variable {MOST_MEGABYTES}."
+        )
+
+
+def _told_of(name: str, settings: dict[str, Any]) -> tuple[Any, Kind]:
+    try:
+        config = config_of(settings)
+        return config, kind_of(config)
+    except ModelError as error:
+        raise ModelError(f"{name} cannot be shown. {error}") from error
+
+
+def _refuse_other_formats(name: str, files: Sequence[str]) -> None:
+    """Say what a repository is if it is no model of the library transformers."""
+    if "config.json" in files:
+        return
+    if "adapter_config.json" in files:
+        raise ModelError(f"{name} holds an adapter only, to be put onto another model. Name that model instead.")
+    if "model_index.json" in files:
+        raise ModelError(f"{name} is a pipeline of several models that makes pictures, not one model.")
+    if any(file.endswith(".gguf") for file in files):
+        raise ModelError(f"{name} holds quantised weights (GGUF) only. Name the repository of the original weights.")
+    raise ModelError(f"{name} has no config.json, so it is no model that the library transformers can load.")
+
+
+def _without_safetensors(files: Sequence[str]) -> str:
+    pickled = next((file for file in files if file.endswith(PICKLED)), "")
+    if pickled:
+        return (
+            f"its weights are there only in a format that can run code when it is opened ({pickled}). This app reads "
+            "safetensors files only."
+        )
+    if any(file.endswith((".safetensors", INDEX)) for file in files):
+        return "its safetensors files are incomplete: a part of the weights is missing."
+    return "it has no weights in safetensors files, the only ones that this app reads."
+
+
+def token() -> bool | None:
+    """Return what the library is to sign in with: on a public server never with its owner's own token."""
+    return False if is_hosted() else None
+
+
+def _silent() -> Any:
+    from huggingface_hub.utils.tqdm import silent_tqdm
+
+    return silent_tqdm
+
+
+def why(name: str, error: Exception, wanted: str = "looked up") -> str:
+    """Return what an error of the hub's library means, for people; wanted = what could not be done."""
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.GatedRepoError):
+        return f"{name} is given out only to people who have agreed to its terms on the hub. Name another model."
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return f"There is no model {name} on the hub, or it is private.{_near(name)}"
+    if isinstance(error, errors.DisabledRepoError):
+        return f"The hub has disabled {name}."
+    if isinstance(error, errors.EntryNotFoundError | errors.RevisionNotFoundError) and not isinstance(
+        error, errors.LocalEntryNotFoundError
+    ):
+        return f"A file of {name} is missing on the hub."
+    if isinstance(error, errors.HfHubHTTPError):
+        status = error.response.status_code
+        if status == 429:
+            return "The hub has had too many questions from this server. Try again in a few minutes."
+        if status in (401, 403):
+            return f"The hub does not give {name} to this server."
+        return f"The hub answers with an error ({status}). Try again later."
+    no_network = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, httpx2.TransportError, ConnectionError)
+    if isinstance(error, (*no_network, TimeoutError)):
+        return f"The hub cannot be reached, so {name} cannot be {wanted}. {available()}"
+    if isinstance(error, OSError) and error.errno == 28:
+        return "The disk is full."
+    return f"{name} cannot be {wanted}: {first_line(error)}"
+
+
+def available() -> str:
+    """Return a sentence that lists what can be used without a network."""
+    names = [model.name for model in local_models()]
+    return f"Without a network there is: {', '.join(names[:20])}." if names else "No model is on this machine yet."
+
+
+def _near(name: str) -> str:
+    """Return a hint at a name that differs little, or that has an owner in front."""
+    names = (*(one.name for one in SUGGESTIONS), *(model.name for model in local_models()))
+    known = {one.lower(): one for one in names}
+    near = get_close_matches(name.lower(), known, n=1, cutoff=0.7)
+    return f" Did you mean {known[near[0]]}?" if near else ""

@@ -1,0 +1,138 @@
+"""A picture becomes what a vision model is called with, and its positions the patches they stand for."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from attention_core.hub.inputs import Prepared
+from attention_core.hub.model import Kind, ModelError, Pretrained
+
+PLAIN = 0.5
+"""Mean and standard deviation of each channel where a model brings no image processor."""
+PLAIN_SIDE = 224
+MOST_SIDE = 2_048
+"""Pixels of a side to which a model may want a picture resized."""
+MOST_PATCHES = 4_096
+
+
+def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
+    """Return a picture as a model takes it.
+
+    Args:
+        pretrained: a model that looks at pictures.
+        picture: uint8 (height, width, 3), or 4 with opacity: what lies behind is white.
+
+    Raises:
+        ModelError: a model that takes text, or no picture.
+    """
+    if pretrained.kind is not Kind.VISION:
+        raise ModelError(f"{pretrained.name} takes a text, not a picture.")
+    if picture.ndim != 3 or picture.shape[2] not in (3, 4) or picture.dtype != np.uint8 or 0 in picture.shape:
+        raise ModelError(f"A picture is uint8 (height, width, 3 or 4), this is {picture.dtype} {picture.shape}.")
+    opaque = _on_white(picture)
+    pixels, mean, deviation = _processed(pretrained, opaque)
+    grid = _grid(pretrained.model.config, pixels)
+    prefix = _prefix(pretrained.model, grid)
+    rows, columns = grid or (0, 0)
+    patches = [f"row {row}, column {column}" for row in range(1, rows + 1) for column in range(1, columns + 1)]
+    n_behind = (getattr(pretrained.model.config, "num_detection_tokens", 0) or 0) if grid else 0
+    behind = [f"[DETECTION {number}]" for number in range(1, n_behind + 1)]
+    first_behind = len(prefix) + len(patches)
+    inputs = {"pixel_values": pixels}
+    if "noise" in inspect.signature(pretrained.model.forward).parameters:  # by which masked autoencoders shuffle
+        inputs["noise"] = torch.arange(len(patches), dtype=torch.float32)[None]
+    return Prepared(
+        inputs,
+        tokens=(*prefix, *patches, *behind),
+        special=frozenset((*range(len(prefix)), *range(first_behind, first_behind + n_behind))),
+        patch_grid=grid,
+        n_prefix=len(prefix),
+        picture=_seen(pixels[0], mean, deviation),
+    )
+
+
+def _on_white(picture: np.ndarray) -> Image.Image:
+    image = Image.fromarray(picture)
+    if image.mode != "RGBA":
+        return image
+    white = Image.new("RGBA", image.size, "white")
+    return Image.alpha_composite(white, image).convert("RGB")
+
+
+def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any, Any]:
+    """Return pixel values, (1, 3, height, width), with the mean and deviation that were taken off."""
+    processor = pretrained.processor
+    _refuse_huge(pretrained)
+    if processor is not None:
+        try:
+            pixels = processor(images=image, return_tensors="pt")["pixel_values"].float()
+        except Exception as error:
+            raise ModelError(f"The image processor of {pretrained.name} cannot take this picture: {error}") from error
+        normalised = getattr(processor, "do_normalize", True)
+        mean = getattr(processor, "image_mean", None) if normalised else None
+        deviation = getattr(processor, "image_std", None) if normalised else None
+        return pixels, mean or 0.0, deviation or 1.0
+    height, width = _pair(getattr(pretrained.model.config, "image_size", None) or PLAIN_SIDE)
+    channels = getattr(pretrained.model.config, "num_channels", 3)
+    small = np.asarray(image.convert("L" if channels == 1 else "RGB").resize((width, height)), np.float32) / 255
+    small = small[..., None] if small.ndim == 2 else small
+    pixels = torch.from_numpy((small - PLAIN) / PLAIN).permute(2, 0, 1)[None].contiguous()
+    return pixels, PLAIN, PLAIN
+
+
+def _refuse_huge(pretrained: Pretrained) -> None:
+    """Make sure that nobody's settings ask for a picture that no memory holds."""
+    processor = pretrained.processor
+    wanted = [getattr(processor, name, None) or {} for name in ("size", "crop_size", "pad_size")]
+    sides = [side for one in wanted for side in dict(one).values() if isinstance(side, int | float)]
+    sides += [getattr(pretrained.model.config, "image_size", None) or 0] if processor is None else []
+    largest = max((side for one in sides for side in (one if isinstance(one, list | tuple) else [one])), default=0)
+    if largest > MOST_SIDE:
+        raise ModelError(
+            f"{pretrained.name} wants pictures of {largest:,.0f} pixels a side; at most {MOST_SIDE:,} are made."
+        )
+
+
+def _seen(pixels: Tensor, mean: Any, deviation: Any) -> np.ndarray:
+    """Return what the model was shown as a picture, uint8 (height, width, 3): the patches lie on its grid."""
+    channels = np.asarray(pixels.permute(1, 2, 0)) * np.asarray(deviation) + np.asarray(mean)
+    whole = np.clip(np.rint(channels * 255), 0, 255).astype(np.uint8)
+    return np.repeat(whole, 3, axis=2) if whole.shape[2] == 1 else whole
+
+
+def _grid(config: Any, pixels: Tensor) -> tuple[int, int] | None:
+    """Return rows and columns of patches, or None where the settings give no single size of a patch."""
+    size = getattr(config, "patch_size", None)
+    if size is None or (isinstance(size, list | tuple) and len(size) != 2):
+        return None
+    height, width = _pair(size)
+    rows, columns = pixels.shape[2] // height, pixels.shape[3] // width
+    if rows * columns > MOST_PATCHES:
+        raise ModelError(f"The model cuts a picture into {rows * columns:,} patches; at most {MOST_PATCHES:,} are run.")
+    return (rows, columns) if rows and columns else None
+
+
+def _prefix(model: Any, grid: tuple[int, int] | None) -> tuple[str, ...]:
+    """Return names for what stands before the patches, from the tokens that the model has learned."""
+    if grid is None:
+        return ()
+    n_registers = getattr(model.config, "num_register_tokens", 0) or 0
+    learned = {name.rsplit(".", 1)[-1] for name, _ in model.named_parameters()}
+    return (
+        *(["[CLS]"] if "cls_token" in learned or "class_embedding" in learned else []),
+        *(["[DISTILLATION]"] if "distillation_token" in learned else []),
+        *(f"[REGISTER {number}]" for number in range(1, n_registers + 1)),
+    )
+
+
+def _pair(size: Any) -> tuple[int, int]:
+    """Return height and width of a size given as a number, as a pair, or by name."""
+    if isinstance(size, dict):
+        return int(size["height"]), int(size["width"])
+    return (int(size[0]), int(size[1])) if isinstance(size, list | tuple) else (int(size), int(size))

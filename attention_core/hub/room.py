@@ -1,0 +1,89 @@
+"""How large a model may be here: the owner's bound, the memory that is free, and whose machine this is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attention_core.hub.model import ModelError
+
+MOST_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
+"""The variable that bounds what may be downloaded for one model, in millions of bytes."""
+HOSTED = "ATTENTION_HOSTED"
+"""The variable that says "1" where the app runs for the public, "0" where it runs for its owner alone."""
+OWN_BOUND, HOSTED_BOUND = 2_000, 600
+BYTES_PER_NUMBER = 4
+SHARE_OF_MEMORY = 0.8
+"""Of the free memory, for the weights alone; the rest is for a run."""
+
+
+class NoMemory(ModelError):
+    """A model that is too large for the memory that is free now."""
+
+
+def is_hosted() -> bool:
+    """Return whether the owner has said that the app runs for the public."""
+    return os.environ.get(HOSTED, "") == "1"
+
+
+def most_model_bytes() -> int:
+    """Return how many bytes of weights may be downloaded for one model."""
+    try:
+        megabytes = float(os.environ.get(MOST_MEGABYTES, ""))
+    except ValueError:
+        megabytes = HOSTED_BOUND if is_hosted() else OWN_BOUND
+    return int(max(megabytes, 0) * 1e6)
+
+
+def free_memory() -> int | None:
+    """Return the bytes of memory that are free, by the machine and by the container; None where nobody tells."""
+    known = [one for one in (_of_machine(), _of_container()) if one is not None]
+    return min(known) if known else None
+
+
+def n_parameters_of(n_bytes: int, settings: Mapping[str, Any]) -> int:
+    """Return how many numbers a model's weights are, from their bytes and what its config.json says of their type."""
+    stored = str(settings.get("dtype") or settings.get("torch_dtype") or "float32")
+    return n_bytes // (2 if "16" in stored else 1 if "8" in stored else 4)
+
+
+def refuse_without_memory(name: str, n_parameters: int) -> None:
+    """Make sure that a model's weights fit into the memory that is free, in float32.
+
+    Raises:
+        NoMemory: they do not; the message has both numbers.
+    """
+    free, needed = free_memory(), n_parameters * BYTES_PER_NUMBER
+    if free is not None and needed > SHARE_OF_MEMORY * free:
+        raise NoMemory(
+            f"The {n_parameters / 1e6:,.1f} million weights of {name} take {in_megabytes(needed)} of memory; "
+            f"{in_megabytes(free)} are free."
+        )
+
+
+def in_megabytes(n_bytes: float) -> str:
+    """Return a size for people, such as "268 MB" or "1.2 GB"."""
+    if n_bytes < 1e9:
+        return f"{n_bytes / 1e6:.1f} MB" if n_bytes < 1e7 else f"{n_bytes / 1e6:.0f} MB"
+    return f"{n_bytes / 1e9:.1f} GB"
+
+
+def _of_machine() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
+
+
+def _of_container() -> int | None:
+    group = Path("/sys/fs/cgroup")
+    try:
+        most = int((group / "memory.max").read_text(encoding="ascii"))
+        return max(0, most - int((group / "memory.current").read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,195 @@
+"""What one model did with one input."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention_core.attention.recording import Recording, all_finite
+from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.hub.inputs import Prepared
+from attention_core.hub.model import Kind, ModelError, Pretrained, first_line
+from attention_core.hub.tracing import run_model
+
+MOST_LOGITS = 26_000_000
+"""Numbers of logits that a run keeps, 104 MB: 512 positions of GPT-2's vocabulary."""
+MOST_BEFORE = 16
+"""Positions that may stand before the patches of a picture: a class token, registers."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRun:
+    """Every attention of one run, its tokens and its output.
+
+    Attributes:
+        model: the model's name for people.
+        kind: see Kind; None for a recording whose model nobody knows.
+        recording: the traces in the order of execution, their axes labelled with tokens or patches.
+        tokens: of the only or the encoder's input; for vision what stands before the patches, then the patches.
+        target_tokens: of the decoder of an encoder-decoder.
+        special: positions in tokens that are no words: [CLS], [SEP], the first token, what stands before patches.
+        logits: (n_positions, n_outputs), over the vocabulary, or (1, n_classes) of a classifier; None without. Of a
+            long input over a large vocabulary the last positions only, as many as MOST_LOGITS allows.
+        hidden: (n_positions, d_model), what the last layer hands out; None for a recording from a file.
+        patch_grid: rows and columns of patches, or None.
+        n_prefix: tokens before the first patch.
+        picture: uint8 (height, width, 3), what a vision model was shown, or None.
+        notes: what a reader has to know, such as where the text was cut.
+    """
+
+    model: str
+    kind: Kind | None
+    recording: Recording
+    tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...] = ()
+    special: frozenset[int] = frozenset()
+    logits: Tensor | None = field(default=None, repr=False)
+    hidden: Tensor | None = field(default=None, repr=False)
+    patch_grid: tuple[int, int] | None = None
+    n_prefix: int = 0
+    picture: np.ndarray | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+
+def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
+    """Return what a model did with an input.
+
+    Args:
+        pretrained: a loaded model.
+        prepared: from text_inputs or picture_inputs.
+        ablated: see run_model.
+
+    Raises:
+        ModelError: a model without attention, or one that cannot be run with such an input.
+    """
+    model = pretrained.model
+    inputs: dict[str, Any] = {name: value.to(model.device) for name, value in prepared.inputs.items()}
+    inputs |= {"output_hidden_states": True} | _less_work(pretrained, prepared)
+    try:
+        recording, output = run_model(model, inputs, ablated=ablated)
+    except torch.cuda.OutOfMemoryError as error:
+        raise ModelError("The input is too long for the memory of this device. Shorten it.") from error
+    except (ValueError, TypeError, RuntimeError, KeyError, IndexError, NotImplementedError) as error:
+        raise ModelError(f"{pretrained.name} cannot be run with this input: {first_line(error)}") from error
+    if pretrained.kind is Kind.VISION:
+        prepared = _as_positioned(prepared, recording)
+    logits = _first(output.get("logits"))
+    if logits is not None and logits.ndim == 1:
+        logits = logits[None]
+    hidden = _hidden(output)
+    notes = [*prepared.notes, *([recording.note] if recording.note else [])]
+    if logits is not None and logits.numel() > MOST_LOGITS:
+        logits = logits[-max(1, MOST_LOGITS // logits.shape[1]) :].clone()
+    if logits is not None and pretrained.kind is not Kind.VISION and len(logits) < _n_outputs(prepared):
+        notes.append(f"Of the output, the last {len(logits):,} positions are kept.")
+    notes += _not_finite(recording, logits, hidden)
+    return ModelRun(
+        model=pretrained.name,
+        kind=pretrained.kind,
+        recording=labelled(recording, prepared.tokens, prepared.target_tokens, pretrained.kind),
+        tokens=prepared.tokens,
+        target_tokens=prepared.target_tokens,
+        special=prepared.special,
+        logits=logits,
+        hidden=hidden,
+        patch_grid=prepared.patch_grid,
+        n_prefix=prepared.n_prefix,
+        picture=prepared.picture,
+        notes=tuple(notes),
+    )
+
+
+def recording_run(recording: Recording, name: str) -> ModelRun:
+    """Return a recording from a file as a run of a model that nobody knows; its tokens are its axes' labels."""
+    longest = max((trace.query_axis for trace in recording.traces), key=len, default=Axis("positions", ()))
+    notes = (recording.note,) if recording.note else ()
+    return ModelRun(name, None, recording, tuple(longest.labels), notes=(*notes, *_not_finite(recording, None, None)))
+
+
+def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequence[str], kind: Kind) -> Recording:
+    """Return the recording with tokens on its axes; an axis of another length keeps its numbers.
+
+    Args:
+        recording: what a model did.
+        tokens: of the only or the encoder's input.
+        target_tokens: of the decoder of an encoder-decoder.
+        kind: see Kind.
+    """
+    noun = "patches" if kind is Kind.VISION else "tokens"
+    source = Axis("source tokens" if target_tokens else noun, tuple(tokens))
+    target = Axis("target tokens", tuple(target_tokens)) if target_tokens else source
+    traces = [_with_axes(trace, source, target) for trace in recording.traces]
+    return Recording(traces, recording.note)
+
+
+def _with_axes(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTrace:
+    in_decoder = ".cross" in trace.name or "decoder" in trace.name.split(".")
+    of_queries = target if in_decoder else source
+    of_keys = source if ".cross" in trace.name else of_queries
+    return replace(
+        trace,
+        query_axis=of_queries if len(of_queries) == trace.n_queries else trace.query_axis,
+        key_axis=of_keys if len(of_keys) == trace.n_keys else trace.key_axis,
+    )
+
+
+def _as_positioned(prepared: Prepared, recording: Recording) -> Prepared:
+    """Return the input with as many positions as the model really had; what stands before the patches is counted."""
+    n_positions = recording.traces[0].n_queries
+    if n_positions == len(prepared.tokens):
+        return prepared
+    rows, columns = prepared.patch_grid or (0, 0)
+    n_before = n_positions - rows * columns
+    if prepared.patch_grid is not None and 0 <= n_before <= MOST_BEFORE:
+        before = tuple(f"[{number}]" for number in range(n_before))
+        tokens = (*before, *prepared.tokens[prepared.n_prefix :])
+        return replace(prepared, tokens=tokens, special=frozenset(range(n_before)), n_prefix=n_before)
+    note = "The positions of this model are not the patches of one grid: they are numbered."
+    tokens = tuple(recording.traces[0].query_axis.labels)
+    notes = (*prepared.notes, note)
+    return replace(prepared, tokens=tokens, special=frozenset(), n_prefix=0, patch_grid=None, notes=notes)
+
+
+def _less_work(pretrained: Pretrained, prepared: Prepared) -> dict[str, Any]:
+    """Return arguments that spare what nobody looks at: a cache, and logits beyond what is kept."""
+    takes = inspect.signature(pretrained.model.forward).parameters
+    more: dict[str, Any] = {}
+    if pretrained.kind in (Kind.DECODER, Kind.ENCODER_DECODER) and "use_cache" in takes:
+        more["use_cache"] = False
+    vocabulary = getattr(pretrained.model.config.get_text_config(), "vocab_size", 0) or 0
+    if "logits_to_keep" in takes and _n_outputs(prepared) * vocabulary > MOST_LOGITS:
+        more["logits_to_keep"] = max(1, MOST_LOGITS // vocabulary)
+    return more
+
+
+def _n_outputs(prepared: Prepared) -> int:
+    return len(prepared.target_tokens or prepared.tokens)
+
+
+def _first(batch: Tensor | None) -> Tensor | None:
+    return None if batch is None else batch[0].float()
+
+
+def _hidden(output: Any) -> Tensor | None:
+    """Return what the last layer hands out, (n_positions, d_model)."""
+    for name in ("decoder_hidden_states", "hidden_states"):
+        if output.get(name):
+            last = output[name][-1]
+            return _first(last.flatten(2).transpose(1, 2) if last.ndim == 4 else last)
+    return _first(output.get("last_hidden_state"))
+
+
+def _not_finite(recording: Recording, logits: Tensor | None, hidden: Tensor | None) -> Iterator[str]:
+    """Yield a note where a number is not a number or is infinite."""
+    for trace in recording.traces:
+        if not all(map(all_finite, (trace.query, trace.key, trace.value))):
+            yield f"Query, key or value of {trace.name} holds numbers that are infinite or not a number (NaN)."
+            return
+    if any(one is not None and not all_finite(one) for one in (logits, hidden)):
+        yield "What the model hands out holds numbers that are infinite or not a number (NaN)."

@@ -1,0 +1,291 @@
+"""The attention function that the library calls in place of its own, and the traces that it keeps of every call."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.recording import Keeper, from_weights
+from attention_core.attention.trace import AttentionTrace, Rows
+from attention_core.hub.tracing.bypassing import WEIGHTS_ONLY
+
+HARMLESS = {
+    *("position_ids", "cache_position", "cu_seq_lens_q", "cu_seq_lens_k", "max_length_q", "max_length_k"),
+    *("encoder_hidden_states", "s_aux", "sinks", "position_bias"),
+}
+"""Tensors that layers hand over besides the essentials and that either change no weight or are read here."""
+Ablated = Mapping[int, Sequence[tuple[int, int]]]
+"""Call of the attention function -> (item of the batch, head) whose context becomes 0; item -1 = every item."""
+
+
+@dataclass
+class Run:
+    """The run in progress in this thread.
+
+    Attributes:
+        n_items: of the batch.
+        ablated: see Ablated.
+        keeper: makes the traces.
+        calls: (the module, its trace), in the order of execution.
+        float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
+        blind: id of a mask -> the mask and which queries may see no key in it, None if there are none.
+    """
+
+    n_items: int
+    ablated: Ablated = field(default_factory=dict)
+    keeper: Keeper = field(default_factory=Keeper)
+    calls: list[tuple[nn.Module, AttentionTrace]] = field(default_factory=list)
+    float_masks: frozenset[int] = frozenset()
+    blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
+
+
+_THREAD = threading.local()
+
+
+class UnknownAttentionError(RuntimeError):
+    """A layer asks for something that neither the fused kernel nor a written-out attention of its own offers."""
+
+
+@contextmanager
+def running(run: Run) -> Iterator[None]:
+    """Keep every call of the attention function that this thread makes inside the block."""
+    before = getattr(_THREAD, "run", None)
+    _THREAD.run = run
+    try:
+        yield
+    finally:
+        _THREAD.run = before
+
+
+def mask(*args: Any, config: Any = None, **kwargs: Any) -> Tensor | None:
+    """Return the mask of one kind of layer as the library's fused attention, or where need be its eager one, has it."""
+    from transformers.masking_utils import eager_mask, sdpa_mask
+
+    run: Run | None = getattr(_THREAD, "run", None)
+    wants_numbers = run is not None and id(config) in run.float_masks
+    return (eager_mask if wants_numbers else sdpa_mask)(*args, config=config, **kwargs)
+
+
+def attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **more: Any,
+) -> tuple[Tensor, Tensor | None]:
+    """Compute the context as the library expects it, (batch, n_queries, n_heads, d_v), and keep what a trace needs.
+
+    A layer with a softcap, sinks or unknown tensors runs the model's own written-out attention, since the
+    fused kernel has none of them: while it runs, some three matrices of (batch, n_heads, n_queries, n_keys) are in
+    memory, for this one layer.
+    """
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    run: Run | None = getattr(_THREAD, "run", None)
+    essentials = {"scaling": scaling, "dropout": dropout, **more}
+    if run is None:
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **essentials)
+    own = _own_attention(module)
+    sinks = more.get("s_aux", more.get("sinks", getattr(module, "sinks", None)))
+    sinks = sinks if isinstance(sinks, Tensor) else None
+    unusual = more.get("softcap") is not None or sinks is not None or _unknown(more)
+    if unusual and own is None:
+        raise UnknownAttentionError(f"{type(module).__name__} asks for {sorted(more)} and has no attention of its own")
+    causal = _is_causal(module, query, attention_mask, more.get("is_causal"))
+    normaliser = None
+    if not unusual:
+        context, normaliser = _fused(run, module, query, key, value, attention_mask, causal, essentials)
+    else:
+        own_result = own(module, query, key, value, _written_out(attention_mask, query, key, causal), **essentials)  # type: ignore[misc]
+        context = own_result[0]
+    trace = run.keeper.trace(
+        query,
+        key,
+        value,
+        mask=attention_mask,
+        bias=more.get("position_bias"),
+        scale=scaling,
+        softcap=more.get("softcap"),
+        sinks=sinks,
+        is_causal=causal,
+        mechanism=type(module).__name__,
+        normaliser=normaliser,
+    )
+    if len(query) != run.n_items:
+        trace = replace(trace, note=trace.note.replace("items of the batch", "parts of the batch, such as windows"))
+    if unusual:
+        weights = own_result[1][0]
+        heads = range(trace.n_heads)
+        if sinks is not None and not _agree(trace, weights, heads, slice(None)):
+            # Some models hand out weights without the sink and scale the context afterwards.
+            trace = replace(
+                trace, sinks=None, note=f"{trace.note} The sink scales the context, not the weights.".strip()
+            )
+        if not _agree(trace, weights, heads, slice(None)):
+            trace = from_weights(weights, name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
+    elif own is not None and not _spot_check(trace, own, module, query, key, value, attention_mask, causal, essentials):
+        written = _written_out(attention_mask, query, key, causal)
+        context, all_weights = own(module, query, key, value, written, **essentials)
+        trace = from_weights(all_weights[0], name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
+    context, trace = _without_heads(context, trace, run.ablated.get(len(run.calls), ()), len(run.calls))
+    run.calls.append((module, trace))
+    return context, None
+
+
+def _fused(
+    run: Run,
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    essentials: Mapping[str, Any],
+) -> tuple[Tensor, Tensor | None]:
+    """Return the context (batch, n_queries, n_heads, d_v), and the first item's normalisers if they are to be had."""
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    if _kernel_fits(query, key, value, mask, essentials):
+        kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+        context, normalisers = kernel(query, key, value, 0.0, causal, scale=essentials["scaling"])
+        return context.transpose(1, 2).contiguous(), normalisers[0].clone()
+    context = sdpa_attention_forward(module, query, key, value, mask, **essentials)[0]
+    return _blind_look_everywhere(run, context, value, mask), None
+
+
+def _kernel_fits(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, essentials: Mapping[str, Any]) -> bool:
+    """Return whether torch's fused kernel for processors applies, which hands out the normalisers besides."""
+    plain = mask is None and not essentials["dropout"] and essentials.get("position_bias") is None
+    alike = query.shape[:2] == key.shape[:2] == value.shape[:2] and query.shape[-1] == value.shape[-1]
+    fits = query.device.type == "cpu" and query.dtype == torch.float32 and query.shape[2] == key.shape[2] > 0
+    return bool(plain and alike and fits)
+
+
+def _blind_look_everywhere(run: Run, context: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the context (batch, n_queries, n_heads, d_v) with the mean value for queries that may see no key.
+
+    So the library's written-out attention has it; its fused one gives 0. Such queries are padding, but layers of other
+    masks may let them see, and there their weights should be those that output_attentions gives.
+    """
+    if mask is None or mask.dtype != torch.bool or mask.ndim != 4:
+        return context
+    if id(mask) not in run.blind:  # holding the mask keeps its id from being given to another
+        blind = ~mask.any(-1).transpose(1, 2)[..., None]
+        run.blind[id(mask)] = (mask, blind if blind.any() else None)
+    blind_queries = run.blind[id(mask)][1]
+    if blind_queries is None:
+        return context
+    mean = value.mean(2).repeat_interleave(context.shape[2] // value.shape[1], 1)
+    return torch.where(blind_queries, mean[:, None], context)
+
+
+def _without_heads(
+    context: Tensor, trace: AttentionTrace, ablated: Sequence[tuple[int, int]], number: int
+) -> tuple[Tensor, AttentionTrace]:
+    """Return the context (batch, n_queries, n_heads, d_v) with 0 for these (item, head), and the trace that says so."""
+    if not ablated:
+        return context, trace
+    for _, head in ablated:
+        if not 0 <= head < trace.n_heads:
+            raise ValueError(f"ablated: trace {number} has heads 0 to {trace.n_heads - 1}, got head {head}")
+    context = context.clone()
+    for item, head in ablated:
+        context[slice(None) if item < 0 else item, :, head] = 0
+    heads = tuple(sorted({head for item, head in ablated if item <= 0}))
+    return context, replace(trace, intervention=Intervention(ablated_heads=heads))
+
+
+def _unknown(more: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, Tensor) and name not in HARMLESS for name, value in more.items())
+
+
+def _own_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]] | None:
+    """Return the written-out attention of the file in which the module's class, or one it extends, is defined."""
+    for one in type(module).__mro__:
+        own = getattr(sys.modules.get(one.__module__), "eager_attention_forward", None)
+        if own is not None:
+            return own
+    return None
+
+
+def _is_causal(module: nn.Module, query: Tensor, mask: Tensor | None, asked: bool | None) -> bool:
+    """Return whether a call without a mask is causal, by the rule of the library's own fused attention."""
+    causal = asked if asked is not None else getattr(module, "is_causal", True)
+    return bool(query.shape[2] > 1 and mask is None and causal)
+
+
+def _written_out(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) -> Tensor | None:
+    """Return the mask as numbers to add, as the models' own attention wants it."""
+    if causal:
+        mask = torch.ones(1, 1, query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
+    if mask is None or mask.dtype != torch.bool:
+        return mask
+    return torch.zeros(mask.shape, dtype=query.dtype, device=query.device).masked_fill(
+        ~mask, torch.finfo(query.dtype).min
+    )
+
+
+def _spot_check(
+    trace: AttentionTrace,
+    own: Callable[..., tuple[Tensor, Tensor]],
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    essentials: dict[str, Any],
+) -> bool:
+    """Return whether the trace has the weights of the model's own attention for the middle and the last query."""
+    n_queries, bias = query.shape[2], essentials.get("position_bias")
+    if any(one is not None and one.ndim != 4 for one in (mask, bias)):
+        return True  # a shape whose rows cannot be told
+    rows = slice(n_queries // 2, n_queries, max(n_queries - 1 - n_queries // 2, 1))  # a slice copies nothing
+    if causal:
+        queries, keys = (torch.arange(n, device=query.device) for n in (n_queries, key.shape[2]))
+        mask = (keys <= queries[rows, None])[None, None]
+    elif mask is not None:
+        mask = mask[:1]
+        mask = mask[..., rows, :] if mask.shape[2] == n_queries else mask
+    some = dict(essentials)
+    if bias is not None:
+        some["position_bias"] = bias[:1, :, rows] if bias.shape[2] == n_queries else bias[:1]
+    written = _written_out(mask, query, key, False)
+    weights = own(module, query[:1, :, rows], key[:1], value[:1], written, **some)[1]
+    return _agree(trace, weights[0], {0, trace.n_heads - 1}, rows)
+
+
+def _agree(trace: AttentionTrace, weights: Tensor, heads: Iterable[int], rows: Rows) -> bool:
+    """Return whether a trace has these weights (n_heads, n_rows, n_keys), blind queries aside.
+
+    The rows are computed directly: the trace's own normaliser would need all of them.
+    """
+    allowance = 1e-5 if weights.dtype in (torch.float32, torch.float64) else 0.02
+    if weights.shape[0] != trace.n_heads or weights.shape[2] != trace.n_keys:
+        return False
+    for head in heads:
+        scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
+        if allowed is not None:
+            scores = scores.masked_fill(~allowed, -torch.inf)
+        if trace.sinks is None and (scores.softmax(-1) - weights[head]).abs().max() <= allowance:
+            continue  # most layers; NaN, as in the rows of blind queries, is not less
+        normaliser = scores.logsumexp(-1)
+        seen = normaliser > -torch.inf
+        if trace.sinks is not None:
+            sinks = trace.sinks.expand(trace.n_heads, trace.n_queries)[head, rows]
+            normaliser = torch.logaddexp(normaliser, sinks.to(normaliser))
+        ours, theirs = (scores - normaliser[:, None]).exp()[seen], weights[head][seen].to(scores)
+        if not torch.allclose(ours, theirs, rtol=0, atol=allowance, equal_nan=True):
+            return False
+    return True

@@ -1,0 +1,218 @@
+"""What can be seen of attention that does not go through the library's interface.
+
+Its modules may call torch's own function, which can be recorded, or hand out their weights when they are asked to.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+from attention_core.attention.capture import capture
+from attention_core.attention.recording import from_weights
+from attention_core.attention.trace import AttentionTrace
+
+WEIGHTS_ONLY = "The model handed out its weights only: scores are their logarithms, query, key and value are unknown."
+SCORES_ONLY = "The model handed out its scores, of which these weights are the softmax; query, key, value are unknown."
+N_HEADS = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads")
+Call = tuple[str, nn.Module, AttentionTrace]
+"""The place of a module in its model, the module, what it did."""
+
+
+def is_attention(module: nn.Module) -> bool:
+    """Return whether a module calls itself attention."""
+    name = type(module).__name__.lower()
+    return "attention" in name or "attn" in name
+
+
+class Entries:
+    """Which attention modules the thread goes through, and what was seen inside each.
+
+    Attributes:
+        modules: one per entry, in order.
+        before: per entry, how many attentions had been seen when it began.
+        after: per entry, how many had been seen when it ended.
+    """
+
+    def __init__(self, n_seen: Callable[[], int]) -> None:
+        self.modules: list[nn.Module] = []
+        self.before: list[int] = []
+        self.after: list[int] = []
+        self._n_seen = n_seen
+        self._open: list[int] = []
+        self._thread = threading.get_ident()
+
+    def enter(self, module: nn.Module, *_: Any) -> None:
+        """Note an entry."""
+        if threading.get_ident() == self._thread:
+            self._open.append(len(self.modules))
+            self.modules.append(module)
+            for counts in (self.before, self.after):
+                counts.append(self._n_seen())
+
+    def leave(self, *_: Any) -> None:
+        """Note what has been seen since the entry."""
+        if threading.get_ident() == self._thread and self._open:
+            self.after[self._open.pop()] = self._n_seen()
+
+    @property
+    def missed(self) -> set[nn.Module]:
+        """The modules in which nothing was seen."""
+        found = {
+            module
+            for module, *counts in zip(self.modules, self.before, self.after, strict=True)
+            if counts[0] < counts[1]
+        }
+        return set(self.modules) - found
+
+    def around(self, number: int, among: Collection[nn.Module] | None = None) -> tuple[nn.Module, int] | None:
+        """Return the innermost module (of some) in which an attention was seen, and in which of its runs, from 0."""
+        for entry in reversed(range(len(self.modules))):
+            module = self.modules[entry]
+            if self.before[entry] <= number < self.after[entry] and (among is None or module in among):
+                return module, self.modules[:entry].count(module)
+        return None
+
+    def repeats(self, n_seen: int) -> set[int]:
+        """Return which of the attentions were seen in the same run of a module as the one before."""
+        around = [self.around(number) for number in range(n_seen)]
+        return {number for number in range(1, n_seen) if around[number] and around[number] == around[number - 1]}
+
+    def position(self, module: nn.Module, time: int) -> int:
+        """Return how many attentions had been seen when a module was run for the given time."""
+        entries = [entry for entry, one in enumerate(self.modules) if one is module]
+        return self.before[entries[min(time, len(entries) - 1)]]
+
+
+@contextmanager
+def watching(model: nn.Module, n_seen: Callable[[], int]) -> Iterator[Entries]:
+    """Keep track of the attention modules that this thread runs inside the block.
+
+    Args:
+        model: whose modules.
+        n_seen: tells how many attentions have been seen so far.
+    """
+    entries = Entries(n_seen)
+    hooks = []
+    for module in filter(is_attention, model.modules()):
+        hooks.append(module.register_forward_pre_hook(entries.enter))
+        hooks.append(module.register_forward_hook(entries.leave, always_call=True))
+    try:
+        yield entries
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+@contextmanager
+def collecting(model: nn.Module) -> Iterator[list[tuple[nn.Module, Tensor]]]:
+    """Collect the weights that the attention modules of a model hand out beside their context inside the block."""
+    found: list[tuple[nn.Module, Tensor]] = []
+    thread = threading.get_ident()
+
+    def look(module: nn.Module, _: Any, output: Any) -> None:
+        if threading.get_ident() != thread or not isinstance(output, tuple):
+            return
+        for one in output:
+            if looks_like_weights(one) and not any(one is other for _, other in found):
+                found.append((module, one))
+
+    hooks = [module.register_forward_hook(look) for module in filter(is_attention, model.modules())]
+    try:
+        yield found
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def looks_like_weights(tensor: Any) -> bool:
+    """Return whether this is (batch, n_heads, n_queries, n_keys), perhaps in windows, of rows that sum to 1."""
+    if not isinstance(tensor, Tensor) or tensor.ndim not in (4, 5) or not tensor.is_floating_point():
+        return False
+    sums = tensor.float().sum(-1)
+    return bool((tensor >= 0).all() and (sums < 1.01).all() and (sums > 0.99).any())
+
+
+def recorded(
+    model: nn.Module, run: Callable[[], Any], entries: Entries | None = None, missed: Collection[nn.Module] = ()
+) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
+    """Return what torch's own function was given in another run of a model, and the modules that are missed still.
+
+    Args:
+        model: the model.
+        run: runs it.
+        entries: of the first run, which tells the order; None = as they run here.
+        missed: the modules in which nothing was seen in that run; nothing else is returned.
+
+    Returns:
+        (how many attentions the first run had seen before, the call) for each, and the modules.
+    """
+    with capture() as recording, watching(model, lambda: len(recording)) as now:
+        run()
+    return _placed(model, recording.traces, now, entries, missed), set(missed) & now.missed
+
+
+def handed_out(
+    model: nn.Module,
+    run: Callable[[], Any],
+    n_items: int,
+    entries: Entries | None = None,
+    missed: Collection[nn.Module] = (),
+) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
+    """Return the weights that modules hand out in another run, which modules are missed still, and the run's output.
+
+    Args:
+        model: the model, with its written-out attention.
+        run: runs it and asks for the weights.
+        n_items: of the batch.
+        entries: as for recorded.
+        missed: as for recorded.
+    """
+    with collecting(model) as found, watching(model, lambda: len(found)) as now:
+        output = run()
+    traces = [trace_of_weights(weights, name="", n_items=n_items, module=module) for module, weights in found]
+    return _placed(model, traces, now, entries, missed), set(missed) & now.missed, output
+
+
+def _placed(
+    model: nn.Module,
+    traces: Sequence[AttentionTrace],
+    now: Entries,
+    entries: Entries | None,
+    missed: Collection[nn.Module],
+) -> list[tuple[int, Call]]:
+    places = {module: name for name, module in model.named_modules()}
+    result = []
+    for number, trace in enumerate(traces):
+        if entries is None:
+            module, _ = now.around(number) or (model, 0)
+            result.append((number, (places.get(module, "") or trace.name, module, trace)))
+        elif around := now.around(number, missed):
+            result.append((entries.position(*around), (places.get(around[0], ""), around[0], trace)))
+    return result
+
+
+def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Module) -> AttentionTrace:
+    """Return the trace of weights that a model handed out.
+
+    Args:
+        weights: (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads.
+        name: see AttentionTrace.
+        n_items: of the batch.
+        module: whose weights they are.
+    """
+    note = WEIGHTS_ONLY
+    if weights.ndim == 5:
+        n_heads = next((getattr(module, one) for one in N_HEADS if isinstance(getattr(module, one, None), int)), 0)
+        weights = weights[:, :, 0] if weights.shape[1] == n_heads else weights[:, 0]
+        note = f"{note} The first window."
+    elif len(weights) != n_items:
+        note = f"{note} The first of {len(weights)} windows."
+    first = weights[0]
+    if not 0 <= float(first.min()) <= float(first.max()) <= 1.01:
+        first, note = first.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
+    return from_weights(first, name=name, note=note, mechanism=f"attention of {type(module).__name__}")

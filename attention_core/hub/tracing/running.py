@@ -1,0 +1,330 @@
+"""Run a transformers model once, and keep every attention in it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.names import named
+from attention_core.attention.recording import Recording
+from attention_core.hub.tracing.attention import (
+    Ablated,
+    Run,
+    UnknownAttentionError,
+    attention,
+    mask,
+    running,
+)
+from attention_core.hub.tracing.bypassing import (
+    WEIGHTS_ONLY,
+    Call,
+    Entries,
+    handed_out,
+    is_attention,
+    recorded,
+    trace_of_weights,
+    watching,
+)
+
+FUSED = "sdpa"
+"""The library's name for torch's fused attention, behind which ours stands while a model runs: many models ask for the
+name, and treat one that they do not know as if it needed no mask."""
+_ONE_AT_A_TIME = threading.RLock()
+"""A model's attention function is part of the model, which others may share: one run at a time."""
+
+
+def trace_model(model: Any, /, **inputs: Any) -> Recording:
+    """Run a transformers model once and return every attention in it.
+
+    The model is in evaluation mode and without gradients while it runs; its attention implementation, its mode and
+    its settings are as before when it has finished or failed.
+
+    Args:
+        model: a transformers model, built with any attention implementation, or a module around one.
+        inputs: what the model is called with, such as input_ids=..., attention_mask=..., pixel_values=...
+
+    Returns:
+        a recording whose traces are in the order of execution, of the batch's first item, with names such as
+        "encoder.0.self", "decoder.3.cross" or "vision_model.encoder.0.self". Parts of the model whose code does not go
+        through the library's attention interface are run once more, to record what they ask torch for or, failing
+        that, the weights that they hand out; the note of the trace or of the recording says so, and what was not seen.
+        A query that may see no key, such as padding behind a sliding window, gets the mean of all values, as with
+        output_attentions=True.
+
+    Raises:
+        ImportError: transformers is not installed.
+        TypeError: not a transformers model.
+        ValueError: a model without attention, or one that lets nobody see it.
+    """
+    return run_model(model, inputs)[0]
+
+
+def run_model(
+    model: Any, inputs: Mapping[str, Any], *, ablated: Collection[tuple[int, int]] = ()
+) -> tuple[Recording, Any]:
+    """Run a transformers model once; return every attention in it and what it put out.
+
+    Args:
+        model: as for trace_model; it is left as it was.
+        inputs: what the model is called with, by name. With output_hidden_states=True, use_cache=True or labels the
+            output has what they ask for; output_attentions and return_dict are dropped.
+        ablated: (number of the trace in Recording.traces, head): the context of that head is 0 before the heads are
+            projected together, for every item of the batch, so that all that follows changes. The trace of that
+            number has the intervention. Numbers count the calls of attention in the order in which the model makes
+            them: they mean the same in another run of the same model as long as the input does not decide which
+            layers run.
+
+    Returns:
+        (the recording as of trace_model, the model's own output of this same run).
+
+    Raises:
+        ImportError: transformers is not installed.
+        TypeError: not a transformers model.
+        ValueError: a model without attention, or one that lets nobody see it; ablated names what is not there, or
+            the model's code bypasses the library's attention interface, so that no head can be switched off.
+    """
+    chosen: dict[int, list[tuple[int, int]]] = {}
+    for number, head in ablated:
+        chosen.setdefault(number, []).append((-1, head))
+    return _run(model, inputs, chosen)
+
+
+def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Collection[tuple[int, int]]]) -> Any:
+    """Run a model once on a batch in which every item loses heads of its own; return the model's output.
+
+    Args:
+        model: as for run_model.
+        inputs: as for run_model, one item per ablation.
+        ablations: per item of the batch, (number of the trace, head) as for run_model.
+
+    Raises:
+        ImportError, TypeError, ValueError: as for run_model.
+    """
+    chosen: dict[int, list[tuple[int, int]]] = {}
+    for item, ablated in enumerate(ablations):
+        for number, head in ablated:
+            chosen.setdefault(number, []).append((item, head))
+    return _run(model, inputs, chosen)[1]
+
+
+def _run(model: Any, inputs: Mapping[str, Any], ablated: Ablated) -> tuple[Recording, Any]:
+    _needs_transformers(model)
+    inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
+    with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
+        configs = _configs(model)
+        run = Run(_n_items(inputs), ablated)
+        run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
+        output = None
+        with contextlib.suppress(UnknownAttentionError), watching(model, lambda: len(run.calls)) as entries:
+            if configs:
+                with _ours(), _implementation([config for config, _ in configs], FUSED), running(run):
+                    output = model(**inputs)
+        if run.calls and output is not None:
+            return _recording(run, entries, model, inputs), output
+        if ablated:
+            raise ValueError(
+                f"no head of {type(model).__name__} can be switched off: its code bypasses the library's attention "
+                "interface"
+            )
+        return _from_output(model, inputs)
+
+
+def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -> Recording:
+    wrong = [number for number in run.ablated if not 0 <= number < len(run.calls)]
+    if wrong:
+        raise ValueError(f"ablated: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
+    places = {module: name for name, module in model.named_modules()}
+    calls = [(places.get(module, type(module).__name__), module, trace) for module, trace in run.calls]
+    again = entries.repeats(len(calls))
+    missed = entries.missed
+    if not missed:
+        return Recording(named(calls, again))
+    more, missed = _beside_the_interface(model, inputs, entries, missed)
+    if more and run.ablated:
+        raise ValueError(
+            f"no head of {type(model).__name__} can be switched off: parts of its code bypass the library's attention "
+            "interface"
+        )
+    for number, call in reversed(sorted(more, key=lambda one: one[0])):
+        calls.insert(number, call)
+        again = {one + (one >= number) for one in again}
+    names = ", ".join(sorted({type(module).__name__ for module in missed}))
+    note = f"Not seen: {names}, which has no attention interface and hands out no weights." if names else ""
+    return Recording(named(calls, again), note)
+
+
+def _beside_the_interface(
+    model: Any, inputs: dict[str, Any], entries: Entries, missed: set[nn.Module]
+) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
+    """Return what other runs of the model show of modules in which nothing was seen, and which of them are left.
+
+    A run that fails shows nothing: the traces that there are stand without it. A cache among the inputs would grow
+    with every run, so that there is no other.
+    """
+    found: list[tuple[int, Call]] = []
+    if inputs.get("past_key_values") is not None:
+        return found, missed
+    with contextlib.suppress(TypeError, ValueError, RuntimeError):
+        found, missed = recorded(model, lambda: model(**inputs), entries, missed)
+    if missed:
+        with contextlib.suppress(TypeError, ValueError, RuntimeError), _implementation(_all_configs(model), "eager"):
+            more, missed, _ = handed_out(
+                model, lambda: _asked_for_weights(model, inputs), _n_items(inputs), entries, missed
+            )
+            found += more
+    return found, missed
+
+
+def _needs_transformers(model: Any) -> None:
+    try:
+        from transformers import PreTrainedModel
+    except ImportError:
+        raise ImportError("trace_model needs the package transformers: pip install transformers") from None
+    if not isinstance(model, nn.Module) or not any(isinstance(part, PreTrainedModel) for part in model.modules()):
+        raise TypeError(
+            f"model must be a transformers model, got {type(model).__name__}; attention_core.capture() records any "
+            "PyTorch code"
+        )
+
+
+@contextmanager
+def _ours() -> Iterator[None]:
+    """Put our function and our masks behind the library's name; they leave the models of other threads alone."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+
+    before = AttentionInterface()[FUSED], AttentionMaskInterface()[FUSED]
+    AttentionInterface.register(FUSED, attention)
+    AttentionMaskInterface.register(FUSED, mask)
+    try:
+        yield
+    finally:
+        AttentionInterface.register(FUSED, before[0])
+        AttentionMaskInterface.register(FUSED, before[1])
+
+
+@contextmanager
+def _evaluating(model: nn.Module) -> Iterator[None]:
+    before = {module: module.training for module in model.modules()}
+    if any(before.values()):
+        model.eval()
+    try:
+        yield
+    finally:
+        for module in model.modules():  # some exchange modules while they run: the new ones are in the model's mode
+            if module.training != (mode := before.get(module, before[model])):
+                module.training = mode
+
+
+@contextmanager
+def _implementation(configs: list[Any], name: str) -> Iterator[None]:
+    before = [config._attn_implementation_internal for config in configs]
+    try:
+        for config in configs:
+            config._attn_implementation_internal = name
+        yield
+    finally:
+        for config, old in zip(configs, before, strict=True):
+            config._attn_implementation_internal = old
+
+
+def _configs(model: nn.Module) -> list[tuple[Any, bool]]:
+    """Return the settings of the parts with the interface, each with whether its model knows fused attention."""
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+    found: dict[int, tuple[Any, bool]] = {}
+
+    def add(config: Any, is_fused: bool) -> None:
+        if isinstance(config, PreTrainedConfig):
+            is_known = id(config) in found
+            found[id(config)] = (config, is_fused and (not is_known or found[id(config)][1]))
+            for name in () if is_known else config.sub_configs:
+                add(getattr(config, name, None), True)
+
+    def visit(module: nn.Module, can: bool, is_fused: bool) -> None:
+        if isinstance(module, PreTrainedModel):
+            can, is_fused = type(module)._can_set_attn_implementation(), type(module)._supports_sdpa
+        if can:
+            add(getattr(module, "config", None), is_fused)
+        for child in module.children():
+            visit(child, can, is_fused)
+
+    visit(model, True, True)
+    return list(found.values())
+
+
+def _all_configs(model: nn.Module) -> list[Any]:
+    from transformers import PreTrainedConfig
+
+    found = {id(config): config for config in (getattr(part, "config", None) for part in model.modules())}
+    return [config for config in found.values() if isinstance(config, PreTrainedConfig)]
+
+
+def _asked_for_weights(model: nn.Module, inputs: dict[str, Any]) -> Any:
+    return model(**{**inputs, "output_attentions": True, "return_dict": True})
+
+
+def _n_items(inputs: Mapping[str, Any]) -> int:
+    """Return the size of the batch: of the text if there is one, else of what comes first."""
+    tensors = [inputs.get("input_ids"), inputs.get("inputs_embeds"), *inputs.values()]
+    return next((len(one) for one in tensors if isinstance(one, Tensor) and one.ndim), 1)
+
+
+def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, Any]:
+    """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
+    n_items = _n_items(inputs)
+    try:
+        with _implementation(_all_configs(model), "eager"):
+            calls, _, output = handed_out(model, lambda: _asked_for_weights(model, inputs), n_items)
+    except TypeError as error:
+        if "output_attentions" not in str(error) and "return_dict" not in str(error):
+            raise
+        calls, output = [], {}
+    traces = [trace_of_weights(one, name=name, n_items=n_items, module=model) for name, one in _in_order(output)]
+    note = f"{type(model).__name__} bypasses the library's attention interface. {WEIGHTS_ONLY}"
+    if not traces:
+        traces = named([call for _, call in calls])
+    if not traces:
+        outputs: list[Any] = []
+        calls, _ = recorded(model, lambda: outputs.append(model(**inputs)))
+        traces = named([call for _, call in calls])
+        note, output = "", (outputs or [output])[0]
+    if not traces:
+        reason = "no module of it calls itself attention"
+        if any(is_attention(module) for module in model.modules()):
+            reason = (
+                "its code bypasses the library's attention interface, output_attentions=True gives no weights, and "
+                "torch's own attention function is not called"
+            )
+        raise ValueError(f"{type(model).__name__} shows no attention: {reason}.")
+    if any(trace.name.startswith("encoder") and trace.n_queries != trace.n_keys for trace in traces):
+        note += " It does not compare every position with every other: its columns are no positions of the input."
+    return Recording(traces, note.strip()), output
+
+
+def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
+    """Yield (name, weights) of what a model handed out: the encoder first, then each decoder layer's self and cross."""
+    layers = {
+        name: [layer for layer in output.get(name) or () if isinstance(layer, Tensor) and layer.ndim == 4]
+        for name in ("encoder_attentions", "attentions", "decoder_attentions", "cross_attentions")
+    }
+    for number, weights in enumerate(layers["encoder_attentions"]):
+        yield f"encoder.{number}.self", weights
+    causal = all(_looks_causal(weights[0]) for weights in layers["attentions"]) or bool(layers["cross_attentions"])
+    own = layers["decoder_attentions"] or layers["attentions"]
+    stack = "decoder" if layers["decoder_attentions"] or causal else "encoder"
+    for number in range(max(len(own), len(layers["cross_attentions"]))):
+        if number < len(own):
+            yield f"{stack}.{number}.self", own[number]
+        if number < len(layers["cross_attentions"]):
+            yield f"decoder.{number}.cross", layers["cross_attentions"][number]
+
+
+def _looks_causal(weights: Tensor) -> bool:
+    n_queries, n_keys = weights.shape[1:]
+    return n_queries == n_keys > 1 and not weights.triu(1).any()

@@ -1,0 +1,1 @@
+"""What single pages compute, named after them: a module or a package for each."""

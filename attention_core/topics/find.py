@@ -1,0 +1,127 @@
+"""A map of scores as a weighted sum of feature channels: what a 1 x 1 convolution adds up, and which ones decide."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.explain.arithmetic import number
+
+WRITTEN = 3
+"""Products written out in a region's dot product."""
+
+
+class Products(NamedTuple):
+    """The products that a region's score is the sum of.
+
+    Attributes:
+        channels: the numbers of the largest ones, whatever their sign, largest first.
+        values: float (n,), the channel's weight times the region's feature.
+        rest: the sum of all others.
+        score: the sum of all.
+    """
+
+    channels: list[int]
+    values: Tensor
+    rest: float
+    score: float
+
+
+def pulls(trace: AttentionTrace) -> Tensor:
+    """Return how much each channel moves the map, and which way: its weight times its spread over the regions.
+
+    A channel that is the same everywhere moves nothing: softmax ignores what is added to every score alike.
+
+    Args:
+        trace: of one query that meets its keys in a dot product.
+
+    Returns:
+        (n_channels,), positive where the channel lifts the score of the regions that have it.
+    """
+    return trace.query[0, 0] * trace.key[0].std(0, correction=0)
+
+
+def order_of(trace: AttentionTrace) -> list[int]:
+    """Return the channels' numbers, the one that moves the map most first."""
+    return pulls(trace).abs().argsort(descending=True, stable=True).tolist()
+
+
+def channel_maps(trace: AttentionTrace, weighted: bool = False) -> Tensor:
+    """Return every channel as a picture, (n_channels, rows, columns), times its weight if asked for."""
+    _check(trace)
+    maps = trace.key[0].T
+    if weighted:
+        maps = maps * trace.query[0, 0, :, None]
+    return maps.reshape(-1, *trace.key_axis.grid)  # type: ignore[misc]
+
+
+def partial_scores(trace: AttentionTrace, channels: list[int]) -> Tensor:
+    """Return the scores (rows, columns) that some channels alone add up to."""
+    _check(trace)
+    return (trace.key[0][:, channels] @ trace.query[0, 0, channels]).reshape(trace.key_axis.grid)  # type: ignore[arg-type]
+
+
+def products_of(trace: AttentionTrace, region: int, n: int) -> Products:
+    """Return the n largest products of one region's score.
+
+    Raises:
+        ValueError: no such region.
+    """
+    if not 0 <= region < trace.n_keys:
+        raise ValueError(f"region must be from 0 to {trace.n_keys - 1}, got {region}")
+    every = trace.query[0, 0] * trace.key[0, region]
+    chosen = every.abs().argsort(descending=True, stable=True)[:n]
+    score = float(every.sum())
+    return Products(chosen.tolist(), every[chosen].cpu(), score - float(every[chosen].sum()), score)
+
+
+def score_formula(trace: AttentionTrace, region: int) -> str:
+    """Return LaTeX that computes a region's score from its largest products and the sum of the others."""
+    largest = products_of(trace, region, WRITTEN)
+    query, key = trace.query[0, 0], trace.key[0, region]
+    parts = [
+        f"{_sign(float(query[one]), place == 0)} {number(abs(float(query[one])))} \\cdot {number(float(key[one]))}"
+        for place, one in enumerate(largest.channels)
+    ]
+    others = rf"\underbrace{{{number(abs(largest.rest))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
+    rest = rf"{_sign(largest.rest, False)} {others}"
+    lines = rf"S_{{{region}}} &= {' '.join(parts)} \\ &\quad {rest} = {number(largest.score)}"
+    return rf"\begin{{aligned}} {lines} \end{{aligned}}"
+
+
+def _sign(value: float, first: bool) -> str:
+    return "-" if value < 0 else "" if first else "+"
+
+
+def most_looked_at(trace: AttentionTrace, n: int) -> tuple[int, ...]:
+    """Return the n regions with the largest weights, largest first.
+
+    Raises:
+        ValueError: fewer than none or more than there are.
+    """
+    if not 0 <= n <= trace.n_keys:
+        raise ValueError(f"n must be from 0 to {trace.n_keys}, got {n}")
+    return tuple(trace.weights(0, [0])[0].topk(n).indices.tolist())
+
+
+def n_for_share(trace: AttentionTrace, share: float) -> int:
+    """Return how many regions, the heaviest first, hold at least this share of the weights, from 0 to 1."""
+    held = trace.weights(0, [0])[0].sort(descending=True).values.cumsum(0)
+    return min(int((held < share - 1e-6).sum()) + 1, trace.n_keys)
+
+
+def others_at_random(trace: AttentionTrace, n: int, seed: int) -> tuple[int, ...]:
+    """Return n regions drawn at random; the same seed draws the same."""
+    generator = torch.Generator().manual_seed(seed)
+    return tuple(torch.randperm(trace.n_keys, generator=generator)[:n].tolist())
+
+
+def _check(trace: AttentionTrace) -> None:
+    if trace.key_axis.grid is None or trace.n_queries != 1:
+        raise ValueError(
+            f"trace must be of one query over the regions of a picture, got {trace.n_queries} queries over "
+            f"{trace.key_axis.name}"
+        )

@@ -1,0 +1,1 @@
+"""Look up softly: records, their vectors, exact and soft look-up."""

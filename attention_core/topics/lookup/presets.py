@@ -1,0 +1,161 @@
+"""Tables to look up in, with something to ask them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention_core.topics.lookup.records import Cell, Table
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A table with something to ask it.
+
+    Attributes:
+        table: the records.
+        key: the column that is asked.
+        value: the column that is handed over.
+        queries: to begin with.
+        temperature: to begin with; for numeric keys the width of the bump.
+        note: what there is to see.
+    """
+
+    table: Table
+    key: str
+    value: str
+    queries: tuple[str, ...]
+    temperature: float
+    note: str
+
+
+def noisy_series(seed: int = 0, n: int = 40) -> tuple[tuple[float, float], ...]:
+    """Return n measurements (time, value) of a slow wave with a step in it, at uneven times, with noise of 0.25."""
+    source = np.random.default_rng(seed)
+    times = np.sort(source.uniform(0, 10, n)).round(2)
+    truth = np.sin(times) + 0.8 * (times > 6.5)
+    return tuple(zip(times.tolist(), (truth + source.normal(0, 0.25, n)).round(2).tolist(), strict=True))
+
+
+def _table(columns: Sequence[str], numeric: Sequence[bool], rows: Sequence[Sequence[Cell]]) -> Table:
+    return Table(tuple(columns), tuple(numeric), tuple(tuple(row) for row in rows))
+
+
+PAPERS = _table(
+    ("title", "abstract", "year"),
+    (False, False, True),
+    (
+        (
+            "Sequence to sequence learning with neural networks",
+            "One recurrent network reads a sentence into a single vector, a second one writes the translation from it.",
+            2014,
+        ),
+        (
+            "Neural machine translation by jointly learning to align and translate",
+            "The decoder looks back at all words of the source sentence and learns where to look for each new word.",
+            2014,
+        ),
+        (
+            "Neural Turing machines",
+            "A network with a memory that it reads and writes by attention, addressed by content and by place.",
+            2014,
+        ),
+        (
+            "Show, attend and tell",
+            "A caption is written word by word while attention moves over the regions of the image.",
+            2015,
+        ),
+        (
+            "Effective approaches to attention-based neural machine translation",
+            "Global and local attention, and several ways to score a query against a key, are compared.",
+            2015,
+        ),
+        (
+            "Attention is all you need",
+            "Translation without recurrence and without convolution: layers of self-attention with several heads.",
+            2017,
+        ),
+        (
+            "Graph attention networks",
+            "Every node of a graph weighs its neighbours by attention.",
+            2017,
+        ),
+        (
+            "BERT: pre-training of deep bidirectional transformers",
+            "Words are hidden in large amounts of text and guessed from both sides; the model is then tuned to tasks.",
+            2018,
+        ),
+        (
+            "An image is worth 16 x 16 words",
+            "Pictures are cut into patches, and a plain transformer classifies them.",
+            2020,
+        ),
+        (
+            "Attention is not explanation",
+            "Weights can often be changed a great deal without a change of the answer.",
+            2019,
+        ),
+        (
+            "Logic and the 2-simplicial transformer",
+            "Attention over pairs of entities, for reasoning that needs three at once.",
+            2019,
+        ),
+        (
+            "FlashAttention",
+            "Exact attention, computed tile by tile in fast memory, without writing the matrix down.",
+            2022,
+        ),
+    ),
+)
+PHONE_BOOK = _table(
+    ("name", "number"),
+    (False, False),
+    (
+        ("Ada Lovelace", "555-0118"),
+        ("Alan Turing", "555-0123"),
+        ("Grace Hopper", "555-0106"),
+        ("Katherine Johnson", "555-0126"),
+        ("Catherine Johnston", "555-0199"),
+        ("Emmy Noether", "555-0182"),
+        ("Srinivasa Ramanujan", "555-0187"),
+        ("Sofia Kovalevskaya", "555-0150"),
+        ("René Descartes", "555-0159"),
+        ("Leonhard Euler", "555-0107"),
+    ),
+)
+PRESETS = {
+    "Papers": Preset(
+        PAPERS,
+        "title",
+        "year",
+        ("Attention is all you need", "atention is all yuo need", "neural machine translation"),
+        0.05,
+        "The first query is spelled as in the table, the second is not: a dictionary finds the one and not the other.",
+    ),
+    "What a paper says": Preset(
+        PAPERS,
+        "abstract",
+        "title",
+        ("translation without recurrence", "regions of an image", "a memory addressed by content"),
+        0.03,
+        "Keys may be long texts, and what is asked need not be what is handed over.",
+    ),
+    "Phone book": Preset(
+        PHONE_BOOK,
+        "name",
+        "number",
+        ("Grace Hopper", "Katharine Johnston", "Rene Descartes"),
+        0.05,
+        "Katherine Johnson or Catherine Johnston? Half of each number would ring nowhere: texts are shared, not mixed.",
+    ),
+    "Noisy time series": Preset(
+        _table(("time", "measured"), (True, True), noisy_series()),
+        "time",
+        "measured",
+        ("2", "5", "6.5"),
+        0.4,
+        "Keys are times, and so is the query: the weights are a bump around it, and a local average comes back.",
+    ),
+}

@@ -1,0 +1,86 @@
+"""Recall among noisy keys: how often a dictionary and a soft look-up still find the right record."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+
+from attention_core.topics.lookup.ngrams import embed
+
+RECALL_LETTERS = 6000
+"""Letters of all keys together that `recall_among_noise` is fit for while a person waits: about half a second."""
+
+
+class Recall(NamedTuple):
+    """How often the right record is found among noisy keys.
+
+    Attributes:
+        noise: share of letters replaced.
+        exact: share of queries that a dictionary finds.
+        soft: share of queries whose largest weight is on the right record.
+        weight: mean weight on the right record.
+    """
+
+    noise: float
+    exact: float
+    soft: float
+    weight: float
+
+
+def garble(text: str, share: float, source: random.Random) -> str:
+    """Replace each letter or digit, with probability `share`, by another one."""
+    letters = string.ascii_lowercase
+    return "".join(
+        source.choice([one for one in letters if one != letter.lower()])
+        if letter.isalnum() and source.random() < share
+        else letter
+        for letter in text
+    )
+
+
+def fit_for_recall(keys: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Return the first different keys that have RECALL_LETTERS together, at least one, and how often to draw noise."""
+    kept: list[str] = []
+    letters = 0
+    for key in dict.fromkeys(keys):
+        letters += len(key)
+        if kept and letters > RECALL_LETTERS:
+            break
+        kept.append(key)
+    return tuple(kept), 3 if letters < RECALL_LETTERS / 3 else 1
+
+
+def recall_among_noise(
+    keys: Sequence[str], temperature: float, levels: Sequence[float], *, n_repeats: int = 3, seed: int = 0
+) -> list[Recall]:
+    """Garble all keys, ask for each with its right spelling, and count how often its record is found.
+
+    Args:
+        keys: texts, all different; at least one.
+        temperature: of the soft look-up.
+        levels: shares of letters to replace, 0 to 1.
+        n_repeats: noise is drawn this often per level.
+        seed: of the noise.
+
+    Raises:
+        ValueError: no keys, or two that are equal: there would be no right record.
+    """
+    if not keys or len(set(keys)) < len(keys):
+        raise ValueError(f"keys must be different and at least one, got {len(keys)} with {len(set(keys))} different")
+    source = random.Random(seed)
+    queries, right = embed(keys), torch.arange(len(keys))
+    results = []
+    for level in levels:
+        exact, soft, weight = [], [], []
+        for _ in range(n_repeats):
+            noisy = [garble(key, level, source) for key in keys]
+            weights = (queries @ embed(noisy).T / temperature).softmax(-1)
+            exact.append(sum(a == b for a, b in zip(keys, noisy, strict=True)) / len(keys))
+            soft.append((weights.argmax(1) == right).double().mean().item())
+            weight.append(weights.diagonal().mean().item())
+        results.append(Recall(level, *(sum(part) / n_repeats for part in (exact, soft, weight))))
+    return results

@@ -1,0 +1,150 @@
+"""Tables of records for the soft look-up: what can be used of what somebody typed, and what to say about the rest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from attention_core.topics.lookup.soft_lookup import Records
+
+MAX_RECORDS = 64
+"""Records that are looked at; every one is a column of the heatmaps."""
+MAX_TEXT = 600
+"""Characters of a cell."""
+MAX_QUERIES = 12
+MAX_QUERY_TEXT = 200
+"""Characters of a query."""
+Cell = str | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns with names, and rows of cells.
+
+    Attributes:
+        columns: their names, such as "title".
+        numeric: per column whether it holds numbers.
+        rows: one tuple of cells per record.
+    """
+
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+class Usable(NamedTuple):
+    """What can be computed with.
+
+    Attributes:
+        records: None when nothing is left.
+        remarks: what was left out or changed, for people; the reason when nothing is left.
+    """
+
+    records: Records | None
+    remarks: tuple[str, ...] = ()
+
+
+def usable_records(table: Table, key: str, value: str) -> Usable:
+    """Take the key and value columns of the rows that have both; never raises on what people type.
+
+    Rows with an empty, NaN or infinite cell are left out, long texts cut, and only the first MAX_RECORDS rows kept.
+    """
+    remarks: list[str] = []
+    places = table.columns.index(key), table.columns.index(value)
+    rows = table.rows
+    if len(rows) > MAX_RECORDS:
+        remarks.append(f"{len(rows):,} rows are more than can be drawn: the first {MAX_RECORDS} are used.")
+        rows = rows[:MAX_RECORDS]
+    pairs: list[tuple[Cell, Cell]] = []
+    faulty: list[str] = []
+    for number, row in enumerate(rows, 1):
+        cells = [_clean(row[place], table.numeric[place]) for place in places]
+        for place, cell in zip(places, cells, strict=True):
+            if cell is None:
+                faulty.append(f"row {number} ({table.columns[place]})")
+                break
+        else:
+            pairs.append((cells[0], cells[1]))
+    if faulty:
+        more = f" and {len(faulty) - 3} more" if len(faulty) > 3 else ""
+        remarks.append(f"Left out, because a cell is empty or not a finite number: {', '.join(faulty[:3])}{more}.")
+    if not pairs:
+        remarks.append("There is no record to look up in. Add a row with a key and a value, or take a preset.")
+        return Usable(None, tuple(remarks))
+    keys, values = (tuple(part) for part in zip(*pairs, strict=True))
+    if any(isinstance(cell, str) and len(cell) == MAX_TEXT for cell in (*keys, *values)):
+        remarks.append(f"Texts are read up to {MAX_TEXT} characters.")
+    if len(set(keys)) < len(keys):
+        twice = next(one for one in keys if keys.count(one) > 1)
+        remarks.append(
+            f"“{str(twice)[:40]}” is the key of several records: a dictionary keeps only the last, the soft look-up "
+            "mixes them."
+        )
+    records = Records(keys, values, _plural(key), value)  # type: ignore[arg-type]
+    return Usable(records, tuple(remarks))
+
+
+def _clean(cell: Cell, numeric: bool) -> Cell:
+    if numeric:
+        try:
+            number = float(cell) if cell is not None else math.nan
+        except (TypeError, ValueError):
+            return None
+        return number if math.isfinite(number) and abs(number) < 1e12 else None
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    return " ".join(str(cell).split())[:MAX_TEXT] or None
+
+
+def _plural(name: str) -> str:
+    return name if name.endswith("s") else f"{name}s"
+
+
+class Asked(NamedTuple):
+    """The queries that can be asked.
+
+    Attributes:
+        queries: texts or numbers, as the keys are; may be empty.
+        remarks: what was left out or changed.
+    """
+
+    queries: tuple[str, ...] | tuple[float, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def read_queries(text: str, numeric: bool) -> Asked:
+    """Understand one query per line; never raises.
+
+    Empty lines are skipped, lines that are no finite number are left out where keys are numbers, and only the first
+    MAX_QUERIES are kept.
+    """
+    remarks: list[str] = []
+    lines = [" ".join(line.split()) for line in text[: 2 * MAX_QUERIES * MAX_QUERY_TEXT].splitlines() if line.strip()]
+    if len(lines) > MAX_QUERIES:
+        remarks.append(f"The first {MAX_QUERIES} of {len(lines)} queries are asked.")
+        lines = lines[:MAX_QUERIES]
+    if any(len(line) > MAX_QUERY_TEXT for line in lines):
+        remarks.append(f"Queries are read up to {MAX_QUERY_TEXT} characters.")
+        lines = [line[:MAX_QUERY_TEXT] for line in lines]
+    if not lines:
+        remarks.append("Type a query, one per line.")
+    if not numeric:
+        return Asked(tuple(lines), tuple(remarks))
+    numbers: list[float] = []
+    for line in lines:
+        number = _number(line)
+        if number is None:
+            remarks.append(f"“{line[:30]}” is not a finite number; these keys are numbers, so a query must be one.")
+        else:
+            numbers.append(number)
+    return Asked(tuple(numbers), tuple(remarks))
+
+
+def _number(text: str) -> float | None:
+    plain = text.replace("−", "-")
+    try:
+        number = float(plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and abs(number) < 1e12 else None

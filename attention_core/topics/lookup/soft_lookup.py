@@ -1,0 +1,266 @@
+"""Look-up, exact and soft: a dictionary, and attention as a dictionary that can almost match.
+
+Source: soft look-up, Graves et al. 2014, "Neural Turing machines", section 3.3.1; for numbers it is the kernel
+regression of Nadaraya 1964 and Watson 1964.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.scores import ScaledDot, Score, Stage
+from attention_core.attention.steps import matrix_step
+from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.topics.lookup.ngrams import embed
+
+MAX_LABEL = 44
+"""Characters of a record shown at an axis."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nearness:
+    """-(q - k)^2 / (2 width^2): near keys score high. The softmax of it is a bump of that width around the query.
+
+    Source: Nadaraya 1964, "On estimating regression", with a Gaussian kernel.
+
+    Attributes:
+        width: standard deviation of the bump, in units of the keys, above 0; its square is the temperature.
+    """
+
+    width: float
+    name: str = "nearness"
+
+    def __post_init__(self) -> None:
+        if not self.width > 0:
+            raise ValueError(f"width must be above 0, got {self.width}")
+
+    def __call__(self, query: Tensor, key: Tensor) -> Tensor:
+        """Return the score of every pair."""
+        return _half_squares(query, key) / self.width**2
+
+    def stages(self, d_k: int) -> tuple[Stage, ...]:
+        """Return minus half the squared distances, then those divided by the temperature."""
+        return (
+            Stage(
+                "scores",
+                "Scores",
+                "−½(q−k)²",
+                r"S_{ij} = -\tfrac{1}{2} (q_i - k_j)^2",
+                "scores = -0.5 * (query[:, None] - key[None]).square().sum(-1)",
+                "The nearer a key, the higher its score; 0 is an exact match.",
+                _half_squares,
+            ),
+            Stage(
+                "scaled",
+                "Divided by the temperature",
+                "÷τ",
+                rf"S' = \frac{{S}}{{\tau}}, \qquad \tau = h^2 = {self.width:.3g}^2",
+                f"scores = scores / {self.width:.6g} ** 2",
+                "The temperature is the square of the bump's width: small looks only at the nearest keys.",
+                self,
+            ),
+        )
+
+    def numbers(self, stage: str, query: Tensor, key: Tensor) -> str:
+        """Return one pair's score of a stage as LaTeX with its numbers, from vectors of length 1."""
+        q, k, half = float(query), float(key), float(_half_squares(query[None], key[None]))
+        if stage == "scores":
+            return rf"-\tfrac{{1}}{{2}} ({q:.4g} - {k:.4g})^2 = {half:.3g}".replace("- -", "+ ")
+        return rf"\frac{{{half:.3g}}}{{{self.width:.3g}^2}} = {half / self.width**2:.3g}"
+
+
+def _half_squares(query: Tensor, key: Tensor) -> Tensor:
+    return -0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is looked up in.
+
+    Attributes:
+        keys: all texts, or all numbers.
+        values: all texts, or all numbers; as many.
+        key_name: plural noun for the axis.
+        value_name: of the values.
+    """
+
+    keys: tuple[str, ...] | tuple[float, ...]
+    values: tuple[str, ...] | tuple[float, ...]
+    key_name: str = "keys"
+    value_name: str = "values"
+
+    def __post_init__(self) -> None:
+        if not self.keys or len(self.keys) != len(self.values):
+            raise ValueError(
+                f"keys and values must be as many, at least one; got {len(self.keys)} and {len(self.values)}"
+            )
+
+    @property
+    def numeric_keys(self) -> bool:
+        """Whether keys are numbers."""
+        return not isinstance(self.keys[0], str)
+
+    @property
+    def numeric_values(self) -> bool:
+        """Whether values are numbers, which can be averaged."""
+        return not isinstance(self.values[0], str)
+
+
+class Hit(NamedTuple):
+    """What a dictionary answers.
+
+    Attributes:
+        found: whether the key is there, letter by letter.
+        value: what is stored under it, or None.
+    """
+
+    found: bool
+    value: str | float | None = None
+
+
+def exact_lookup(records: Records, queries: Sequence[str] | Sequence[float]) -> list[Hit]:
+    """Look every query up in a dictionary: the same key, or nothing; of equal keys the last one counts."""
+    table: dict[str | float, str | float] = dict(zip(records.keys, records.values, strict=True))
+    return [Hit(True, table[query]) if query in table else Hit(False) for query in queries]
+
+
+def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temperature: float) -> AttentionTrace:
+    """Let every query look at all keys at once, and take from each record as much as its key resembles the query.
+
+    Args:
+        records: text keys are compared by the cosine of their hashed runs of letters, numbers by their distance.
+        queries: texts or numbers, as the keys are; at least one.
+        temperature: above 0; what the scores are divided by. For numbers it is the width of the bump, squared.
+
+    Returns:
+        a trace of one head. Its value has one column for numbers; for texts one column per different text, so that the
+        context says how much of each text comes back.
+
+    Raises:
+        ValueError: no query, queries of the other kind, or a temperature that is not above 0.
+    """
+    if not temperature > 0:
+        raise ValueError(f"temperature must be above 0, got {temperature}")
+    if not len(queries) or any(isinstance(query, str) == records.numeric_keys for query in queries):
+        kind = "numbers" if records.numeric_keys else "texts"
+        raise ValueError(f"queries must be {kind}, as the keys are, and at least one; got {list(queries)[:3]}")
+    query_axis = Axis("queries", [short(query) for query in queries])
+    key_axis = Axis(records.key_name, [short(key) for key in records.keys])
+    score: Score
+    if records.numeric_keys:
+        query, key = (torch.tensor(list(part), dtype=torch.float64)[:, None] for part in (queries, records.keys))
+        score = Nearness(temperature**0.5)
+        vectors = Axis("numbers", ["as typed"])
+    else:
+        query, key = (embed([str(text) for text in part]) for part in (queries, records.keys))
+        score = ScaledDot(scale=1 / temperature)
+        vectors = Axis.numbered("hashed numbers", key.shape[1])
+    value, value_axis = _values(records)
+    trace = AttentionTrace(
+        mechanism="soft look-up",
+        query=query[None],
+        key=key[None],
+        value=value[None],
+        query_axis=query_axis,
+        key_axis=key_axis,
+        score=score,
+    )
+    return replace(trace, steps_before=_steps_before(trace, vectors, value_axis, records.numeric_keys))
+
+
+def value_labels(records: Records) -> list[str]:
+    """Return what the columns of the context stand for: the values' name, or every different text once."""
+    return [records.value_name] if records.numeric_values else [str(one) for one in dict.fromkeys(records.values)]
+
+
+def _values(records: Records) -> tuple[Tensor, Axis]:
+    labels = value_labels(records)
+    if records.numeric_values:
+        return torch.tensor(list(records.values), dtype=torch.float64)[:, None], Axis("value", labels)
+    column = {text: place for place, text in enumerate(labels)}
+    indicator = torch.zeros(len(records.values), len(labels), dtype=torch.float64)
+    for row, text in enumerate(records.values):
+        indicator[row, column[str(text)]] = 1
+    return indicator, Axis(f"different {records.value_name}", [short(label) for label in labels])
+
+
+def _steps_before(trace: AttentionTrace, vectors: Axis, value_axis: Axis, numbers: bool) -> tuple[Step, ...]:
+    how = (
+        (r" \in \mathbb{R}", "query = torch.tensor(queries)[:, None]", "A number is compared as it is.")
+        if numbers
+        else (
+            r" = \frac{n}{\lVert n \rVert}, \qquad n_b = \sum_{g:\, h(g) = b} \sigma(g) \sqrt{\text{count}_g}",
+            "query = embed(queries)  # runs of 2 and 3 letters, hashed into 512 numbers",
+            "Runs of two and three letters are counted, a hash decides which of 512 numbers each adds to, and the "
+            "vector is cut to length 1. Spelled alike means close together; meaning plays no part.",
+        )
+    )
+    rows = (
+        ("query", "Queries", "Q", Role.QUERY, trace.query, trace.query_axis, vectors),
+        ("key", "Keys", "K", Role.KEY, trace.key, trace.key_axis, vectors),
+    )
+    steps = [
+        matrix_step(
+            matrix,
+            name=name,
+            title=title,
+            symbol=letter,
+            formula=letter.lower() + how[0],
+            code=how[1].replace("query", name).replace("queries", f"{name}s" if name == "key" else "queries"),
+            explanation=how[2],
+            role=role,
+            row_axis=axis,
+            col_axis=columns,
+        )
+        for name, title, letter, role, matrix, axis, columns in rows
+    ]
+    plain_values = trace.value.shape[-1] == 1 and len(value_axis) == 1 and value_axis.name == "value"
+    explanation = (
+        "What each record hands over: its number."
+        if plain_values
+        else "Texts cannot be averaged, so each different one gets a column of its own: 1 in the records that hold it."
+    )
+    value = matrix_step(
+        trace.value,
+        name="value",
+        title="Values",
+        symbol="V",
+        formula=r"V \in \mathbb{R}^{" + rf"{trace.n_keys} \times {trace.value.shape[-1]}" + "}",
+        code="value = torch.tensor(values)[:, None]" if plain_values else "value = one_hot(values)",
+        explanation=explanation,
+        role=Role.VALUE,
+        row_axis=trace.key_axis,
+        col_axis=value_axis,
+    )
+    return (*steps, value)
+
+
+def short(entry: str | float) -> str:
+    """Return a record's text for an axis, cut to MAX_LABEL characters; numbers with four digits."""
+    text = entry if isinstance(entry, str) else f"{entry:.4g}"
+    return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
+
+
+def temperature_sweep(records: Records, query: str | float, temperatures: Sequence[float]) -> Tensor:
+    """Return one query's weights at each temperature, (n_temperatures, n_keys): from look-up to plain average."""
+    alone: Sequence[Any] = [query]
+    scores = soft_lookup(records, alone, 1.0).scores()
+    return (scores / torch.tensor(temperatures, dtype=scores.dtype)[:, None]).softmax(-1)
+
+
+def regression(records: Records, temperature: float, n: int = 200) -> tuple[Tensor, Tensor]:
+    """Return n evenly spaced queries over the range of numeric keys, and the value that each gets back.
+
+    Raises:
+        ValueError: keys or values are not numbers.
+    """
+    if not (records.numeric_keys and records.numeric_values):
+        raise ValueError("regression needs numbers for keys and for values, got texts")
+    keys = torch.tensor(list(records.keys), dtype=torch.float64)
+    grid = torch.linspace(float(keys.min()), float(keys.max()), n, dtype=torch.float64)
+    return grid, soft_lookup(records, grid.tolist(), temperature).context()[:, 0]

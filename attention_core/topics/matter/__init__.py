@@ -1,0 +1,1 @@
+"""Which words matter: sentences read, judged and explained, and the space of their words."""

@@ -1,0 +1,244 @@
+"""A typed sentence through the models that judge it: read, judged, explained, with words erased."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.trace import AttentionTrace
+from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
+from attention_core.data.words import bare, english_words
+
+MOST_WORDS = 100
+"""Words of a sentence that are read; the longest of the reviews has 63."""
+MOST_CHARACTERS = 20_000
+"""Characters that are looked at, so that a pasted book costs nothing."""
+LONGEST_LABEL = 30
+"""Characters of a word that are shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """A sentence as the models read it.
+
+    Attributes:
+        words: as typed, for people.
+        pieces: int64 (n_words, N_COLUMNS), rows of the table of vectors, see data/review_pieces.py.
+        texts: the pieces of each word (in lower case) as texts; one alone for a known word.
+        paired: whether each word makes a known pair with the one before it.
+        n_dropped: words beyond the bound that were not read.
+    """
+
+    words: list[str]
+    pieces: Tensor
+    texts: list[list[str]]
+    paired: list[bool]
+    n_dropped: int
+
+    @property
+    def labels(self) -> list[str]:
+        """The words, cut where they are very long."""
+        return [word if len(word) <= LONGEST_LABEL else word[: LONGEST_LABEL - 1] + "…" for word in self.words]
+
+    @property
+    def cut_words(self) -> list[int]:
+        """Positions of the words that the vocabulary lacks and that were cut into several pieces."""
+        return [place for place, texts in enumerate(self.texts) if len(texts) > 1]
+
+    @property
+    def turned(self) -> list[str]:
+        """What each word was read as where that is more than itself, such as "bad + (not bad)", else ""."""
+        unknown, turned = set(self.unknown_words), []
+        for place, texts in enumerate(self.texts):
+            if place in unknown:
+                turned.append("an unknown sign")
+                continue
+            pair = [f"({self.words[place - 1]} {self.words[place]})".lower()] if self.paired[place] else []
+            parts = texts + pair
+            turned.append(" + ".join(parts) if len(parts) > 1 else "")
+        return turned
+
+    @property
+    def unknown_words(self) -> list[int]:
+        """Positions of the words with letters or signs that the vocabulary lacks, such as those of other alphabets."""
+        return torch.nonzero((self.pieces == UNKNOWN).any(-1)).flatten().tolist()
+
+
+class Verdict(NamedTuple):
+    """What a model says of a sentence.
+
+    Attributes:
+        positive: the probability that it is praise.
+    """
+
+    positive: float
+
+    @property
+    def answer(self) -> str:
+        """The likelier of "positive" and "negative"."""
+        return "positive" if self.positive >= 0.5 else "negative"
+
+    @property
+    def confidence(self) -> float:
+        """The probability of the answer."""
+        return max(self.positive, 1 - self.positive)
+
+
+class Erasure(NamedTuple):
+    """What losing each word does to the probability of "positive".
+
+    Attributes:
+        blocked: (n_words,) change when attention may not look at the word; the encoder has still read it.
+        removed: (n_words,) change when the word is not there at all and the sentence is read anew.
+    """
+
+    blocked: Tensor
+    removed: Tensor
+
+
+def read_sentence(text: str) -> Sentence:
+    """Cut a typed text into words and pieces.
+
+    Raises:
+        ValueError: there is no word in it.
+    """
+    words = [bare(word) for word in english_words(text[:MOST_CHARACTERS])]
+    if not words:
+        raise ValueError("text has nothing to read: expected a sentence, got only spaces or nothing")
+    kept = words[:MOST_WORDS]
+    return sentence_of(kept, len(words) - len(kept))
+
+
+def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:
+    """Return the sentence that is made of these words."""
+    return Sentence(words, *pieces_of([word.lower() for word in words]), n_dropped)
+
+
+def batch_of(sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Return pieces int64 (batch, longest, n_pieces), padded at the end, and mask bool (batch, longest)."""
+    longest = max(len(one) for one in sentences)
+    pieces = torch.full((len(sentences), longest, sentences[0].shape[-1]), PAD)
+    mask = torch.zeros(len(sentences), longest, dtype=torch.bool)
+    for place, one in enumerate(sentences):
+        pieces[place, : len(one)], mask[place, : len(one)] = one, True
+    return pieces, mask
+
+
+@torch.inference_mode()
+def judge_all(model: nn.Module, sentences: Sequence[Tensor], batch_size: int = 250) -> Tensor:
+    """Return the probability of "positive" of many sentences, given as their pieces, float (n,), in their order."""
+    order = sorted(range(len(sentences)), key=lambda place: len(sentences[place]))
+    device = next(model.parameters()).device
+    answers = torch.empty(len(sentences))
+    for start in range(0, len(order), batch_size):
+        places = order[start : start + batch_size]
+        pieces, mask = batch_of([sentences[place] for place in places])
+        answers[places] = model(pieces.to(device), mask.to(device)).logits.softmax(-1)[:, 1].cpu()
+    return answers
+
+
+def judge(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Verdict:
+    """Return what a model says of a sentence, perhaps with words that attention may not look at."""
+    with torch.inference_mode():
+        logits = model(sentence.pieces[None].to(_device(model)), intervention=intervention).logits
+    return Verdict(float(logits.softmax(-1)[0, 1]))
+
+
+def explain(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+    """Return the attention trace of a sentence."""
+    return model.trace(sentence.pieces.to(_device(model)), sentence.labels, intervention)  # type: ignore[operator]
+
+
+@torch.inference_mode()
+def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
+    """Return the weights of several sentences at once, one (n_words,) each, the same as in their traces.
+
+    Args:
+        model: a SentenceClassifier.
+        sentences: their rows of the table of vectors.
+    """
+    pieces, mask = batch_of(sentences)
+    encoding = model.encode(pieces.to(_device(model)), mask.to(_device(model)))  # type: ignore[operator]
+    scores = model.score()(model.queries(len(sentences)), encoding.states[:, None])[:, 0, 0]  # type: ignore[operator]
+    weights = scores.masked_fill(~encoding.mask, -torch.inf).softmax(-1).cpu()
+    return [row[: len(one)] for row, one in zip(weights, sentences, strict=True)]
+
+
+def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Erasure:
+    """Take away each word in turn, in two ways, and return how the probability of "positive" changes.
+
+    A sentence of one word has nothing left: both changes are then 0 by definition of no evidence.
+
+    Args:
+        model: with attention.
+        sentence: the sentence.
+        intervention: words that are blocked already; they stay blocked.
+
+    Source: leave-one-out, Li et al. 2016, "Understanding neural networks through representation erasure".
+    """
+    n, now = len(sentence.words), judge(model, sentence, intervention).positive
+    if n == 1:
+        return Erasure(torch.zeros(1), torch.zeros(1))
+    already = set(intervention.blocked_keys)
+    blocked = [
+        now
+        if place in already
+        else judge(model, sentence, Intervention(blocked_keys=(*sorted(already), place))).positive
+        for place in range(n)
+    ]
+    return Erasure(torch.tensor(blocked) - now, remove_each(model, sentence, intervention))
+
+
+def remove_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Tensor:
+    """Return how the probability of "positive" changes when each word in turn is not there, (n_words,).
+
+    Args:
+        model: any of the three.
+        sentence: of two words or more.
+        intervention: words that are blocked already; they stay blocked in the shorter sentences.
+    """
+    n, now = len(sentence.words), judge(model, sentence, intervention).positive
+    shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]).pieces for place in range(n)]
+    if not intervention.blocked_keys:
+        return judge_all(model, shorter) - now
+    answers = []
+    for place, pieces in enumerate(shorter):
+        still = tuple(other - (other > place) for other in intervention.blocked_keys if other != place)
+        with torch.inference_mode():
+            logits = model(pieces[None].to(_device(model)), intervention=Intervention(blocked_keys=still)).logits
+        answers.append(float(logits.softmax(-1)[0, 1]))
+    return torch.tensor(answers) - now
+
+
+def rank_agreement(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return Spearman's rank correlation of two lists, -1 to 1; 0 where one of them is constant."""
+    ranks = torch.stack([_ranks(torch.tensor(one, dtype=torch.float64)) for one in (first, second)])
+    centred = ranks - ranks.mean(1, keepdim=True)
+    length = centred.norm(dim=1).prod()
+    return float(centred[0] @ centred[1] / length) if length > 0 else 0.0
+
+
+def _ranks(values: Tensor) -> Tensor:
+    """Return each value's rank from 0; equal values share the mean of their ranks."""
+    below = (values[None] < values[:, None]).sum(1)
+    alike = (values[None] == values[:, None]).sum(1)
+    return below + (alike - 1) / 2
+
+
+def sentences_with(bank: Sequence[str], words: Sequence[str], n: int) -> list[str]:
+    """Return up to n sentences of a bank that hold one of the words, those with the first words first."""
+    found: list[str] = []
+    for word in words:
+        for text in bank:
+            if text not in found and word in [bare(one).lower() for one in english_words(text)]:
+                found.append(text)
+    return found[:n]
+
+
+def _device(model: nn.Module) -> torch.device:
+    return next(model.parameters()).device

@@ -1,0 +1,1 @@
+"""What a recurrent network forgets: states, gates, how much each word still matters."""

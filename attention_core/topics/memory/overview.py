@@ -1,0 +1,178 @@
+"""Everything that the page on forgetting shows of one sentence and one network, as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention_core.models.translator import Translator
+from attention_core.topics.memory.influence import (
+    DIRECTIONS,
+    both_ways,
+    gradient_norms,
+    half_life,
+    left_after,
+    reaching_the_end,
+    read,
+    shares,
+    similar_first,
+    what_is_left,
+)
+from attention_core.topics.translate.translation import Source
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURES = {
+    "norm": "gradient norm",
+    "left": "what is left of the word",
+    "share": "share of the state",
+}
+"""Ways to look at the norms: as they are; divided by the norm right after the word; divided by the row's sum."""
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """A sentence as a recurrent encoder read it, position by position: words, or pieces if it was asked for them.
+
+    Attributes:
+        labels: one per position, the end last.
+        pieces: the pieces that each position consists of.
+        states: direction -> float (d, n); dimensions that behave alike are neighbours.
+        update: direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates.
+        reset: likewise.
+        norms: direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states.
+    """
+
+    labels: list[str]
+    pieces: list[tuple[str, ...]]
+    states: dict[str, np.ndarray]
+    update: dict[str, np.ndarray]
+    reset: dict[str, np.ndarray]
+    norms: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def matrix(self, measure: str, both: bool) -> np.ndarray:
+        """Return how much each word matters to each state, (n, n); NaN where a state cannot know the word.
+
+        Args:
+            measure: one of MEASURES.
+            both: for the states of both readings end to end, else for the forward ones alone.
+
+        Raises:
+            ValueError: no such measure.
+        """
+        if measure not in MEASURES:
+            raise ValueError(f"measure must be one of {tuple(MEASURES)}, got {measure!r}")
+        norms = torch.from_numpy(self.norms["forward"])
+        if both:
+            norms = both_ways(norms, torch.from_numpy(self.norms["backward"]))
+        values = {"norm": lambda x: x, "left": what_is_left, "share": shares}[measure](norms).numpy()
+        return values if both else np.where(np.tri(len(self), dtype=bool), values, np.nan)
+
+    def gate_means(self, direction: str, place: int) -> tuple[float, float] | None:
+        """Return the means of the update and the reset gate while a position was read; None without gates."""
+        if direction not in self.update:
+            return None
+        return float(self.update[direction][:, place].mean()), float(self.reset[direction][:, place].mean())
+
+    def column_facts(self, kind: str, direction: str) -> dict[str, list]:
+        """Return what the mouse tells of each position: its word, its pieces, and a number that sums it up.
+
+        Args:
+            kind: "states", "update" or "reset".
+            direction: of the reading.
+        """
+        values: np.ndarray = getattr(self, kind)[direction]
+        pieces = (
+            {} if all(len(one) == 1 for one in self.pieces) else {"read as": [" ".join(one) for one in self.pieces]}
+        )
+        if kind == "states":
+            return {"word": self.labels, **pieces, "length of h": np.linalg.norm(values, axis=0).tolist()}
+        return {"word": self.labels, **pieces, "mean of the gate": values.mean(0).tolist()}
+
+    def told(self, measure: str, both: bool) -> np.ndarray:
+        """Return one sentence per cell of matrix(measure, both), object (n, n)."""
+        matrix = self.matrix(measure, both)
+        told = np.empty(matrix.shape, dtype=object)
+        for (state, word), value in np.ndenumerate(matrix):
+            after = "at" if both else "after"
+            if not np.isfinite(value):
+                told[state, word] = f"after “{self.labels[state]}”, “{self.labels[word]}” has not been read yet"
+            elif state == word:
+                told[state, word] = f"right {after} “{self.labels[state]}”, it matters {value:.3g}"
+            else:
+                told[state, word] = f"{after} “{self.labels[state]}”, “{self.labels[word]}” still matters {value:.3g}"
+        return told
+
+    def share_at_end(self, both: bool) -> np.ndarray:
+        """Return what share each word has in what is handed over when all is read, (n,); sums to 1."""
+        forward, backward = (torch.from_numpy(self.norms[direction]) for direction in DIRECTIONS)
+        return shares(reaching_the_end(forward, backward if both else None)).numpy()
+
+    def left_after(self, word: int = 0) -> list[float]:
+        """Return what is left of a word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
+        return left_after(torch.from_numpy(self.norms["forward"]), word).tolist()
+
+    def half_life(self, word: int = 0) -> float | None:
+        """Return after how many words less than half is left of a word; None = not within the sentence."""
+        return half_life(self.left_after(word))
+
+
+def remember(model: Translator, source: Source, by_pieces: bool = False) -> Memory:
+    """Read a sentence in both directions and keep what is needed to look at it.
+
+    A word's state is the one after its last piece that was read.
+
+    Args:
+        model: a recurrent translator; its encoder reads.
+        source: the sentence.
+        by_pieces: take every piece for a position of its own.
+    """
+    word_of = list(range(len(source.ids))) if by_pieces else source.word_of
+    n = word_of[-1] + 1
+    last = {"forward": [_last(word_of, word) for word in range(n)], "backward": [word_of.index(w) for w in range(n)]}
+    readings = dict(zip(DIRECTIONS, read(model, source.ids), strict=True))
+    orders = {direction: similar_first(reading.states) for direction, reading in readings.items()}
+
+    def kept(direction: str, rows: Tensor) -> np.ndarray:
+        return rows[last[direction]][:, orders[direction]].T.cpu().numpy()
+
+    return Memory(
+        labels=source.labels if by_pieces else source.word_labels,
+        pieces=[tuple(piece for piece, of in zip(source.labels, word_of, strict=True) if of == w) for w in range(n)],
+        states={way: kept(way, reading.states) for way, reading in readings.items()},
+        update={way: kept(way, reading.update) for way, reading in readings.items() if reading.update is not None},
+        reset={way: kept(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
+        norms={way: gradient_norms(model, source.ids, way, word_of).numpy() for way in DIRECTIONS},
+    )
+
+
+def norms_table(memories: Mapping[str, Memory]) -> pd.DataFrame:
+    """Return one row per network, direction, state and word that the state knows, with the gradient's norm.
+
+    Args:
+        memories: name of a network -> what it remembers.
+    """
+    import pandas as pd
+
+    rows = [
+        (network, direction, t, memory.labels[t], s, memory.labels[s], float(memory.norms[direction][t, s]))
+        for network, memory in memories.items()
+        for direction in DIRECTIONS
+        for t in range(len(memory))
+        for s in (range(t + 1) if direction == "forward" else range(t, len(memory)))
+    ]
+    columns = ["network", "direction", "state", "state_after", "position", "word", "gradient_norm"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _last(word_of: list[int], word: int) -> int:
+    return len(word_of) - 1 - word_of[::-1].index(word)

@@ -1,0 +1,231 @@
+"""What can be said about a reading: how the drawing looks to a reader, where each look was, what to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
+from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
+from attention_core.data.sketches import number_strokes
+from attention_core.data.strokes import draw_paths
+from attention_core.models.digit_reader import Reading
+
+INK_FROM = 0.3
+"""A pixel of the reader's picture with at least this much ink belongs to a piece."""
+SMALLEST_HOLE = 3
+"""Pixels of paper below which a hole in the ink is a slip of the pen."""
+MOST_HOLES = 2
+"""Holes that one digit has at most: an 8 has them, and a 4 or 9 that closes on itself."""
+SMALLEST_PIECE = 1 / 6
+"""Share of the picture's height below which a piece is a speck and no digit."""
+WIDEST_DIGIT = 1.1
+"""Width over height from which on a piece is taken for more than one digit."""
+STRAIGHT = 0.96
+"""Distance of a stroke's ends over its length from which on it is a line."""
+MOST_COVERED = 0.6
+"""Share of a canvas that is not paper from which on it is painted over."""
+
+
+class NumberRemark(StrEnum):
+    """What is unusual about a drawn number and its reading, for the page to say."""
+
+    EMPTY = "empty"
+    ONE_COLOUR = "one colour"
+    COVERED = "covered"
+    DOT = "dot"
+    LINE = "line"
+    TOUCHING = "touching"
+    LONG = "long"
+    NOTHING = "nothing"
+    UNFINISHED = "unfinished"
+
+
+class Piece(NamedTuple):
+    """A piece of ink that hangs together.
+
+    Attributes:
+        top: first row in the picture.
+        left: first column.
+        bottom: last row, exclusive.
+        right: last column, exclusive.
+    """
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def height(self) -> int:
+        """Pixels."""
+        return self.bottom - self.top
+
+    @property
+    def width(self) -> int:
+        """Pixels."""
+        return self.right - self.left
+
+
+class Look(NamedTuple):
+    """One look in three numbers.
+
+    Attributes:
+        centre: where the map's centre of mass lies, as a share of the picture's width.
+        spread: its entropy in bits; log2(regions) = everywhere alike.
+        on_ink: share of the weight that lies on regions with ink.
+    """
+
+    centre: float
+    spread: float
+    on_ink: float
+
+
+def pieces_of(picture: np.ndarray) -> list[Piece]:
+    """Return the pieces of ink in a picture (height, width) in [0, 1], from left to right, without specks.
+
+    Pixels that touch, corners included, belong to one piece: each takes the largest number near it until nothing
+    changes.
+    """
+    ink = torch.from_numpy(np.ascontiguousarray(picture, np.float32)) >= INK_FROM
+    labels = torch.arange(1, ink.numel() + 1, dtype=torch.float32).view(1, 1, *ink.shape) * ink
+    while True:
+        spread = F.max_pool2d(labels, 3, 1, 1) * ink
+        if torch.equal(spread, labels):
+            break
+        labels = spread
+    found = []
+    for label in labels.unique()[labels.unique() > 0]:
+        rows, columns = torch.nonzero(labels[0, 0] == label, as_tuple=True)
+        piece = Piece(int(rows.min()), int(columns.min()), int(rows.max()) + 1, int(columns.max()) + 1)
+        if max(piece.height, piece.width) >= SMALLEST_PIECE * ink.shape[0]:
+            found.append(piece)
+    return sorted(found, key=lambda piece: piece.left)
+
+
+def count_holes(picture: np.ndarray) -> int:
+    """Return how many patches of paper the ink of a picture (height, width) in [0, 1] encloses, without slips.
+
+    Ink may touch at corners, paper not: paper floods from side to side until nothing changes.
+    """
+    paper = F.pad(torch.from_numpy(np.ascontiguousarray(picture, np.float32)) < INK_FROM, (1, 1, 1, 1), value=True)
+    labels = torch.arange(paper.numel(), 0, -1, dtype=torch.float32).view(1, 1, *paper.shape) * paper
+    while True:
+        across, down = F.max_pool2d(labels, (1, 3), 1, (0, 1)), F.max_pool2d(labels, (3, 1), 1, (1, 0))
+        spread = torch.maximum(across, down) * paper
+        if torch.equal(spread, labels):
+            break
+        labels = spread
+    inside = (labels > 0) & (labels < paper.numel())  # the edge that was put around has the largest label
+    return int((labels[inside].unique(return_counts=True)[1] >= SMALLEST_HOLE).sum())
+
+
+def is_line(path: np.ndarray) -> bool:
+    """Say whether a stroke (n, 2) is a straight line of some length."""
+    steps = np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
+    return len(path) > 1 and steps > 0 and bool(np.linalg.norm(path[-1] - path[0]) >= STRAIGHT * steps)
+
+
+def covered_share(canvas: np.ndarray, paper: tuple[int, int, int]) -> float:
+    """Return the share of a canvas, uint8 (height, width, 3 or 4), that no longer has the paper's colour."""
+    away = np.abs(canvas[..., :3].astype(np.int16) - np.array(paper, np.int16)).max(-1)
+    return float((away > 60).mean())
+
+
+def remarks_before(seen: InkPicture, strokes: Sequence[np.ndarray], covered: float) -> list[NumberRemark]:
+    """Say what is unusual about a drawing before anybody reads it.
+
+    Args:
+        seen: what the reader sees.
+        strokes: paths (n, 2) in canvas pixels.
+        covered: share of the canvas that is not paper.
+    """
+    if seen.remark is CanvasRemark.EMPTY:
+        return [NumberRemark.ONE_COLOUR if strokes and covered > MOST_COVERED else NumberRemark.EMPTY]
+    if covered > MOST_COVERED or seen.remark is CanvasRemark.FULL:
+        return [NumberRemark.COVERED]
+    if seen.remark is CanvasRemark.DOT:
+        return [NumberRemark.DOT]
+    return [NumberRemark.LINE] if len(strokes) == 1 and is_line(strokes[0]) else []
+
+
+def remarks_after(pieces: Sequence[Piece], reading: Reading, holes: int = 0) -> list[NumberRemark]:
+    """Say what is unusual about a reading.
+
+    Args:
+        pieces: of ink that the drawing falls into.
+        reading: what was read.
+        holes: patches of paper that the ink encloses; digits that cross enclose more than any digit alone.
+    """
+    if not reading.digits:
+        return [NumberRemark.NOTHING]
+    if not reading.finished:
+        return [NumberRemark.UNFINISHED]
+    if max(len(reading.digits), len(pieces)) > MOST_DIGITS:
+        return [NumberRemark.LONG]
+    wide = any(piece.width > WIDEST_DIGIT * piece.height and piece.height > 8 for piece in pieces)
+    crossed = holes > MOST_HOLES * len(reading.digits)
+    return [NumberRemark.TOUCHING] if wide or crossed or 0 < len(pieces) < len(reading.digits) else []
+
+
+def column_weights(trace: AttentionTrace) -> Tensor:
+    """Return the weights of a reading summed over the rows of regions, (n_looks, n_columns); each look sums to 1."""
+    rows, columns = trace.key_axis.grid or (1, trace.n_keys)
+    return trace.weights().view(trace.n_queries, rows, columns).sum(1)
+
+
+def looks_of(trace: AttentionTrace, picture: np.ndarray) -> list[Look]:
+    """Return each look of a reading in numbers.
+
+    Args:
+        trace: one query per look, keys with a grid.
+        picture: (height, width) in [0, 1], what was read.
+
+    Raises:
+        ValueError: the trace's keys have no grid.
+    """
+    if trace.key_axis.grid is None:
+        raise ValueError(f"trace must have keys with a grid, got {trace.key_axis.name!r} without one")
+    rows, columns = trace.key_axis.grid
+    weights, entropy = trace.weights().cpu(), trace.summary().entropy.cpu()
+    inked = F.adaptive_max_pool2d(torch.from_numpy(np.asarray(picture, np.float32))[None, None], (rows, columns))
+    middle = (torch.arange(columns) + 0.5) / columns
+    centre = weights.view(-1, rows, columns).sum(1) @ middle
+    on_ink = weights @ (inked.flatten() >= INK_FROM).float()
+    return [Look(*numbers) for numbers in torch.stack((centre, entropy, on_ink), 1).tolist()]
+
+
+def nearest_look(centre: float, looks: Sequence[Look]) -> int:
+    """Return the number, from 0, of the look whose centre is nearest to a place."""
+    return int(np.argmin([abs(look.centre - centre) for look in looks]))
+
+
+def written(number: str, size: tuple[int, int] = (160, 640)) -> np.ndarray:
+    """Return what the reader sees of a number in our own hand, float32 (48, 192).
+
+    Args:
+        number: digits, at least one.
+        size: height and width of the canvas it is written on.
+    """
+    strokes = number_strokes(number, size)
+    canvas = draw_paths([stroke.path for stroke in strokes], max(size), strokes[0].width)
+    return ink_picture(canvas[: size[0], : size[1]], READ_SIZE).picture
+
+
+def random_state(reading: Reading, seed: int) -> Tensor:
+    """Return a vector in a random direction, as long as the states of a reading are on average, (d_state,)."""
+    length = reading.states[1:].norm(dim=1).mean()
+    direction = torch.randn(reading.states.shape[1], generator=torch.Generator().manual_seed(seed))
+    return direction.to(length.device) / direction.norm() * length
+
+
+def begins_at(before: str, after: str) -> int | None:
+    """Return from which digit on, from 0, one reading is the rest of another; None where it is not, or is empty."""
+    return len(before) - len(after) if after and before.endswith(after) else None

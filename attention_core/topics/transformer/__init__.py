@@ -1,0 +1,1 @@
+"""Inside a transformer: heads switched off, inputs shuffled, positions, cost."""

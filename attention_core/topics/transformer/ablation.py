@@ -1,0 +1,111 @@
+"""Heads switched off, positions left out: what the transformer then makes of the same sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.interventions import Intervention
+from attention_core.models.transformer import KINDS, Encoding, Transformer
+from attention_core.topics.translate.translation import Source, Translation
+from attention_core.topics.translate.word_view import piece_probabilities
+
+Edits = dict[tuple[str, int], Intervention]
+
+
+class Head(NamedTuple):
+    """One head of the transformer.
+
+    Attributes:
+        kind: "encoder", "decoder" or "cross".
+        layer: from 0.
+        head: from 0.
+    """
+
+    kind: str
+    layer: int
+    head: int
+
+    @property
+    def label(self) -> str:
+        """Its name for people, counted from 1."""
+        return f"{self.kind}, layer {self.layer + 1}, head {self.head + 1}"
+
+
+def switched_off(heads: Iterable[Head]) -> Edits:
+    """Return the interventions that set the contexts of these heads to 0."""
+    by_layer: dict[tuple[str, int], list[int]] = {}
+    for kind, layer, head in heads:
+        by_layer.setdefault((kind, layer), []).append(head)
+    return {place: Intervention(ablated_heads=tuple(sorted(which))) for place, which in by_layer.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Edited:
+    """A transformer with edits, for beam search and for everything else that a translator is asked.
+
+    Attributes:
+        model: the transformer; it is not changed.
+        edits: by (kind, layer).
+        with_positions: False leaves the positions out of encoder and decoder.
+    """
+
+    model: Transformer
+    edits: Edits = field(default_factory=dict)
+    with_positions: bool = True
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return the model's trained numbers."""
+        return self.model.parameters()
+
+    def encode(self, source: Tensor) -> Encoding:
+        """Read source sentences, int64 (batch, n_source)."""
+        return self.model.encode(source, None, self._of("encoder"), with_positions=self.with_positions)
+
+    def decode(self, encoding: Encoding, target: Tensor) -> tuple[Tensor, Any, Any]:
+        """Return features (batch, n_target, d_model) first."""
+        return self.model.decode(
+            encoding, target, self._of("decoder"), self._of("cross"), with_positions=self.with_positions
+        )
+
+    def logits(self, features: Tensor) -> Tensor:
+        """Return (..., VOCABULARY_SIZE)."""
+        return self.model.logits(features)
+
+    def _of(self, kind: str) -> list[Intervention]:
+        n_layers = self.model.config.n_layers
+        return [self.edits.get((kind, layer), Intervention()) for layer in range(n_layers)]
+
+
+def head_worth(model: Transformer, source: Source, made: Translation) -> dict[str, Tensor]:
+    """Return what the translation loses in log-probability when one head alone is switched off.
+
+    Args:
+        model: the transformer.
+        source: the sentence.
+        made: its translation by the unedited model.
+
+    Returns:
+        for each kind (n_layers, n_heads), in nats; positive = the translation becomes less probable without the head.
+
+    Source: Michel et al. 2019, "Are sixteen heads really better than one?"; Voita et al. 2019.
+    """
+    before = _log_probability(Edited(model), source, made)
+    worth = {}
+    for kind in KINDS:
+        lost = torch.zeros(model.config.n_layers, model.config.n_heads)
+        for layer in range(model.config.n_layers):
+            for head in range(model.config.n_heads):
+                edits = switched_off([Head(kind, layer, head)])
+                lost[layer, head] = before - _log_probability(Edited(model, edits), source, made)
+        worth[kind] = lost
+    return worth
+
+
+def _log_probability(model: Edited, source: Source, made: Translation) -> float:
+    return sum(math.log(max(one, 1e-30)) for one in piece_probabilities(model, source, made.ids))

@@ -1,0 +1,98 @@
+"""Attention is a weighted average: shuffled inputs give the same outputs, shuffled, unless positions are added."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.models.transformer import Transformer
+from attention_core.topics.translate.translation import Source
+
+
+class Shuffled(NamedTuple):
+    """What the encoder makes of a sentence and of the same words in another order.
+
+    Attributes:
+        order: int64 (n,), place in the original of each piece of the shuffled sentence.
+        states: (n, d_model) of the original.
+        shuffled_states: (n, d_model) of the shuffled sentence.
+        likeness: (n, n) cosine of each original state (row) with each state of the shuffled sentence (column).
+        largest: largest absolute difference of any number of any piece's state.
+    """
+
+    order: Tensor
+    states: Tensor
+    shuffled_states: Tensor
+    likeness: Tensor
+    largest: float
+
+
+def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
+    """Return an order of words: "shuffled" by the seed (never the original one, if there is another) or "reversed".
+
+    Raises:
+        ValueError: no such way.
+    """
+    if how == "reversed":
+        return list(range(n_words))[::-1]
+    if how != "shuffled":
+        raise ValueError(f"how must be 'shuffled' or 'reversed', got {how!r}")
+    generator = torch.Generator().manual_seed(seed)
+    order = torch.randperm(n_words, generator=generator).tolist()
+    if n_words > 1 and order == list(range(n_words)):
+        order = [*order[1:], order[0]]
+    return order
+
+
+def reordered(source: Source, order: list[int]) -> tuple[Source, Tensor]:
+    """Return the sentence with its words in another order, pieces of a word together, a last mark left in place.
+
+    Args:
+        source: the sentence.
+        order: a permutation of its words, see movable_words.
+
+    Returns:
+        the sentence, and for each of its pieces, the end included, the place that it had, int64 (n,).
+
+    Raises:
+        ValueError: order is no permutation of the words that may move.
+    """
+    n_words = movable_words(source)
+    if sorted(order) != list(range(n_words)):
+        raise ValueError(f"order must be a permutation of the {n_words} words, got {order}")
+    whole = [*order, *range(n_words, len(source.words) + 1)]
+    places = [place for word in whole for place, owner in enumerate(source.word_of) if owner == word]
+    new_number = {word: number for number, word in enumerate(whole)}
+    new = Source(
+        words=[source.word_labels[word] for word in whole[:-1]],
+        ids=source.ids[places],
+        labels=[source.labels[place] for place in places],
+        word_of=[new_number[source.word_of[place]] for place in places],
+        n_dropped=source.n_dropped,
+    )
+    return new, torch.tensor(places)
+
+
+def movable_words(source: Source) -> int:
+    """Return how many of the first words change places: all, but for a mark that ends the sentence."""
+    n_words = len(source.words)
+    return n_words - 1 if n_words > 1 and source.words[-1] in ".?!…" else n_words
+
+
+@torch.inference_mode()
+def compare_orders(model: Transformer, source: Source, order: list[int], *, with_positions: bool) -> Shuffled:
+    """Encode a sentence and the same words in another order, and compare the states piece by piece.
+
+    Source: permutation equivariance of self-attention, Yun et al. 2020, claim 1; positions: Vaswani et al. 2017,
+    section 3.5.
+    """
+    device = next(model.parameters()).device
+    other, places = reordered(source, order)
+    states, moved = (
+        model.encode(one.ids[None].to(device), with_positions=with_positions).states[0].cpu() for one in (source, other)
+    )
+    back = moved[places.argsort()]
+    likeness = torch.nn.functional.normalize(states, dim=-1) @ torch.nn.functional.normalize(moved, dim=-1).T
+    return Shuffled(places, states, moved, likeness, float((states - back).abs().max()))

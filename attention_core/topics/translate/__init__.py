@@ -1,0 +1,1 @@
+"""Translate and align: sentences read, translated and explained, and shown by words."""

@@ -1,0 +1,222 @@
+"""A typed English sentence through a translator: read, translate, look at the next word, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.trace import AttentionTrace
+from attention_core.data.pieces import END, START, UNKNOWN, Cut, pieces
+from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words, join_words
+from attention_core.models.beam_search import CanTranslate, beam_search
+from attention_core.models.transformer import Transformer
+from attention_core.models.translator import Translator
+from attention_core.models.translator_steps import Labels
+
+END_LABEL = "end"
+MOST_CHARACTERS = 1000
+"""Characters of a sentence that are looked at, so that a single endless word costs nothing."""
+
+MOST_SOURCE_PIECES = 99
+"""Pieces of a sentence that are read, before the end piece."""
+_NO_NAMES = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'", "j'", "an", "in", "can"])
+"""Beginnings of French sentences that the vocabulary has with a capital too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """An English sentence as a translator reads it.
+
+    Attributes:
+        words: as typed, for people.
+        ids: int64 (n_pieces + 1,), pieces of the words in lower case, the end piece last.
+        labels: one text per piece, and "end".
+        word_of: which word each piece belongs to; len(words) for the end.
+        n_dropped: words beyond the bound that were not read.
+    """
+
+    words: list[str]
+    ids: Tensor
+    labels: list[str]
+    word_of: list[int]
+    n_dropped: int
+
+    @property
+    def word_labels(self) -> list[str]:
+        """The words, and "end"."""
+        return [*self.words, END_LABEL]
+
+    @property
+    def unknown(self) -> list[str]:
+        """Words of which the vocabulary lacks a letter or sign: the model cannot tell them apart."""
+        marked = {word for piece, word in zip(self.ids.tolist(), self.word_of, strict=True) if piece == UNKNOWN}
+        return [self.words[word] for word in sorted(marked)]
+
+
+class Translation(NamedTuple):
+    """A French sentence that a translator made, or the beginning of one.
+
+    Attributes:
+        ids: its pieces, END last if it is finished.
+        labels: one text per piece, "end" for END.
+        words: for people; the first with a capital.
+        word_of: which word each piece belongs to; len(words) for the end.
+        text: the sentence.
+        log_probability: natural log of the probability of all pieces that were not forced.
+        finished: whether the model said that it ends here.
+    """
+
+    ids: list[int]
+    labels: list[str]
+    words: list[str]
+    word_of: list[int]
+    text: str
+    log_probability: float
+    finished: bool
+
+    @property
+    def word_labels(self) -> list[str]:
+        """The words, and "end" if it is finished."""
+        return [*self.words, END_LABEL] if self.finished else self.words
+
+
+class Candidate(NamedTuple):
+    """A possible next piece: its number, its text, its probability."""
+
+    piece: int
+    text: str
+    probability: float
+
+
+def read_source(text: str) -> Source:
+    """Cut an English sentence into words and pieces; what lies beyond the bounds is counted in words, not read.
+
+    Raises:
+        ValueError: nothing in it can be read.
+    """
+    spoken = english_words(text[:MOST_CHARACTERS])
+    if not spoken:
+        raise ValueError("There is nothing to read yet: type an English sentence.")
+    n_all = len(spoken) + len(text[MOST_CHARACTERS:].split())
+    cut = pieces().cut([word.lower() for word in spoken[:MOST_WORDS]])
+    n_pieces = min(len(cut.ids), MOST_SOURCE_PIECES)
+    cut = Cut(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
+    spoken = spoken[: cut.word_of[-1] + 1]
+    return Source(
+        words=[bare(word) for word in spoken],
+        ids=torch.tensor([*cut.ids, END]),
+        labels=[*(bare(one) or SPACE for one in cut.texts), END_LABEL],
+        word_of=[*cut.word_of, len(spoken)],
+        n_dropped=n_all - len(spoken),
+    )
+
+
+def french_prefix(text: str) -> list[int]:
+    """Return the pieces of the beginning of a French sentence that a person wants the translation to have.
+
+    The first word loses its capital unless it is a name, as in the sentences that the models learned from.
+    """
+    words = french_words(text[:MOST_CHARACTERS])[:MOST_WORDS]
+    if not words:
+        return []
+    vocabulary = pieces()
+    is_name = len(vocabulary.cut(words[:1]).ids) == 1 and bare(words[0]).lower() not in _NO_NAMES
+    if not is_name:
+        words[0] = words[0].lower()
+    return vocabulary.cut(words).ids
+
+
+def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translation:
+    """Return pieces as a sentence: which word each piece belongs to, and the text for people."""
+    vocabulary = pieces()
+    finished = bool(ids) and ids[-1] == END
+    texts = [vocabulary.text(piece) for piece in ids[: len(ids) - finished]]
+    joined = "".join(texts).replace(SPACE, " ")
+    spans = french_spans(joined)
+    word_of, place = [], 0
+    for text in texts:
+        first = place + (len(text) > 1 and text.startswith(SPACE))
+        word_of.append(max(0, sum(start <= first for start, _ in spans) - 1))
+        place += len(text)
+    words = [joined[start:end] for start, end in spans]
+    if words:
+        words[0] = words[0][:1].upper() + words[0][1:]
+    return Translation(
+        ids=list(ids),
+        labels=[*(bare(text) or SPACE for text in texts), *([END_LABEL] if finished else [])],
+        words=words,
+        word_of=[*word_of, *([len(words)] if finished else [])],
+        text=join_words(texts),
+        log_probability=log_probability,
+        finished=finished,
+    )
+
+
+def translate(model: CanTranslate, source: Source, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
+    """Return the best translation that beam search finds.
+
+    Args:
+        model: a translator.
+        source: the sentence.
+        width: of the beam; 1 is greedy search.
+        prefix: French pieces that the translation must begin with.
+    """
+    best = beam_search(model, source.ids[None].to(_device(model)), width, prefix)[0][0]
+    return translation_of(best.ids, best.log_probability)
+
+
+@torch.inference_mode()
+def next_pieces(model: CanTranslate, source: Source, prefix: Sequence[int], n: int = 10) -> list[Candidate]:
+    """Return the n likeliest pieces after a prefix, best first."""
+    device = _device(model)
+    fed = torch.tensor([[START, *prefix]], device=device)
+    features = model.decode(model.encode(source.ids[None].to(device)), fed)[0][0, -1]
+    probabilities = model.logits(features).softmax(-1)
+    best = probabilities.topk(n)
+    vocabulary = pieces()
+    return [
+        Candidate(piece, END_LABEL if piece == END else vocabulary.text(piece), probability)
+        for piece, probability in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    ]
+
+
+def explain(
+    model: Translator, source: Source, made: Translation, intervention: Intervention = NO_INTERVENTION
+) -> AttentionTrace:
+    """Return the attention trace of a recurrent translator saying a given sentence.
+
+    Row t of the weights is where the decoder looks to say piece t. An unfinished sentence gets one row more, labelled
+    "?", for what would come next.
+    """
+    asked, fed, labels = _as_fed(model, source, made)
+    return model.trace(asked, fed, labels, intervention)
+
+
+def explain_layers(
+    model: Transformer,
+    source: Source,
+    made: Translation,
+    interventions: dict[tuple[str, int], Intervention] | None = None,
+    *,
+    with_positions: bool = True,
+) -> dict[tuple[str, int], AttentionTrace]:
+    """Return the attention traces of a transformer saying a given sentence, by (kind, layer)."""
+    asked, fed, labels = _as_fed(model, source, made)
+    return model.trace(asked, fed, labels, interventions, with_positions=with_positions)
+
+
+def _as_fed(model: CanTranslate, source: Source, made: Translation) -> tuple[Tensor, Tensor, Labels]:
+    device = _device(model)
+    said = made.ids[:-1] if made.finished else made.ids
+    wanted = made.labels if made.finished else [*made.labels, "?"]
+    labels = Labels(source.labels, wanted, ["start", *made.labels[: len(said)]])
+    return source.ids.to(device), torch.tensor([START, *said], device=device), labels
+
+
+def _device(model: CanTranslate) -> torch.device:
+    return next(model.parameters()).device

@@ -1,0 +1,148 @@
+"""A translation as people read it: which word looks where, and how likely the model found each word."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.data.pieces import START
+from attention_core.explain.alignment import merge_to_words
+from attention_core.models.beam_search import CanTranslate
+from attention_core.topics.translate.translation import Source, Translation
+
+NEXT_LABEL = "?"
+"""Stands for the word that an unfinished sentence would go on with."""
+
+
+@dataclass(frozen=True, eq=False)
+class WordView:
+    """Weights and probabilities of one translation, by word or by piece.
+
+    Attributes:
+        target: labels of the rows: what is said, "end" or "?" last.
+        source: labels of the source, "end" last, in the same unit.
+        keys: labels of the columns: `source`, or the single vector of a translator without attention.
+        weights: (n_rows, n_columns), each row sums to 1.
+        probabilities: of each row's word, given all before it; NaN for "?".
+        first_piece: piece at which each row begins, from 0.
+        pieces_of: texts of each row's pieces.
+    """
+
+    target: list[str]
+    source: list[str]
+    keys: list[str]
+    weights: Tensor
+    probabilities: list[float]
+    first_piece: list[int]
+    pieces_of: list[list[str]]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the decoder has one vector for the whole sentence, and nothing to choose from."""
+        return len(self.keys) == 1 and len(self.source) > 1
+
+    def row_of(self, piece: int) -> int:
+        """Return the row that a piece belongs to; the last one for a piece beyond the end."""
+        return max((row for row, first in enumerate(self.first_piece) if first <= piece), default=0)
+
+
+def word_view(
+    trace: AttentionTrace,
+    source: Source,
+    made: Translation,
+    probabilities: Sequence[float],
+    *,
+    by_piece: bool = False,
+    head: int | None = None,
+) -> WordView:
+    """Return what a trace says about words, or about the pieces that they are cut into.
+
+    Args:
+        trace: of a recurrent translator, or of one cross-attention layer, saying `made`.
+        source: the English sentence.
+        made: the French one.
+        probabilities: of each piece, see piece_probabilities.
+        by_piece: rows and columns are pieces.
+        head: which head's weights; the mean over heads if None.
+    """
+    weights = mean_over_heads(trace) if head is None else trace.weights(head)
+    asked = trace.n_queries - len(made.ids)
+    labels = [*made.labels, *[NEXT_LABEL] * asked]
+    known = [*probabilities, *[math.nan] * asked]
+    alone = trace.n_keys == 1 and len(source.labels) > 1
+    if by_piece:
+        return WordView(
+            target=labels,
+            source=source.labels,
+            keys=list(trace.key_axis.labels) if alone else source.labels,
+            weights=weights,
+            probabilities=known,
+            first_piece=list(range(len(labels))),
+            pieces_of=[[label] for label in labels],
+        )
+    word_of = [*made.word_of, *[len(made.words)] * asked]
+    rows = _without_gaps(word_of)
+    n_rows = rows[-1] + 1
+    members: list[list[int]] = [[] for _ in range(n_rows)]
+    for piece, row in enumerate(rows):
+        members[row].append(piece)
+    names = [*made.words, labels[-1]]
+    return WordView(
+        target=[names[word_of[pieces[0]]] for pieces in members],
+        source=source.word_labels,
+        keys=list(trace.key_axis.labels) if alone else source.word_labels,
+        weights=merge_to_words(weights, rows, [0] if alone else source.word_of),
+        probabilities=[math.prod(known[piece] for piece in pieces) for pieces in members],
+        first_piece=[pieces[0] for pieces in members],
+        pieces_of=[[labels[piece] for piece in pieces] for pieces in members],
+    )
+
+
+def mean_over_heads(trace: AttentionTrace) -> Tensor:
+    """Return the weights (n_queries, n_keys), averaged over the heads."""
+    return torch.stack([trace.weights(head) for head in range(trace.n_heads)]).mean(0)
+
+
+@torch.inference_mode()
+def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int]) -> list[float]:
+    """Return how likely a model finds each piece of a French sentence, given the pieces before it.
+
+    Args:
+        model: a translator.
+        source: the English sentence.
+        ids: the French pieces, END last if it is finished; may be forced.
+    """
+    if not ids:
+        return []
+    device = next(model.parameters()).device
+    fed = torch.tensor([[START, *ids[:-1]]], device=device)
+    features = model.decode(model.encode(source.ids[None].to(device)), fed)[0][0]
+    probabilities = model.logits(features).softmax(-1)
+    wanted = torch.tensor(ids, device=device)
+    return probabilities.gather(1, wanted[:, None])[:, 0].tolist()
+
+
+def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:
+    """Return the probability of a whole sentence, and per word: its n-th root (the geometric mean).
+
+    Args:
+        probabilities: of its pieces, the end included.
+        n_words: words that the pieces make, the end included.
+    """
+    if not probabilities:
+        return 1.0, 1.0
+    if min(probabilities) <= 0:
+        return 0.0, 0.0
+    total = sum(map(math.log, probabilities))
+    return math.exp(total), math.exp(total / max(n_words, 1))
+
+
+def _without_gaps(word_of: Sequence[int]) -> list[int]:
+    """Number the words that have pieces from 0 on."""
+    numbers = {word: place for place, word in enumerate(dict.fromkeys(word_of))}
+    return [numbers[word] for word in word_of]

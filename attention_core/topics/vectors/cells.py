@@ -1,0 +1,266 @@
+"""The arithmetic behind one cell of any step: which row met which column, every product, their sum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from attention_core.attention.scores import Additive, Concat, Cosine, General, Location, ScaledDot
+from attention_core.attention.trace import AttentionTrace, Role, Step
+from attention_core.explain.arithmetic import number
+from attention_core.topics.vectors.problem import Mode, Problem
+from attention_core.topics.vectors.scaled import Scaled
+
+LARGEST_EXPONENT = 300.0
+"""Scores above this are lowered by their row's maximum before the exponential, which changes no weight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A row of numbers in a calculation.
+
+    Attributes:
+        label: what it is, such as "row x1 of X".
+        role: decides its colour, or None.
+        values: float (n,).
+    """
+
+    label: str
+    role: Role | None
+    values: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic:
+    """How one cell came about.
+
+    Attributes:
+        headline: in words, what meets what.
+        columns: one heading per number of the lines.
+        lines: rows of numbers above each other; the last one is summed where `total` is given.
+        total: the sum of the last line, or None.
+        result: LaTeX that ends in the cell's number.
+        value: the cell's number.
+    """
+
+    headline: str
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+    total: float | None
+    result: str
+    value: float
+
+
+def row_kind(step: Step) -> str:
+    """Say what a step's rows are: "query" or "key"."""
+    return "key" if step.name in ("memory", "key", "value") else "query"
+
+
+def column_kind(step: Step) -> str:
+    """Say what a step's columns are: "key", or "dimension" of a vector."""
+    return "key" if step.name in ("scores", "scaled", "mask", "weights") else "dimension"
+
+
+def cell_arithmetic(
+    problem: Problem, trace: AttentionTrace, step: Step, head: int, row: int, column: int
+) -> Arithmetic | None:
+    """Return how a cell of a step was computed, or None for a number that was typed.
+
+    Args:
+        problem: whose trace it is.
+        trace: the trace.
+        step: one of its steps.
+        head: which head, from 0.
+        row: of the step's matrix.
+        column: of the step's matrix.
+
+    Raises:
+        IndexError: no such cell.
+    """
+    if not (0 <= row < step.shape[0] and 0 <= column < step.shape[1]):
+        raise IndexError(f"{step.title} is {step.shape[0]} x {step.shape[1]}, got row {row}, column {column}")
+    value = float(step.value(head, [row], [column]))
+    if step.name in ("query", "key", "value"):
+        return _projection(problem, step, head, row, column, value)
+    makers = {"scores": _score, "scaled": _scaled, "mask": _mask, "weights": _weight, "context": _context}
+    if step.name in makers:
+        return makers[step.name](trace, head, row, column, value)
+    if step.name in ("merged", "output", "residual"):
+        return _after(problem, trace, step, row, column, value)
+    return None
+
+
+def _products(
+    headline: str, left: Line, right: Line, symbol: str, value: float, columns: Sequence[str] | None = None
+) -> Arithmetic:
+    products = left.values * right.values
+    heads = tuple(columns) if columns is not None else tuple(str(place + 1) for place in range(len(products)))
+    return Arithmetic(
+        headline,
+        heads,
+        (left, right, Line("products", None, products)),
+        float(products.sum()),
+        rf"{symbol} = {number(value)}",
+        value,
+    )
+
+
+def _projection(problem: Problem, step: Step, head: int, row: int, column: int, value: float) -> Arithmetic | None:
+    if problem.mode == Mode.DIRECT:
+        return None
+    source = problem.query_table if step.name == "query" else problem.key_table
+    letter = step.symbol
+    whole = head * step.shape[1] + column
+    label = problem.row_labels(source)[row]
+    return _products(
+        f"Row {label} of {source} times column {whole + 1} of W_{letter}",
+        Line(f"row {label} of {source}", Role.INPUT, problem.tables[source][row].astype(float)),
+        Line(f"column {whole + 1} of W_{letter}", step.role, problem.tables[f"W_{letter}"][:, whole].astype(float)),
+        rf"{letter}_{{{row + 1},{column + 1}}}",
+        value,
+    )
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.detach().cpu().double().numpy()
+
+
+def _score(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
+    base = trace.score.base if isinstance(trace.score, Scaled) else trace.score
+    query, key = _array(trace.query[head, row]), _array(trace.key_of(head)[column])
+    asks, asked = trace.query_axis.labels[row], trace.key_axis.labels[column]
+    symbol = rf"S_{{{row + 1},{column + 1}}}"
+    query_line, key_line = Line(f"query {asks}", Role.QUERY, query), Line(f"key {asked}", Role.KEY, key)
+    if isinstance(base, (Additive, Concat)):
+        return _hidden_score(base, query, key, asks, asked, symbol, value)
+    if isinstance(base, General):
+        turned = query @ _array(base.weight)
+        first = Line(f"query {asks} times W", Role.QUERY, turned)
+        return _products(f"Query {asks} times W, meets key {asked}", first, key_line, symbol, value)
+    if isinstance(base, Location):
+        place = Line(f"row {column + 1} of W", Role.SCORES, _array(base.weight[column]))
+        headline = f"Query {asks} meets row {column + 1} of W: the key {asked} plays no part"
+        return _products(headline, query_line, place, symbol, value)
+    plain = _products(f"Query {asks} meets key {asked}", query_line, key_line, symbol, value)
+    if not isinstance(base, Cosine):
+        return plain
+    lengths = float(np.linalg.norm(query)), float(np.linalg.norm(key))
+    way = rf"\frac{{{number(plain.total or 0.0)}}}{{{number(lengths[0])} \cdot {number(lengths[1])}}}"
+    return Arithmetic(
+        plain.headline + ", divided by both lengths",
+        plain.columns,
+        plain.lines,
+        plain.total,
+        rf"{symbol} = {way} = {number(value)}",
+        value,
+    )
+
+
+def _hidden_score(
+    base: Additive | Concat, query: np.ndarray, key: np.ndarray, asks: str, asked: str, symbol: str, value: float
+) -> Arithmetic:
+    if isinstance(base, Additive):
+        query_weight, key_weight = _array(base.query_weight), _array(base.key_weight)
+    else:
+        whole = _array(base.weight)
+        query_weight, key_weight = whole[:, : len(query)], whole[:, len(query) :]
+    from_query, from_key, vector = query_weight @ query, key_weight @ key, _array(base.vector)
+    hidden = np.tanh(from_query + from_key)
+    lines = (
+        Line(f"W_q times query {asks}", Role.QUERY, from_query),
+        Line(f"W_k times key {asked}", Role.KEY, from_key),
+        Line("tanh of their sum", None, hidden),
+        Line("v", Role.SCORES, vector),
+        Line("products", None, hidden * vector),
+    )
+    columns = tuple(f"unit {place + 1}" for place in range(len(hidden)))
+    total = float((hidden * vector).sum())
+    headline = f"Query {asks} and key {asked} meet in a hidden layer"
+    return Arithmetic(headline, columns, lines, total, rf"{symbol} = {number(value)}", value)
+
+
+def _scaled(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
+    raw = float(trace.step("scores").value(head, [row], [column]))
+    d_k = trace.query.shape[-1]
+    way = rf"{number(raw)}"
+    score = trace.score
+    if isinstance(score, ScaledDot):
+        way = rf"\frac{{{way}}}{{\sqrt{{{d_k}}}}}"
+    elif isinstance(score, Scaled):
+        way += "" if score.scale != "free" else rf" \cdot {number(score.factor)}"
+        below = rf"\sqrt{{{d_k}}}" if score.scale == "sqrt(d_k)" else ""
+        if score.temperature != 1:
+            below += (r" \cdot " if below else "") + number(score.temperature)
+        way = rf"\frac{{{way}}}{{{below}}}" if below else way
+    headline = f"The score of {trace.query_axis.labels[row]} with {trace.key_axis.labels[column]}, scaled"
+    return Arithmetic(headline, (), (), None, rf"S'_{{{row + 1},{column + 1}}} = {way} = {number(value)}", value)
+
+
+def _mask(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
+    asks, asked = trace.query_axis.labels[row], trace.key_axis.labels[column]
+    allowed = value != -math.inf
+    headline = f"{asks} {'may' if allowed else 'may not'} see {asked}" + (": the score stays" if allowed else "")
+    return Arithmetic(headline, (), (), None, rf"S'_{{{row + 1},{column + 1}}} = {number(value)}", value)
+
+
+def _weight(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
+    scores, allowed = trace.scores(head, [row]), trace.allowed(head, [row])
+    masked = _array(scores if allowed is None else scores.masked_fill(~allowed, -math.inf))[0]
+    symbol = rf"A_{{{row + 1},{column + 1}}}"
+    asks = trace.query_axis.labels[row]
+    if not np.isfinite(masked).any():
+        headline = f"{asks} may see no key: no softmax, its weights are zeros"
+        return Arithmetic(headline, trace_labels(trace), (), None, rf"{symbol} = 0", value)
+    lowered = float(masked.max()) if np.abs(masked[np.isfinite(masked)]).max() > LARGEST_EXPONENT else 0.0
+    exponentials = np.exp(masked - lowered)
+    label = "exp(score)" if not lowered else "exp(score - largest)"
+    lines = (Line(f"scores of {asks}", Role.SCORES, masked), Line(label, None, exponentials))
+    total = float(exponentials.sum())
+    way = rf"\frac{{{number(float(exponentials[column]))}}}{{{number(total)}}}"
+    headline = f"The share of {trace.key_axis.labels[column]} in what {asks} gives away"
+    return Arithmetic(headline, trace_labels(trace), lines, total, rf"{symbol} = {way} = {number(value)}", value)
+
+
+def trace_labels(trace: AttentionTrace) -> tuple[str, ...]:
+    """Return the labels of the keys."""
+    return tuple(trace.key_axis.labels)
+
+
+def _context(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
+    asks = trace.query_axis.labels[row]
+    return _products(
+        f"The weights of {asks} times column {column + 1} of V",
+        Line(f"weights of {asks}", Role.WEIGHTS, _array(trace.weights(head, [row])[0])),
+        Line(f"column {column + 1} of V", Role.VALUE, _array(trace.value_of(head)[:, column])),
+        rf"C_{{{row + 1},{column + 1}}}",
+        value,
+        trace_labels(trace),
+    )
+
+
+def _after(
+    problem: Problem, trace: AttentionTrace, step: Step, row: int, column: int, value: float
+) -> Arithmetic | None:
+    d_v = trace.value.shape[-1]
+    asks = trace.query_axis.labels[row]
+    if step.name == "merged":
+        headline = f"Column {column % d_v + 1} of the context of head {column // d_v + 1}"
+        return Arithmetic(headline, (), (), None, rf"C_{{{row + 1},{column + 1}}} = {number(value)}", value)
+    collected = np.concatenate([_array(trace.context(head)[row]) for head in range(trace.n_heads)])
+    if step.name == "output":
+        return _products(
+            f"The context of {asks} times column {column + 1} of W_O",
+            Line(f"context of {asks}", Role.CONTEXT, collected),
+            Line(f"column {column + 1} of W_O", Role.OUTPUT, problem.tables["W_O"][:, column].astype(float)),
+            rf"O_{{{row + 1},{column + 1}}}",
+            value,
+        )
+    typed = float(problem.tables[problem.query_table][row, column])
+    found = value - typed if problem.mode != Mode.DIRECT else float(collected[column])
+    headline = f"What {asks} was, plus what it found"
+    way = rf"{number(typed)} + {number(found) if found >= 0 else f'({number(found)})'}"
+    return Arithmetic(headline, (), (), None, rf"Z_{{{row + 1},{column + 1}}} = {way} = {number(value)}", value)

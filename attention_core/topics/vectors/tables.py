@@ -1,0 +1,256 @@
+"""Tables of numbers from people: cells as typed, text pasted from a spreadsheet, CSV and NPZ files; bounded."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from attention_core.topics.vectors.problem import MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
+
+MAX_BYTES = 4_000_000
+"""Of an uploaded file or a pasted text."""
+MAX_UNPACKED_BYTES = 20_000_000
+MAX_LABEL = 40
+"""Characters of a row's label."""
+
+
+class TableError(ValueError):
+    """A text or a file that is not a table of numbers; says where and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReadTable:
+    """A table that was read.
+
+    Attributes:
+        values: float64 (n_rows, n_columns).
+        labels: one text per row if the table had any, else ().
+        notes: what was left out, in words.
+    """
+
+    values: np.ndarray
+    labels: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def parse_number(text: str) -> float:
+    """Return the number that a cell holds; a decimal comma and the typographic minus are understood.
+
+    Raises:
+        ValueError: empty, not a number, or not finite; the message follows "row 1, column 2".
+    """
+    plain = str(text).strip().replace("−", "-")
+    if not plain:
+        raise ValueError("is empty")
+    if plain.count(",") == 1 and "." not in plain:
+        plain = plain.replace(",", ".")
+    try:
+        value = float(plain.replace("_", "x"))
+    except ValueError:
+        raise ValueError(f"“{str(text).strip()[:MAX_LABEL]}” is not a number") from None
+    if not math.isfinite(value):
+        kind = "not a number (NaN)" if math.isnan(value) else "infinite"
+        raise ValueError(f"is {kind}; only finite numbers can be computed with")
+    return value
+
+
+def parse_cells(name: str, cells: Sequence[Sequence[str]]) -> tuple[np.ndarray | None, list[Fault]]:
+    """Return a table from the texts of its cells, or None and what is wrong with it.
+
+    Args:
+        name: of the table, for the messages.
+        cells: rows of texts, equally long.
+    """
+    if not cells:
+        return None, [Fault((name,), f"{name} has no rows: add at least one.")]
+    wrong: list[str] = []
+    values = np.zeros((len(cells), len(cells[0])))
+    for row, texts in enumerate(cells):
+        for column, text in enumerate(texts):
+            try:
+                values[row, column] = parse_number(text)
+            except ValueError as error:
+                wrong.append(f"row {row + 1}, column {column + 1} {error}")
+    if not wrong:
+        return values, []
+    more = f" And {len(wrong) - 2} more cells." if len(wrong) > 2 else ""
+    return None, [Fault((name,), f"{name}, {'; '.join(wrong[:2])}.{more}")]
+
+
+def read_csv(data: str | bytes) -> ReadTable:
+    """Read a table from text: CSV, tab-separated as a spreadsheet copies it, semicolons, or spaces.
+
+    A first row of headings and a first column of labels are recognised. Beyond 256 rows or 64 columns the rest is left
+    out and told.
+
+    Raises:
+        TableError: nothing in it, rows of different lengths, text or non-finite numbers in a cell, not a text at all.
+    """
+    if len(data) > MAX_BYTES:
+        raise TableError(f"The text has {len(data):,} bytes; at most {MAX_BYTES:,} are read. Paste a smaller part.")
+    rows = _split(_decoded(data))
+    if not rows:
+        raise TableError("There are no rows of numbers in it.")
+    if len(rows) > 1 and not _has_number(rows[0]):
+        rows = rows[1:]
+    labels: tuple[str, ...] = ()
+    if len(rows[0]) > 1 and all(row and not _is_numeric(row[0]) for row in rows):
+        labels, rows = tuple(row[0][:MAX_LABEL] for row in rows), [row[1:] for row in rows]
+    usual = max({len(row) for row in rows}, key=[len(row) for row in rows].count)
+    for place, row in enumerate(rows):
+        if len(row) != usual:
+            raise TableError(
+                f"Row {place + 1} has {len(row)} numbers, most others have {usual}: every row needs the same number."
+            )
+    notes = _bounds_notes(len(rows), usual)
+    kept = [row[:MAX_COLUMNS] for row in rows[:MAX_ROWS]]
+    values, faults = parse_cells("The table", kept)
+    if values is None:
+        raise TableError(faults[0].message)
+    return ReadTable(values, labels[:MAX_ROWS], notes)
+
+
+def _bounds_notes(n_rows: int, n_columns: int) -> tuple[str, ...]:
+    notes = []
+    if n_rows > MAX_ROWS:
+        notes.append(f"{n_rows:,} rows came; the first {MAX_ROWS} were kept, because every pair of rows is drawn.")
+    if n_columns > MAX_COLUMNS:
+        notes.append(f"{n_columns:,} columns came; the first {MAX_COLUMNS} were kept.")
+    return tuple(notes)
+
+
+def _decoded(data: str | bytes) -> str:
+    if isinstance(data, str):
+        return data
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TableError("The file is not a text in UTF-8. Save it as CSV (UTF-8), or upload an .npz.") from None
+
+
+def _split(text: str) -> list[list[str]]:
+    lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
+    if not lines:
+        return []
+    delimiter = next((one for one in "\t;," if any(one in line for line in lines)), None)
+    try:
+        if delimiter is None:
+            return [line.split() for line in lines]
+        return [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
+    except csv.Error as error:
+        raise TableError(f"The text is not CSV: {error}.") from None
+
+
+def _is_numeric(text: str) -> bool:
+    try:
+        float(text.replace("−", "-").replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _has_number(row: Sequence[str]) -> bool:
+    return any(_is_numeric(cell) for cell in row)
+
+
+def write_csv(values: np.ndarray, labels: Sequence[str] = ()) -> str:
+    """Return a table as CSV with full precision, labels in the first column if there are any."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    for place, row in enumerate(values):
+        writer.writerow([*([labels[place]] if labels else []), *(repr(float(value)) for value in row)])
+    return buffer.getvalue()
+
+
+def write_npz(problem: Problem) -> bytes:
+    """Return a whole problem, settings and labels too, as the bytes of an .npz file that read_npz() opens."""
+    arrays: dict[str, Any] = {name: np.asarray(table) for name, table in problem.tables.items()}
+    arrays |= {f"labels.{name}": np.array(labels, dtype=str) for name, labels in problem.labels.items() if labels}
+    arrays["settings"] = np.array(json.dumps({"mode": str(problem.mode), **asdict(problem.settings)}))
+    if problem.drawn is not None:
+        arrays["mask"] = problem.drawn
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
+    """Read tables from an .npz file into a problem.
+
+    Args:
+        data: the file; arrays named X, Y, Q, K, V, W_Q, W_K, W_V, W_O replace those tables, `mask` the drawn mask. A
+            file from write_npz also brings labels and settings.
+        present: what stays where the file has nothing.
+
+    Returns:
+        the new problem and notes on what was left out.
+
+    Raises:
+        TableError: not an .npz, too large, arrays that are not tables of finite numbers, nothing known in it.
+    """
+    arrays = _unpacked(data)
+    tables, labels, notes = dict(present.tables), dict(present.labels), []
+    known = {"X", "Y", "Q", "K", "V", "W_Q", "W_K", "W_V", "W_O"}
+    found = {
+        name for name in arrays if name in known or name.split(".")[0] in ("general", "additive", "concat", "location")
+    }
+    if not found:
+        raise TableError(
+            f"The file holds {', '.join(sorted(arrays)) or 'nothing'}; expected arrays named X, W_Q, W_K, W_V, W_O, or "
+            "Q, K, V."
+        )
+    for name in sorted(found):
+        array = arrays[name]
+        if array.ndim != 2 or array.dtype.kind not in "fiub" or 0 in array.shape:
+            raise TableError(f"{name} must be rows and columns of numbers, got shape {array.shape} of {array.dtype}.")
+        notes += [f"{name}: {note}" for note in _bounds_notes(*array.shape)]
+        table = array[:MAX_ROWS, :MAX_COLUMNS].astype(np.float64)
+        if not np.isfinite(table).all():
+            row, column = np.argwhere(~np.isfinite(table))[0] + 1
+            raise TableError(
+                f"{name}, row {row}, column {column} is {table[row - 1, column - 1]}: not a finite number."
+            )
+        tables[name] = table
+        given = arrays.get(f"labels.{name}")
+        labels[name] = tuple(str(one)[:MAX_LABEL] for one in given.ravel()[:MAX_ROWS]) if given is not None else ()
+    mode, settings = _settings_from(arrays.get("settings"), present, found)
+    drawn = present.drawn
+    if "mask" in arrays and arrays["mask"].ndim == 2:
+        drawn = arrays["mask"][:MAX_ROWS, :MAX_ROWS].astype(bool)
+    return Problem(mode, tables, labels, settings, drawn), tuple(notes)
+
+
+def _unpacked(data: bytes) -> Mapping[str, np.ndarray]:
+    if len(data) > MAX_BYTES:
+        raise TableError(f"The file has {len(data):,} bytes; at most {MAX_BYTES:,} are read.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(one.file_size for one in archive.infolist())
+        if size > MAX_UNPACKED_BYTES:
+            raise TableError(f"The file unpacks to {size:,} bytes; at most {MAX_UNPACKED_BYTES:,} are read.")
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except TableError:
+        raise
+    except (zipfile.BadZipFile, ValueError, OSError, KeyError, EOFError) as error:
+        raise TableError(f"The file is not a readable .npz of plain arrays ({error}).") from None
+
+
+def _settings_from(text: np.ndarray | None, present: Problem, found: set[str]) -> tuple[Mode, Settings]:
+    if text is not None:
+        try:
+            plain = json.loads(str(text))
+            return Mode(plain.pop("mode")), Settings(**plain)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise TableError(f"The file's settings cannot be read ({error}).") from None
+    if {"Q", "K", "V"} & found and "X" not in found:
+        return Mode.DIRECT, present.settings
+    return (Mode.CROSS if "Y" in found else Mode(present.mode)), present.settings
