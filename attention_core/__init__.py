@@ -11,10 +11,12 @@ the softmax; context is the weighted sum of the values, per head.
 
 from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
 from attention_core.attention.capture import capture
+from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
 from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
-from attention_core.attention.recording import Recording
-from attention_core.attention.recording_file import load_recording
-from attention_core.attention.trace import AttentionTrace, Axis, Prediction, Role, Step
+from attention_core.attention.recording import Recording, load_recording
+from attention_core.attention.steps import step_of, steps_of
+from attention_core.attention.trace import AttentionTrace, Prediction
+from attention_core.attention.types import Axis, Role, Step, Story
 from attention_core.device import choose_device
 from attention_core.hub.tracing import run_model, trace_model
 from attention_core.models import load
@@ -30,6 +32,7 @@ __all__ = [
     "Recording",
     "Role",
     "Step",
+    "Story",
     "attend",
     "capture",
     "choose_device",
@@ -38,5 +41,10 @@ __all__ = [
     "merge_heads",
     "run_model",
     "split_heads",
+    "step_of",
+    "steps_of",
     "trace_model",
+    "trace_to_code",
+    "trace_to_frame",
+    "trace_to_npz",
 ]

@@ -48,18 +48,16 @@ def _run(kind: str, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor)
         return
     attended = attend(query, key, value, with_normaliser=True)
     if kind == "trace and averages":
-        from attention_core import AttentionTrace, Axis
+        from attention_core import AttentionTrace, Axis, Story
 
         axis = Axis.numbered("tokens", query.shape[2])
         trace = AttentionTrace(
-            mechanism="random",
             query=query[0],
             key=key[0],
             value=value[0],
-            query_axis=axis,
-            key_axis=axis,
             normaliser=attended.log_normaliser[0],
             fused_context=attended.context[0],
+            story=Story(mechanism="random", query_axis=axis, key_axis=axis),
         )
         trace.summary(0)
 

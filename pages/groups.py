@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from ui.export import export_bar
 from ui.groups import (
     HEAD_WORDS,
@@ -57,8 +57,8 @@ def explore() -> None:
         show_words(trace, step, 0, query, best)
         if head == "triples":
             st.caption(
-                f"Here a key is a pair: number {best} is the pair {trace.key_axis.labels[best]}. The softmax and the "
-                "weighted sum are those of every other page, only over n × n keys instead of n."
+                f"Here a key is a pair: number {best} is the pair {trace.story.key_axis.labels[best]}. The softmax and "
+                "the weighted sum are those of every other page, only over n × n keys instead of n."
             )
     with matrix:
         show_step(trace, step, query, numbers, NAME)

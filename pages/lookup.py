@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.topics.lookup.soft_lookup import soft_lookup
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
@@ -65,7 +65,7 @@ def explore() -> None:
         with words:
             show_words(trace, step, 0, query, best)
         with matrix:
-            of_queries = step.row_axis is trace.query_axis
+            of_queries = step.row_axis is trace.story.query_axis
             show_matrix(step, 0, query if of_queries else None, NAME)
     st.divider()
     numbers, spelling = st.columns([1.5, 1], gap="large")

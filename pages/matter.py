@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
 from ui.export import export_bar

@@ -3,7 +3,8 @@
 import streamlit as st
 import torch
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts import probability_bars
 from attention_core.data.drawing import Remark, prepare
 from ui.canvas import Pad, digit_presets, drawing_pad

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.attention.trace import AttentionTrace, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Step
 from attention_core.topics.vectors import PIXELS, Mode, Problem, trace_of
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
@@ -103,7 +104,7 @@ def explore(problem: Problem, previous: Problem | None, large: bool, change_plac
     step = stepper(trace, NAME, first="scores")
     head = choose_head(trace.n_heads)
     if trace.blind_queries:
-        names = ", ".join(trace.query_axis.labels[one] for one in trace.blind_queries)
+        names = ", ".join(trace.story.query_axis.labels[one] for one in trace.blind_queries)
         st.warning(
             f"{names} may see no key: no softmax is possible, so the weights and the context are zeros, not NaN."
         )

@@ -64,11 +64,11 @@ def test_core_and_its_charts_work_without_streamlit(root):
 import importlib, pkgutil
 import numpy as np
 import attention_core
-from attention_core import load
+from attention_core import load, step_of
 assert "altair" not in sys.modules and "pandas" not in sys.modules
 trace = load("pixel-classifier", "cpu").trace(np.eye(28))
 from attention_core.charts import step_chart
-assert step_chart(trace.step("weights"), size=480).to_dict()["layer"]
+assert step_chart(step_of(trace, "weights"), size=480).to_dict()["layer"]
 for module in pkgutil.walk_packages(attention_core.__path__, "attention_core."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.explain.alignment import committed_errors
 from ui.layout import section
 from ui.translations import TRANSLATORS

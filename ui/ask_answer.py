@@ -9,7 +9,8 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import PEN
@@ -154,7 +155,7 @@ def shaded_words(words: AttentionTrace) -> str:
     parts = [
         f'<span title="{weight:.1%}" style="padding:1px 4px 2px;border-radius:4px;'
         f'background:color-mix(in srgb, {colour} {80 * weight / most:.0f}%, transparent)">{html.escape(word)}</span>'
-        for word, weight in zip(words.key_axis.labels, weights, strict=True)
+        for word, weight in zip(words.story.key_axis.labels, weights, strict=True)
     ]
     return " ".join(parts)
 

@@ -6,7 +6,8 @@ import altair as alt
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.charts.bars import bars
 from attention_core.charts.palette import ROLE_COLOURS
@@ -41,7 +42,7 @@ def steps_part(drawing: AskedDrawing, answered: Answered) -> None:
                 st.altair_chart(chart, width="content", key=f"{NAME}_small", alt="The drawing with this look's map")
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
-                where = trace.key_axis.labels[heaviest]
+                where = trace.story.key_axis.labels[heaviest]
                 st.caption(f"The key with the largest weight: {where} (number {heaviest}). The arrow keys step.")
             show_words(trace, step, 0, 0, heaviest)
         with picture:

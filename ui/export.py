@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention_core.attention.export import trace_to_frame
 from attention_core.attention.trace import AttentionTrace
 
 
@@ -20,7 +21,7 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
         if query is not None:
             st.download_button(
                 "This query's row (.csv)",
-                lambda: trace.to_frame(head, rows=slice(query, query + 1)).to_csv(index=False),
+                lambda: trace_to_frame(trace, head, rows=slice(query, query + 1)).to_csv(index=False),
                 "row.csv",
                 on_click="ignore",
                 key=f"{name}_row",

@@ -10,7 +10,9 @@ import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.steps import step_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.channels import product_bars
 from attention_core.charts.palette import INK
@@ -70,8 +72,8 @@ def look(picture: np.ndarray) -> Seen:
     with COMPUTE, torch.inference_mode():
         image = torch.from_numpy(picture)
         trace = model.trace(image)
-        alone = None if plain is None else plain.trace(image).step("output").value()[0].cpu().numpy()
-        return Seen(model, trace, trace.step("output").value()[0].cpu().numpy(), alone, missing)
+        alone = None if plain is None else step_of(plain.trace(image), "output").value()[0].cpu().numpy()
+        return Seen(model, trace, step_of(trace, "output").value()[0].cpu().numpy(), alone, missing)
 
 
 def answers(seen: Seen) -> None:
@@ -110,7 +112,7 @@ def mask_over(
     picture: np.ndarray, trace: AttentionTrace, *, key: str, size: int, framed: int | None, **more: Any
 ) -> None:
     """Draw the mask over the drawing, perhaps with a region framed; a click on a region chooses it."""
-    weights = trace.weights(0, [0])[0].reshape(trace.key_axis.grid).cpu().numpy()  # type: ignore[arg-type]
+    weights = trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid).cpu().numpy()  # type: ignore[arg-type]
     st.altair_chart(
         overlay(picture, weights, size=size, select="region", marked=framed, **more),
         key=key,
@@ -155,7 +157,7 @@ def hero(picture: np.ndarray, trace: AttentionTrace, region: int) -> None:
 
 def region_numbers(trace: AttentionTrace, region: int) -> None:
     """Draw the chosen region's score as a dot product, its largest products first, and the weight it becomes."""
-    row, column = divmod(region, trace.key_axis.grid[1])  # type: ignore[index]
+    row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
     peak = most_looked_at(trace, 1)[0]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row}, column {column}")}</p>')

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, picture, signed_ramp, weights_ramp
 from attention_core.charts.channels import channel_bars
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
@@ -188,7 +189,7 @@ def _weighted_sum(trace: AttentionTrace, region: int, name: str, order: list[int
 
 
 def _mask(trace: AttentionTrace, region: int, name: str) -> None:
-    weights = trace.weights(0, [0])[0].reshape(trace.key_axis.grid).cpu().numpy()  # type: ignore[arg-type]
+    weights = trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid).cpu().numpy()  # type: ignore[arg-type]
     ramp = weights_ramp(trace.n_keys, float(weights.max()))
     st.altair_chart(
         picture(weights, ramp, title="weight", size=SHEET - 60, marked=region),

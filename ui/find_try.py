@@ -43,7 +43,7 @@ class Trial:
 def trial(seen: Seen, intervention: Intervention) -> Trial:
     """Return the mask and the answer after an edit; the features stay what they are."""
     with COMPUTE, torch.inference_mode():
-        weights = seen.trace.replace(intervention).weights()[0].reshape(seen.trace.key_axis.grid)  # type: ignore[arg-type]
+        weights = seen.trace.replace(intervention).weights()[0].reshape(seen.trace.story.key_axis.grid)  # type: ignore[arg-type]
         return Trial(weights.cpu().numpy(), seen.model.answer(seen.trace, intervention).cpu().numpy())
 
 

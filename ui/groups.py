@@ -7,7 +7,9 @@ import streamlit as st
 import torch
 
 from attention_core.attention.simplicial import pair_scores, pair_weights
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.steps import step_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import contact_sheet, matrix_chart, ramp_for, weights_ramp
 from attention_core.charts.pairs import pair_map
 from attention_core.data.match3 import MODULUS, PRESETS, Typed, fresh_sequences, matching_pairs, read_numbers
@@ -109,7 +111,7 @@ def answers_table(numbers: list[int], traces: dict[str, AttentionTrace], query: 
     said = "".join(f'<td class="{"yes" if one else "no"}">{"yes" if one else "no"}</td>' for one in truth)
     rows.append(f"<tr><th>is there a pair?</th>{said}</tr>")
     for head, trace in traces.items():
-        yes = trace.step("answer").value()[:, 1].tolist()
+        yes = step_of(trace, "answer").value()[:, 1].tolist()
         right = [(share > 0.5) == one for share, one in zip(yes, truth, strict=True)]
         kinds = [
             "wrong" if not good else "yes" if share > 0.5 else "no" for good, share in zip(right, yes, strict=True)

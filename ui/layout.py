@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
 from ui.navigation import through_app
 

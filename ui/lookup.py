@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.steps import step_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.lookup import bump_chart, recall_chart, regression_chart, sweep_chart
 from attention_core.topics.lookup.ngrams import ngrams, place_of, shared_runs
@@ -75,7 +77,7 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
     """Draw one row per query: what a dictionary says, the most similar key, and what comes back softly."""
     hits = exact_lookup(records, queries)
     weights, context = trace.weights(), trace.context()
-    likeness = trace.step("scores").value()
+    likeness = step_of(trace, "scores").value()
     labels = value_labels(records)
     near = "distance" if records.numeric_keys else "cosine"
     rows = []
@@ -118,7 +120,7 @@ def choose_query(name: str, trace: AttentionTrace) -> int:
     key = f"{name}_query"
     if not isinstance(state.get(key), int) or not 0 <= state[key] < trace.n_queries:
         state[key] = min(1, trace.n_queries - 1)
-    labels = distinct(trace.query_axis.labels)
+    labels = distinct(trace.story.query_axis.labels)
     return st.segmented_control(
         "Look closer at one query",
         range(trace.n_queries),

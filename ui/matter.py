@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention_core.attention.interventions import Intervention
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.neighbours import neighbours_chart
 from attention_core.data.review_presets import BANK

@@ -52,13 +52,15 @@ def looks_at_map(trace: AttentionTrace, head: int, query: int, image: np.ndarray
     """Draw where one query looks: its row of the weights as a picture."""
     weights = trace.weights(head, [query])[0].cpu().numpy()
     ramp = weights_ramp(trace.n_keys, float(weights.max()))
-    chart = picture(weights.reshape(trace.key_axis.grid), ramp, title="weight", size=size, marked=query, outline=image)
+    chart = picture(
+        weights.reshape(trace.story.key_axis.grid), ramp, title="weight", size=size, marked=query, outline=image
+    )
     st.altair_chart(chart, width="content", alt="Where the chosen pixel looks: a map of its weights")
 
 
 def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int) -> None:
     """Draw where this pixel looks and which pixels look at it, on one colour scale."""
-    grid = trace.key_axis.grid
+    grid = trace.story.key_axis.grid
     looks_at = trace.weights(head, [query])[0].cpu().numpy()
     looked_at = trace.weights(head, cols=[query])[:, 0].cpu().numpy()
     ramp = weights_ramp(trace.n_keys, float(max(looks_at.max(), looked_at.max())))
@@ -81,7 +83,7 @@ def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, 
 
 def whole_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, ink_only: bool, size: int) -> None:
     """Draw the averages over the whole matrix: what is received, the scores' row mean, the weights' row entropy."""
-    grid = trace.key_axis.grid
+    grid = trace.story.key_axis.grid
     queries = torch.from_numpy(image.flatten() > 0.3) if ink_only else None
     summary = trace.summary(head, queries if queries is None or queries.any() else None)
     received, means, entropy = (

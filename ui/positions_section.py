@@ -15,7 +15,7 @@ from attention_core.attention.positions import (
     rotary_scores,
     sinusoidal,
 )
-from attention_core.attention.trace import Axis, Role
+from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.positions import distance_chart, hands_chart
 from attention_core.topics.transformer.learned_positions import NAME as LEARNED

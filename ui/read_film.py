@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts import overlay, overlay_strip, probability_bars
 from attention_core.charts.reading import Strip, columns_chart, region_chart, strips_chart
 from attention_core.models.digit_reader_steps import CLASSES
@@ -24,7 +24,7 @@ def film_part(shown: Shown) -> int:
         the present look, from 0.
     """
     trace, labels = shown.reading.trace, shown.labels
-    grid, n = trace.key_axis.grid, len(labels)
+    grid, n = trace.story.key_axis.grid, len(labels)
     film, said = st.columns(COLUMNS, gap="large")
     with film:
         look = walk(NAME, labels, label="Look")
@@ -92,7 +92,7 @@ def strip_part(shown: Shown, look: int) -> None:
     st.altair_chart(
         overlay_strip(
             shown.canvas,
-            trace.weights().cpu().numpy().reshape(-1, *trace.key_axis.grid),
+            trace.weights().cpu().numpy().reshape(-1, *trace.story.key_axis.grid),
             labels,
             size=235,
             columns=4,
@@ -147,7 +147,7 @@ def evidence_part(shown: Shown, look: int) -> None:
     """Draw what shows that the query makes the map: the same regions, scored otherwise at every look."""
     trace, labels = shown.reading.trace, [f"{number + 1}: {said}" for number, said in enumerate(shown.labels)]
     region = chosen_region(shown)
-    row, column = divmod(region, trace.key_axis.grid[1])
+    row, column = divmod(region, trace.story.key_axis.grid[1])
     left, right = st.columns(COLUMNS, gap="large")
     with left:
         section("Same picture, another question", Role.SCORES)
@@ -166,7 +166,7 @@ def evidence_part(shown: Shown, look: int) -> None:
             ),
             key=f"{NAME}_columns",
             width="content",
-            alt=f"Weights of {len(labels)} looks over {trace.key_axis.grid[1]} columns of the picture",
+            alt=f"Weights of {len(labels)} looks over {trace.story.key_axis.grid[1]} columns of the picture",
         )
         st.caption("A look is a row; the rows of regions are summed. The dashed column holds the region on the right.")
     with right:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, ramp_for
 from ui.digits import ink_image
 from ui.layout import section
@@ -42,11 +43,11 @@ def _show(trace: AttentionTrace, step: Step, look: int, best: int, shown: Shown)
     if step.name == "picture":
         ink_image(shown.picture, 2 * shown.picture.shape[1], "The 48 x 192 picture that the reader sees")
         return
-    if step.col_axis is trace.key_axis:
+    if step.col_axis is trace.story.key_axis:
         values = step.value().cpu().numpy()
         labels = [f"look {number + 1}: {said}" for number, said in enumerate(shown.labels)]
         chart = contact_sheet(
-            values.reshape(-1, *trace.key_axis.grid),
+            values.reshape(-1, *trace.story.key_axis.grid),
             labels,
             ramp_for(step.role, values, trace.n_keys),
             title=step.title.lower(),

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.scores import Score
-from attention_core.attention.trace import AttentionTrace, Axis, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role
 from attention_core.charts import ROLE_COLOURS, matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.topics.scoring.compare import (

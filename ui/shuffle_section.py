@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.trace import Axis, Role
+from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.topics.transformer.ablation import Edited

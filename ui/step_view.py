@@ -6,7 +6,8 @@ import altair as alt
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, matrix_chart, probability_bars, ramp_for
 from attention_core.charts.palette import INK_RAMP
 from attention_core.charts.picture import picture

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts.heads import heads_chart, masked_weights, said_chart, worth_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.mosaic import mosaic
@@ -172,8 +173,8 @@ def large_part(trace: AttentionTrace, head: Head, note: str, is_off: bool) -> No
     st.altair_chart(
         matrix_chart(
             masked_weights(trace, head.head),
-            trace.query_axis,
-            trace.key_axis,
+            trace.story.query_axis,
+            trace.story.key_axis,
             Role.WEIGHTS,
             title="weight",
             size=400,
@@ -190,19 +191,21 @@ def large_part(trace: AttentionTrace, head: Head, note: str, is_off: bool) -> No
 
 def words_part(look: Look, trace: AttentionTrace, head: Head) -> int:
     """Draw keys above queries with an arc for every weight; returns the query that is chosen."""
-    query, labels = chosen_query(trace), list(trace.query_axis.labels)
+    query, labels = chosen_query(trace), list(trace.story.query_axis.labels)
     said = head.kind == "cross" and look.made.finished
     view = WordView(
         target=labels,
-        source=list(trace.key_axis.labels),
-        keys=list(trace.key_axis.labels),
+        source=list(trace.story.key_axis.labels),
+        keys=list(trace.story.key_axis.labels),
         weights=trace.weights(head.head),
         probabilities=probabilities(look, edited=True) if said else [math.nan] * len(labels),
         first_piece=list(range(len(labels))),
         pieces_of=[[label] for label in labels],
     )
     section("Where it looks", Role.QUERY)
-    st.caption(f"Keys, {trace.key_axis.name}, above queries, {trace.query_axis.name}. Hover one; click a query.")
+    st.caption(
+        f"Keys, {trace.story.key_axis.name}, above queries, {trace.story.query_axis.name}. Hover one; click a query."
+    )
     aligned_words(NAME, view, model=head.label, active=query, plain=not said, on_choose=_take_word)
     return query
 
@@ -222,10 +225,13 @@ def steps_part(trace: AttentionTrace, head: Head, query: int) -> None:
     words, matrix = st.columns([0.9, 1], gap="large")
     best = int(trace.weights(head.head, [query])[0].argmax())
     with words:
-        st.caption(f"{trace.mechanism}, head {head.head + 1}; the query is {literal(trace.query_axis.labels[query])}")
+        st.caption(
+            f"{trace.story.mechanism}, head {head.head + 1}; the query is "
+            f"{literal(trace.story.query_axis.labels[query])}"
+        )
         show_words(trace, step, head.head, query, best)
     with matrix:
-        of_queries = step.row_axis is trace.query_axis
+        of_queries = step.row_axis is trace.story.query_axis
         show_matrix(step, head.head, query if of_queries else None, f"{NAME}_{head.kind}")
 
 

@@ -6,7 +6,7 @@ from typing import cast
 
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.alignment import alignment_chart
 from attention_core.charts.collapse import collapse_chart, cost_chart
 from attention_core.data.sentence_presets import TRANSLATE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts.alignment import alignment_chart
 from attention_core.topics.translate.word_view import NEXT_LABEL, WordView
 from ui.layout import section
@@ -48,7 +49,7 @@ def step_part(shown: Shown, text: str, row: int) -> int:
             if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
                 st.caption(FIXED)
         with matrix:
-            marked = query if step.row_axis is trace.query_axis else best
+            marked = query if step.row_axis is trace.story.query_axis else best
             show_matrix(step, head, marked, NAME, size=330)
             if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
                 with st.expander("This row in numbers"):

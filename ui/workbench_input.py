@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.topics.vectors import (
     MASKS,
     MAX_COLUMNS,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.steps import step_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.hull import hull_chart
 from attention_core.charts.neuron import neuron_chart, pair_cells
@@ -32,7 +34,7 @@ def _array(tensor) -> np.ndarray:
 def softmax_panel(trace: AttentionTrace, step: Step, head: int) -> None:
     """Draw one row's softmax: exponentials, sum, division; with a constant added, or with nothing relevant."""
     query, key = chosen_cell(step)
-    asks = trace.query_axis.labels[query]
+    asks = trace.story.query_axis.labels[query]
     section(f"The softmax of {_safe(asks)}, in three steps", Role.WEIGHTS)
     scores = _array(trace.scores(head, [query]))[0]
     allowed = trace.allowed(head, [query])
@@ -51,14 +53,17 @@ def softmax_panel(trace: AttentionTrace, step: Step, head: int) -> None:
         return
     n = len(scores)
     shown = slice(0, n) if n <= MOST_BARS else slice(0, MOST_BARS)
-    labels = list(trace.key_axis.labels)[shown]
+    labels = list(trace.story.key_axis.labels)[shown]
     marked = key if key < len(labels) else None
     charts = (
         (
             "1. Exponentials",
             column_bars(parts.exponentials[shown], labels, role=Role.SCORES, title="exp", marked=marked),
         ),
-        ("2. Their sum", stacked_sum(parts.exponentials, list(trace.key_axis.labels), title="sum of exponentials")),
+        (
+            "2. Their sum",
+            stacked_sum(parts.exponentials, list(trace.story.key_axis.labels), title="sum of exponentials"),
+        ),
         (
             "3. Division",
             column_bars(
@@ -96,7 +101,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
         return
     row, column = chosen_cell(step)
     scores = _array(step.value(head))
-    axis, other = trace.query_axis, trace.key_axis
+    axis, other = trace.story.query_axis, trace.story.key_axis
     section("Both ways: S<sub>ij</sub> against S<sub>ji</sub>", Role.SCORES)
     there, back = scores[row, column], scores[column, row]
     asks, asked = _safe(axis.labels[row]), _safe(other.labels[column])
@@ -153,10 +158,12 @@ def hull_panel(trace: AttentionTrace, step: Step, head: int) -> None:
     weights, context = _array(trace.weights(head, [query]))[0], _array(trace.context(head))
     left, right = st.columns([1, 1], gap="large", vertical_alignment="center")
     with left:
-        chart = hull_chart(values, context, weights, list(trace.key_axis.labels), list(trace.query_axis.labels), query)
+        chart = hull_chart(
+            values, context, weights, list(trace.story.key_axis.labels), list(trace.story.query_axis.labels), query
+        )
         st.altair_chart(chart, width="content", key=f"{NAME}_hull", alt="Values as points, contexts inside their hull")
     with right:
-        asks = _safe(trace.query_axis.labels[query])
+        asks = _safe(trace.story.query_axis.labels[query])
         if query in trace.blind_queries:
             st.markdown(f"{asks} may see no key: its context is the origin, 0, not an average.")
         else:
@@ -175,7 +182,7 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
     section(f"{n} inputs, {n * n} pairs, and a neuron that has none")
     inputs = problem.tables["X"].astype(float)
     own = neuron_weights(*inputs.shape)
-    labels = list(trace.query_axis.labels)
+    labels = list(trace.story.query_axis.labels)
     left, right = st.columns([1.3, 1], gap="large")
     with left:
         st.markdown("**A feed-forward neuron**: one weight per input")
@@ -188,11 +195,11 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
     with right:
         st.markdown(f"**Attention**: one weight for each of the {n} × {n} pairs")
         weights = _array(trace.weights(head))
-        row, column = chosen_cell(trace.step("weights"))
+        row, column = chosen_cell(step_of(trace, "weights"))
         chart = pair_cells(
             weights,
             labels,
-            list(trace.key_axis.labels),
+            list(trace.story.key_axis.labels),
             ramp_for(Role.WEIGHTS, weights, n),
             title="weight",
             marked=(row, column),

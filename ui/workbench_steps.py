@@ -7,7 +7,9 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.scores import Dot, ScaledDot
-from attention_core.attention.trace import AttentionTrace, Role, Step
+from attention_core.attention.steps import steps_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.product import Factor, product_cell, product_chart
 from attention_core.topics.vectors import Mode, Problem, Scaled
@@ -208,7 +210,7 @@ def show_change(before: AttentionTrace | None, trace: AttentionTrace, step: Step
     if before is None:
         st.caption("Change a number: the difference of every step appears here.")
         return
-    old = next((one for one in before.steps if one.name == step.name), None)
+    old = next((one for one in steps_of(before) if one.name == step.name), None)
     if old is None or old.shape != step.shape or head >= before.n_heads:
         st.caption("The step is new or has another shape than before the edit, so there is no difference to draw.")
         return

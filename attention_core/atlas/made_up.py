@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.scores import ScaledDot
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 
 CHAPTERS, COMMON, OWN = 8, 1200, 400
 """Parts of the text, words that all of them share, words that each has for itself."""
@@ -74,15 +75,14 @@ def made_up(head: str, n: int) -> AttentionTrace:
         query, key = _echo(torch.from_numpy(text), chance)
     axis = Axis("words of a made-up text", labels(n))
     return AttentionTrace(
-        mechanism=f"made up: {HEADS[head][0].lower()}{HEADS[head][1:]}",
         query=query[None],
         key=key[None],
         value=key[None],
-        query_axis=axis,
-        key_axis=axis,
         score=ScaledDot(1.0),
         is_causal=True,
-        name=head,
+        story=Story(
+            mechanism=f"made up: {HEADS[head][0].lower()}{HEADS[head][1:]}", query_axis=axis, key_axis=axis, name=head
+        ),
     )
 
 

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from attention_core.atlas.tensor_file import Entry, FileError, Opened, Source, opened
-from attention_core.attention.recording import numbered
 from attention_core.attention.scores import ScaledDot
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 
 MOST_BYTES = 512 * 2**20
 """What query, key and value may take up together: 131,072 positions of 64 float32 numbers, three times, are 96 MiB."""
@@ -159,17 +159,21 @@ def trace_of_tensors(
     query, key = checked.query, checked.key
     n_queries, n_keys, texts = query.shape[1], key.shape[1], checked.labels
     return AttentionTrace(
-        mechanism="scaled dot product attention",
         query=query,
         key=key,
         value=key[..., :0] if checked.value is None else checked.value,
-        query_axis=Axis("tokens", texts) if texts and len(texts) == n_queries else numbered("queries", n_queries),
-        key_axis=Axis("tokens", texts) if texts and len(texts) == n_keys else numbered("keys", n_keys),
         score=ScaledDot(scale),
         mask=checked.mask,
         is_causal=is_causal,
-        name=name,
-        note="" if checked.value is not None else "Without values: the context is unknown.",
+        story=Story(
+            mechanism="scaled dot product attention",
+            query_axis=Axis("tokens", texts)
+            if texts and len(texts) == n_queries
+            else Axis.numbered("queries", n_queries),
+            key_axis=Axis("tokens", texts) if texts and len(texts) == n_keys else Axis.numbered("keys", n_keys),
+            name=name,
+            note="" if checked.value is not None else "Without values: the context is unknown.",
+        ),
     )
 
 

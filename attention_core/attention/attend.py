@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -16,9 +16,7 @@ from torch import Tensor
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.scores import Dot, Location, ScaledDot, Score
-
-if TYPE_CHECKING:
-    from attention_core.attention.trace import Rows
+from attention_core.attention.types import Rows
 
 ROWS_AT_ONCE = 256
 """Queries in one block of the streaming passes: memory stays O(n), a block of 784 keys fits the cache."""

@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.overrides import TorchFunctionMode
 
-from attention_core.attention.recording import Keeper, Recording
+from attention_core.attention.keeper import Keeper
+from attention_core.attention.recording import Recording
 
 _SDPA = F.scaled_dot_product_attention
 _MULTI_HEAD = F.multi_head_attention_forward

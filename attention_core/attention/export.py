@@ -10,11 +10,11 @@ import torch
 
 from attention_core.attention.attend import at_least_single
 from attention_core.attention.scores import ScaledDot
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import ALL, Rows
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from attention_core.attention.trace import AttentionTrace, Rows
 
 SCRIPT = '''"""Recompute one attention layer from trace.npz: {mechanism}. Needs numpy and torch."""
 
@@ -45,7 +45,7 @@ TAKE_SCORES = "# the {name} scores come from the file: their parameters are not 
 
 
 def trace_to_npz(trace: AttentionTrace) -> bytes:
-    """Return the trace as the bytes of a compressed .npz file (see AttentionTrace.to_npz).
+    """Return query, key, value, mask, normaliser and context as the bytes of a compressed .npz file.
 
     Its `scores` are empty for scaled dot products, which the file's query and key give again.
     """
@@ -81,10 +81,10 @@ def trace_to_code(trace: AttentionTrace) -> str:
     heads = list(trace.intervention.ablated_heads)
     ablate = ABLATE.format(heads=heads) if heads else ""
     softmax = SOFTMAX if trace.sinks is None else SOFTMAX_WITH_SINK
-    return SCRIPT.format(mechanism=trace.mechanism, compute=compute, softmax=softmax, ablate=ablate)
+    return SCRIPT.format(mechanism=trace.story.mechanism, compute=compute, softmax=softmax, ablate=ablate)
 
 
-def trace_to_frame(trace: AttentionTrace, head: int, rows: Rows, cols: Rows) -> pd.DataFrame:
+def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> pd.DataFrame:
     """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight."""
     import pandas as pd
 
@@ -95,8 +95,8 @@ def trace_to_frame(trace: AttentionTrace, head: int, rows: Rows, cols: Rows) -> 
         {
             "query": query_of_cell,
             "key": key_of_cell,
-            "query_label": [trace.query_axis.labels[query] for query in query_of_cell],
-            "key_label": [trace.key_axis.labels[key] for key in key_of_cell],
+            "query_label": [trace.story.query_axis.labels[query] for query in query_of_cell],
+            "key_label": [trace.story.key_axis.labels[key] for key in key_of_cell],
             "score": trace.scores(head, rows, cols).flatten().cpu().numpy(),
             "weight": trace.weights(head, rows, cols).flatten().cpu().numpy(),
         }

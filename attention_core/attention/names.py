@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from torch import nn
 
-from attention_core.attention.recording import unique
+from attention_core.attention.keeper import unique
 from attention_core.attention.trace import AttentionTrace
 
 CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")
@@ -25,7 +24,7 @@ def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collect
     result = [next(names)] if calls else []
     for number in range(1, len(calls)):
         result.append(result[-1] if number in again else next(names))
-    return [replace(trace, name=name) for (_, _, trace), name in zip(calls, unique(result), strict=True)]
+    return [trace.retold(name=name) for (_, _, trace), name in zip(calls, unique(result), strict=True)]
 
 
 def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:

@@ -10,6 +10,7 @@ import json
 import os
 import zipfile
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.capped import Capped
-from attention_core.attention.recording import Recording, numbered
 from attention_core.attention.scores import ScaledDot
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
@@ -28,8 +29,8 @@ NEEDED = ("query", "key", "value")
 TYPES = {str(one): one for one in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
-def write_recording(recording: Recording, path: Path) -> None:
-    """Write all traces to one file, which appears under its name only when it is whole.
+def write_traces(traces: Iterable[AttentionTrace], note: str, path: Path) -> None:
+    """Write traces and what is to be known of them all to one file, which appears under its name only when it is whole.
 
     Raises:
         ValueError: a trace with another score than (capped) scaled dot products, or one that was edited.
@@ -37,7 +38,7 @@ def write_recording(recording: Recording, path: Path) -> None:
     arrays: dict[str, np.ndarray] = {}
     stored: dict[tuple[Any, ...], str] = {}
     entries = []
-    for trace in recording.traces:
+    for trace in traces:
         entry = _described(trace)
         for part in PARTS:
             tensor = getattr(trace, part)
@@ -48,7 +49,7 @@ def write_recording(recording: Recording, path: Path) -> None:
                     arrays[stored[place]] = _bits(tensor)
                 entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
         entries.append(entry)
-    about = {"format": FORMAT, "note": recording.note, "traces": entries}
+    about = {"format": FORMAT, "note": note, "traces": entries}
     arrays["about"] = np.array(json.dumps(about))
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -59,18 +60,13 @@ def write_recording(recording: Recording, path: Path) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Recording:
-    """Read what Recording.save wrote.
-
-    Args:
-        path: of the file.
-        most_bytes: refuse a file that takes more than this in memory; None = take any.
+def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], str]:
+    """Return what write_traces wrote.
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: a file that is damaged, too large or no recording, with the reason.
+        ValueError: a file that is damaged, takes more than most_bytes of memory or is no recording, with the reason.
     """
-    path = Path(path)
     if most_bytes is not None and zipfile.is_zipfile(path):
         _check_size(path, most_bytes)
     try:
@@ -84,7 +80,7 @@ def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Record
                 raise ValueError(f"its format is {about.get('format')!r}, expected {FORMAT!r}")
             tensors: dict[tuple[str, str], Tensor] = {}
             traces = [_trace(entry, file, tensors) for entry in about["traces"]]
-            return Recording(traces, str(about["note"]))
+            return traces, str(about["note"])
     except FileNotFoundError:
         raise
     except KeyError as error:
@@ -115,33 +111,35 @@ def _check_size(path: Path, most_bytes: int) -> None:
 def _described(trace: AttentionTrace) -> dict[str, Any]:
     base = trace.score.base if isinstance(trace.score, Capped) else trace.score
     if not isinstance(base, ScaledDot):
-        raise ValueError(f"trace {trace.name!r}: a recording holds scaled dot products, got {trace.score.name} scores")
+        raise ValueError(
+            f"trace {trace.story.name!r}: a recording holds scaled dot products, got {trace.score.name} scores"
+        )
     if trace.intervention != type(trace.intervention)():
-        raise ValueError(f"trace {trace.name!r} was edited: a recording holds traces as the model made them")
+        raise ValueError(f"trace {trace.story.name!r} was edited: a recording holds traces as the model made them")
     return {
-        "name": trace.name,
-        "mechanism": trace.mechanism,
-        "note": trace.note,
+        "name": trace.story.name,
+        "mechanism": trace.story.mechanism,
+        "note": trace.story.note,
         "dropout": trace.dropout,
         "is_causal": trace.is_causal,
         "scale": base.scale,
         "softcap": trace.score.cap if isinstance(trace.score, Capped) else None,
-        "query_axis": _axis_entry(trace.query_axis),
-        "key_axis": _axis_entry(trace.key_axis),
+        "query_axis": _axis_entry(trace.story.query_axis),
+        "key_axis": _axis_entry(trace.story.key_axis),
         "arrays": {},
     }
 
 
 def _axis_entry(axis: Axis) -> dict[str, Any]:
-    plain = list(axis.labels) == list(numbered(axis.name, len(axis)).labels)
+    plain = list(axis.labels) == list(Axis.numbered(axis.name, len(axis)).labels)
     return {"name": axis.name, "labels": len(axis) if plain else list(axis.labels), "grid": axis.grid}
 
 
 def _axis(entry: dict[str, Any], n: int) -> Axis:
     name, labels, grid = str(entry["name"]), entry["labels"], entry["grid"]
     if isinstance(labels, int) and grid is None:
-        return numbered(name, n)
-    texts = numbered(name, n).labels if isinstance(labels, int) else [str(label) for label in labels]
+        return Axis.numbered(name, n)
+    texts = Axis.numbered(name, n).labels if isinstance(labels, int) else [str(label) for label in labels]
     return Axis(name, texts, (int(grid[0]), int(grid[1])) if grid else None)
 
 
@@ -174,14 +172,8 @@ def _trace(entry: dict[str, Any], file: Any, tensors: dict[tuple[str, str], Tens
     scale, softcap = entry["scale"], entry["softcap"]
     base = ScaledDot(None if scale is None else float(scale))
     trace = AttentionTrace(
-        mechanism=str(entry["mechanism"]),
-        query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
-        key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
         score=base if softcap is None else Capped(base, float(softcap)),
         is_causal=bool(entry["is_causal"]),
-        shows_vectors=parts["key"].shape[-1] > 0,
-        name=str(entry["name"]),
-        note=str(entry["note"]),
         dropout=float(entry["dropout"]),
         query=parts["query"],
         key=parts["key"],
@@ -190,6 +182,14 @@ def _trace(entry: dict[str, Any], file: Any, tensors: dict[tuple[str, str], Tens
         bias=parts.get("bias"),
         sinks=parts.get("sinks"),
         normaliser=parts.get("normaliser"),
+        story=Story(
+            mechanism=str(entry["mechanism"]),
+            query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
+            key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
+            shows_vectors=parts["key"].shape[-1] > 0,
+            name=str(entry["name"]),
+            note=str(entry["note"]),
+        ),
     )
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
     for part, wanted in (("mask", pairs), ("bias", pairs), ("sinks", pairs[:2]), ("normaliser", pairs[:2])):

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from attention_core.attention.attend import Attended, attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis
 
 MAX_PAIRS = 128 * 128
 """Pairs of keys that are laid out at once; more would need a kernel that goes tile by tile."""
@@ -84,9 +85,9 @@ def pair_scores(trace: AttentionTrace, query: int, head: int = 0) -> Tensor:
 
 
 def _square(trace: AttentionTrace, row: Tensor) -> Tensor:
-    if trace.key_axis.grid is None:
-        raise ValueError(f"the keys of {trace.mechanism!r} are single {trace.key_axis.name}, not pairs")
-    return row.view(trace.key_axis.grid)
+    if trace.story.key_axis.grid is None:
+        raise ValueError(f"the keys of {trace.story.mechanism!r} are single {trace.story.key_axis.name}, not pairs")
+    return row.view(trace.story.key_axis.grid)
 
 
 def others(n: int, n_more: int = 0) -> Tensor:

@@ -3,59 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from attention_core.attention.attend import at_least_single
 from attention_core.attention.scores import Stage
-from attention_core.attention.trace import Axis, Role, Step
-
-if TYPE_CHECKING:
-    from attention_core.attention.trace import AttentionTrace, Rows
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Rows, Step
 
 
-def matrix_step(
-    matrix: Tensor,
-    *,
-    name: str,
-    title: str,
-    symbol: str,
-    formula: str,
-    code: str,
-    explanation: str,
-    role: Role,
-    row_axis: Axis,
-    col_axis: Axis,
-) -> Step:
-    """Return a step whose matrix is already there.
+def steps_of(trace: AttentionTrace) -> tuple[Step, ...]:
+    """Return the steps in order: towards query, key, value; scores; mask if there is one; weights; context; after."""
+    vectors = vector_steps(trace) if trace.story.shows_vectors else ()
+    return trace.story.steps_before + vectors + attention_steps(trace) + trace.story.steps_after
 
-    Args:
-        matrix: (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head.
-        name: see Step.
-        title: see Step.
-        symbol: see Step.
-        formula: see Step.
-        code: see Step.
-        explanation: see Step.
-        role: see Step.
-        row_axis: see Step.
-        col_axis: see Step.
+
+def step_of(trace: AttentionTrace, name: str) -> Step:
+    """Return the step of that name.
+
+    Raises:
+        KeyError: the trace has no such step.
     """
-
-    def compute(head: int, rows: Rows, cols: Rows) -> Tensor:
-        whole = matrix if matrix.ndim == 2 else matrix[head]
-        return whole[rows][:, cols]
-
-    return Step(name, title, symbol, formula, code, explanation, role, row_axis, col_axis, compute)
+    steps = steps_of(trace)
+    for step in steps:
+        if step.name == name:
+            return step
+    raise KeyError(f"no step {name!r}, there are {[step.name for step in steps]}")
 
 
 def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     """Return queries, keys and values as the layer compared and mixed them, for recorded traces."""
     parts = (
-        ("query", "Queries", "Q", Role.QUERY, trace.query_axis, "is looking for"),
-        ("key", "Keys", "K", Role.KEY, trace.key_axis, "can be found by"),
-        ("value", "Values", "V", Role.VALUE, trace.key_axis, "hands over when it is found"),
+        ("query", "Queries", "Q", Role.QUERY, trace.story.query_axis, "is looking for"),
+        ("key", "Keys", "K", Role.KEY, trace.story.key_axis, "can be found by"),
+        ("value", "Values", "V", Role.VALUE, trace.story.key_axis, "hands over when it is found"),
     )
     return tuple(
         _vector_step(trace, name, title, letter, role, axis, meaning)
@@ -101,7 +82,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         steps.append(_bias_step(trace))
     if trace.mask is not None or trace.is_causal or trace.intervention.blocked_keys:
         steps.append(_mask_step(trace))
-    masked = (_masked_values_step(trace),) if trace.shows_masked else ()
+    masked = (_masked_values_step(trace),) if trace.story.shows_masked else ()
     return (*steps, _weights_step(trace), *masked, _context_step(trace))
 
 
@@ -195,8 +176,8 @@ def _masked_values_step(trace: AttentionTrace) -> Step:
         "masked = weights[0, :, None] * value",
         "Every value is multiplied by its weight: what the mask does not look at fades away, what it looks at stays.",
         Role.VALUE,
-        trace.key_axis,
-        trace.value_axis or Axis.numbered("dimensions", trace.value.shape[-1]),
+        trace.story.key_axis,
+        trace.story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1]),
         masked,
     )
 
@@ -215,8 +196,8 @@ def _context_step(trace: AttentionTrace) -> Step:
         "context = weights @ value",
         "Every query receives the values of all keys, mixed in the proportions of its weights.",
         Role.CONTEXT,
-        trace.query_axis,
-        trace.value_axis or Axis.numbered("dimensions", d_v),
+        trace.story.query_axis,
+        trace.story.value_axis or Axis.numbered("dimensions", d_v),
         context,
     )
 
@@ -232,4 +213,6 @@ def _pair_step(
     role: Role,
     compute: Callable[[int, Rows, Rows], Tensor],
 ) -> Step:
-    return Step(name, title, symbol, formula, code, explanation, role, trace.query_axis, trace.key_axis, compute)
+    return Step(
+        name, title, symbol, formula, code, explanation, role, trace.story.query_axis, trace.story.key_axis, compute
+    )

@@ -8,11 +8,10 @@ only for a caller who asks for all of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,97 +19,7 @@ from torch import Tensor
 from attention_core.attention.attend import ROWS_AT_ONCE, at_least_single, score_tile
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.scores import ScaledDot, Score
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Rows = slice | Sequence[int] | Tensor
-ALL = slice(None)
-
-
-@dataclass(frozen=True, eq=False)
-class Axis:
-    """What the rows or columns of a matrix stand for.
-
-    Attributes:
-        name: plural noun, such as "pixels", "source words", "dimensions".
-        labels: one text per position.
-        grid: (rows, columns) when the positions came from a picture, so that charts can draw one.
-    """
-
-    name: str
-    labels: Sequence[str]
-    grid: tuple[int, int] | None = None
-
-    def __post_init__(self) -> None:
-        if self.grid and self.grid[0] * self.grid[1] != len(self.labels):
-            raise ValueError(f"grid {self.grid} has {self.grid[0] * self.grid[1]} cells for {len(self.labels)} labels")
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @staticmethod
-    def numbered(name: str, n: int) -> Axis:
-        """Return an axis whose labels are 0 to n - 1."""
-        return Axis(name, [str(position) for position in range(n)])
-
-    @staticmethod
-    @lru_cache(maxsize=16)
-    def picture(name: str, height: int, width: int) -> Axis:
-        """Return an axis over the cells of a picture in reading order, labelled "row 3, column 17"."""
-        labels = [f"row {row}, column {column}" for row in range(height) for column in range(width)]
-        return Axis(name, labels, (height, width))
-
-
-class Role(StrEnum):
-    """What a matrix is in the story of attention; each role has one colour on every page."""
-
-    INPUT = "input"
-    QUERY = "query"
-    KEY = "key"
-    VALUE = "value"
-    SCORES = "scores"
-    WEIGHTS = "weights"
-    CONTEXT = "context"
-    OUTPUT = "output"
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One thing a person can stop at.
-
-    Attributes:
-        name: short identifier, unique within a trace, such as "scores".
-        title: a heading, such as "Scores".
-        symbol: the text on the stepper's chip, such as "QKᵀ".
-        formula: LaTeX.
-        code: the one to three lines of PyTorch that compute it.
-        explanation: one to three sentences.
-        role: decides the colour.
-        row_axis: what the rows stand for.
-        col_axis: what the columns stand for.
-        compute: (head, rows, cols) -> Tensor, called when somebody looks.
-    """
-
-    name: str
-    title: str
-    symbol: str
-    formula: str
-    code: str
-    explanation: str
-    role: Role
-    row_axis: Axis
-    col_axis: Axis
-    compute: Callable[[int, Rows, Rows], Tensor] = field(repr=False)
-
-    def value(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
-        """Return the step's matrix, or a tile of it, (n_rows, n_cols)."""
-        return self.compute(head, rows, cols)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n_rows, n_cols) of the whole matrix, known without computing it."""
-        return len(self.row_axis), len(self.col_axis)
+from attention_core.attention.types import ALL, Rows, Story
 
 
 class Summary(NamedTuple):
@@ -134,12 +43,10 @@ class AttentionTrace:
     """What one attention layer did with one input.
 
     Attributes:
-        mechanism: its name for people, such as "self-attention over pixels".
         query: (n_heads, n_queries, d_q).
         key: (n_heads, n_keys, d_k), or fewer heads where groups of query heads share one (see key_of).
         value: (n_heads, n_keys, d_v), or as few heads as the key (see value_of).
-        query_axis: what the queries stand for.
-        key_axis: what the keys stand for.
+        story: what queries and keys stand for, and the steps around the attention.
         score: the scoring function, query and key -> scores.
         mask: bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend.
         is_causal: query i may attend to keys 0 to i only, besides the mask; costs no memory.
@@ -147,41 +54,24 @@ class AttentionTrace:
         sinks: broadcastable to (n_heads, n_queries), a score in each row's normaliser that belongs to no key, so that
             the weights of the row sum to less than 1.
         intervention: edits that were applied inside the attention.
-        value_axis: what the columns of values and context stand for; numbered from 0 if None.
-        steps_before: steps that lead to query, key and value.
-        steps_after: steps that follow the context.
-        shows_masked: whether the values times their weights are a step of their own, before they are summed; for
-            traces of one query.
-        shows_vectors: whether query, key and value are steps of their own, for traces whose steps_before are not.
         normaliser: (n_heads, n_queries) log-sum-exp of the masked scores if the kernel gave it.
         fused_context: (n_heads, n_queries, d_v) as the model used it, if it was kept.
-        name: which attention of its model this is, such as "decoder.3.cross"; empty where there is only one.
         dropout: probability with which the model dropped weights in this call; the weights here are those before.
-        note: what a reader has to know about where the numbers come from; empty if nothing is unusual.
     """
 
-    mechanism: str
     query: Tensor
     key: Tensor
     value: Tensor
-    query_axis: Axis
-    key_axis: Axis
+    story: Story
     score: Score = field(default_factory=ScaledDot)
     mask: Tensor | None = None
     is_causal: bool = False
     bias: Tensor | None = field(default=None, repr=False)
     sinks: Tensor | None = field(default=None, repr=False)
     intervention: Intervention = NO_INTERVENTION
-    value_axis: Axis | None = None
-    steps_before: tuple[Step, ...] = ()
-    steps_after: tuple[Step, ...] = ()
-    shows_masked: bool = False
-    shows_vectors: bool = False
     normaliser: Tensor | None = field(default=None, repr=False)
     fused_context: Tensor | None = field(default=None, repr=False)
-    name: str = ""
     dropout: float = 0.0
-    note: str = ""
 
     def __post_init__(self) -> None:
         for name in ("query", "key", "value"):
@@ -193,10 +83,10 @@ class AttentionTrace:
                 f"query {tuple(self.query.shape)}, key {tuple(self.key.shape)} and value {tuple(self.value.shape)} "
                 "need the same n_heads (or a number of query heads per key head), key and value the same n_keys"
             )
-        if len(self.query_axis) != self.n_queries or len(self.key_axis) != self.n_keys:
+        if len(self.story.query_axis) != self.n_queries or len(self.story.key_axis) != self.n_keys:
             raise ValueError(
-                f"{len(self.query_axis)} query labels for {self.n_queries} queries, "
-                f"{len(self.key_axis)} key labels for {self.n_keys} keys"
+                f"{len(self.story.query_axis)} query labels for {self.n_queries} queries, "
+                f"{len(self.story.key_axis)} key labels for {self.n_keys} keys"
             )
 
     @property
@@ -321,44 +211,12 @@ class AttentionTrace:
 
         Later layers are not recomputed: call the model with the intervention for that.
         """
-        return replace(self, intervention=intervention, normaliser=None, fused_context=None, steps_after=())
+        edited = replace(self, intervention=intervention, normaliser=None, fused_context=None)
+        return edited.retold(steps_after=())
 
-    @cached_property
-    def steps(self) -> tuple[Step, ...]:
-        """The steps in order: towards query, key, value; scores; mask if there is one; weights; context; after."""
-        from attention_core.attention.steps import attention_steps, vector_steps
-
-        vectors = vector_steps(self) if self.shows_vectors else ()
-        return self.steps_before + vectors + attention_steps(self) + self.steps_after
-
-    def step(self, name: str) -> Step:
-        """Return the step of that name.
-
-        Raises:
-            KeyError: the trace has no such step.
-        """
-        for step in self.steps:
-            if step.name == name:
-                return step
-        raise KeyError(f"no step {name!r}, there are {[step.name for step in self.steps]}")
-
-    def to_frame(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> pd.DataFrame:
-        """Return one row per cell: query, key (positions), their labels, score, weight."""
-        from attention_core.attention.export import trace_to_frame
-
-        return trace_to_frame(self, head, rows, cols)
-
-    def to_npz(self) -> bytes:
-        """Return query, key, value, mask, normaliser and context as a compressed .npz file."""
-        from attention_core.attention.export import trace_to_npz
-
-        return trace_to_npz(self)
-
-    def to_code(self) -> str:
-        """Return a stand-alone PyTorch script that computes the same weights and context from the .npz file."""
-        from attention_core.attention.export import trace_to_code
-
-        return trace_to_code(self)
+    def retold(self, **changes: Any) -> AttentionTrace:
+        """Return the same numbers with another story: changes are fields of Story, such as name or key_axis."""
+        return replace(self, story=replace(self.story, **changes))
 
 
 class Prediction(NamedTuple):

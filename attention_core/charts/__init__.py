@@ -1,7 +1,7 @@
 """Altair charts of traces and matrices; the only part of the core that imports Altair. Works in any notebook.
 
 from attention_core.charts import matrix_chart, step_chart
-step_chart(trace.step("weights"), size=480)
+step_chart(step_of(trace, "weights"), size=480)
 """
 
 from attention_core.charts.bars import bars, probability_bars

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from attention_core.attention.trace import Axis, Role
+from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.explain.heads.similarity import Distances

@@ -8,7 +8,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts.mosaic import Mosaic
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, fixed
@@ -148,7 +149,7 @@ def _named(what: str, place: int, roomy: bool) -> str:
 
 def worth_chart(worth: np.ndarray, *, size: int = 300) -> alt.LayerChart:
     """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
-    from attention_core.attention.trace import Axis
+    from attention_core.attention.types import Axis
     from attention_core.charts.heatmap import matrix_chart
 
     layers = Axis("layer", [str(layer + 1) for layer in range(worth.shape[0])])

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.trace import Axis, Role, Step
+from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts.palette import ROLE_COLOURS, Ramp, ramp_for
 from attention_core.charts.raster import block, png_url
 from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, fixed
@@ -29,7 +29,7 @@ def step_chart(
     """Draw a step of a trace.
 
     Args:
-        step: from trace.steps.
+        step: one of steps_of(trace).
         head: which head, from 0.
         size: screen pixels of the longer side.
         query: a row to mark, or None.

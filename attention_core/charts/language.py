@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer, fixed

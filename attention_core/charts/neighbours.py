@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.topics.matter.word_space import Neighbour
 

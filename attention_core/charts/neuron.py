@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
 from attention_core.charts.product import short
 from attention_core.charts.scale import colour_bar_layer, fixed

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.trace import Axis, Role
+from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
 

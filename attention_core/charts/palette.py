@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 
 ROLE_COLOURS = {
     Role.INPUT: "#6B7785",

@@ -10,7 +10,7 @@ import pandas as pd
 from torch import Tensor
 
 from attention_core.attention.positions import ByDistance
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import fixed
 

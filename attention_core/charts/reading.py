@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.overlay import glow_ramp, image_url
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
 from attention_core.charts.scale import colour_bar, colour_scale, fixed

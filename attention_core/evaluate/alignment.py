@@ -86,7 +86,7 @@ def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[
     else:
         trace = cast(Translator, model).trace(ids, fed, labels)
         if trace.n_keys != len(ids):
-            raise ValueError(f"{trace.mechanism} has {trace.n_keys} key, there is nothing to align")
+            raise ValueError(f"{trace.story.mechanism} has {trace.n_keys} key, there is nothing to align")
         weights = [trace.weights()]
     source_word_of = [*asked.word_of, len(source)]
     return [merge_to_words(one[:-1], said.word_of, source_word_of) for one in weights]

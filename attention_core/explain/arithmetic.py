@@ -14,7 +14,8 @@ from attention_core.attention.scores import Dot, ScaledDot
 if TYPE_CHECKING:
     import pandas as pd
 
-    from attention_core.attention.trace import AttentionTrace, Step
+    from attention_core.attention.trace import AttentionTrace
+    from attention_core.attention.types import Step
 
 MANY = 4
 """Products written out before the dots."""
@@ -104,7 +105,7 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     rest[top] = False
     shown = pd.DataFrame(
         {
-            "key": [trace.key_axis.labels[one] for one in top.tolist()],
+            "key": [trace.story.key_axis.labels[one] for one in top.tolist()],
             "score": scores[top].cpu().numpy(),
             "exponential": exponentials[top].cpu().numpy(),
             "weight": weights[top].cpu().numpy(),

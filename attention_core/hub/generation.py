@@ -19,8 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_core.attention.recording import Recording, numbered
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.recording import Recording
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis
 from attention_core.hub.growing import CannotGrowError, NewRow, grown, is_cross, new_row
 from attention_core.hub.language import log_probabilities, predicts_words
 from attention_core.hub.model import Kind, ModelError, Pretrained
@@ -96,17 +97,17 @@ class Generation:
         trace, start = self.first.traces[number], _n_of_encoder(self.first)
         read = Axis("source tokens", self.source_tokens)
         if number < start:
-            return replace(trace, query_axis=_fitting(read, trace.n_queries), key_axis=_fitting(read, trace.n_keys))
+            return trace.retold(query_axis=_fitting(read, trace.n_queries), key_axis=_fitting(read, trace.n_keys))
         rows = [step[number - start] for step in self.rows]
         written = _fitting(Axis("tokens", self.tokens), trace.n_queries + len(rows))
         if is_cross(trace):
             return grown(trace, rows, written, _fitting(read, trace.n_keys))
-        return grown(trace, rows, written, written if trace.n_keys == trace.n_queries else trace.key_axis)
+        return grown(trace, rows, written, written if trace.n_keys == trace.n_queries else trace.story.key_axis)
 
 
 def _fitting(axis: Axis, n: int) -> Axis:
     """Return the axis if it has n positions, else numbers: some models compare other things than tokens."""
-    return axis if len(axis) == n else numbered("positions", n)
+    return axis if len(axis) == n else Axis.numbered("positions", n)
 
 
 def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tensor] | None = None) -> Generation:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis
 
 
 class CannotGrowError(ValueError):
@@ -47,7 +48,7 @@ class NewRow:
 
 def is_cross(trace: AttentionTrace) -> bool:
     """Return whether the keys are another sequence, which stays as it is while queries come."""
-    return trace.name.partition(" ")[0].endswith(".cross")
+    return trace.story.name.partition(" ")[0].endswith(".cross")
 
 
 def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRow:
@@ -71,7 +72,7 @@ def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRo
     n_least = first.n_keys if is_cross(first) else 1
     if step.n_queries != 1 or not same_kind or not n_least <= step.n_keys <= n_most:
         raise CannotGrowError(
-            f"{first.name} of {n_before} rows was given {step.n_queries} queries and {step.n_keys} keys of "
+            f"{first.story.name} of {n_before} rows was given {step.n_queries} queries and {step.n_keys} keys of "
             f"{step.n_heads} heads"
         )
     return NewRow(
@@ -99,7 +100,7 @@ def grown(
     """
     key_axis = key_axis or query_axis
     if not rows:
-        return replace(first, query_axis=query_axis, key_axis=key_axis)
+        return first.retold(query_axis=query_axis, key_axis=key_axis)
     cross = is_cross(first)
     key, value = (
         getattr(first, name) if cross else torch.cat([getattr(first, name), *(getattr(row, name) for row in rows)], 1)
@@ -114,8 +115,7 @@ def grown(
         query=torch.cat([first.query, *(row.query for row in rows)], 1),
         key=key,
         value=value,
-        query_axis=query_axis,
-        key_axis=key_axis,
+        story=replace(first.story, query_axis=query_axis, key_axis=key_axis),
         is_causal=plain,
         mask=None if plain else _mask(first, rows, key.shape[1]),
         bias=_bias(first, rows, key.shape[1]),

@@ -11,8 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.recording import Recording, all_finite
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.keeper import all_finite
+from attention_core.attention.recording import Recording
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis
 from attention_core.hub.inputs import Prepared
 from attention_core.hub.model import Kind, ModelError, Pretrained, first_line
 from attention_core.hub.tracing import run_model
@@ -107,7 +109,7 @@ def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple
 
 def recording_run(recording: Recording, name: str) -> ModelRun:
     """Return a recording from a file as a run of a model that nobody knows; its tokens are its axes' labels."""
-    longest = max((trace.query_axis for trace in recording.traces), key=len, default=Axis("positions", ()))
+    longest = max((trace.story.query_axis for trace in recording.traces), key=len, default=Axis("positions", ()))
     notes = (recording.note,) if recording.note else ()
     return ModelRun(name, None, recording, tuple(longest.labels), notes=(*notes, *_not_finite(recording, None, None)))
 
@@ -129,13 +131,12 @@ def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequenc
 
 
 def _with_axes(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTrace:
-    in_decoder = ".cross" in trace.name or "decoder" in trace.name.split(".")
+    in_decoder = ".cross" in trace.story.name or "decoder" in trace.story.name.split(".")
     of_queries = target if in_decoder else source
-    of_keys = source if ".cross" in trace.name else of_queries
-    return replace(
-        trace,
-        query_axis=of_queries if len(of_queries) == trace.n_queries else trace.query_axis,
-        key_axis=of_keys if len(of_keys) == trace.n_keys else trace.key_axis,
+    of_keys = source if ".cross" in trace.story.name else of_queries
+    return trace.retold(
+        query_axis=of_queries if len(of_queries) == trace.n_queries else trace.story.query_axis,
+        key_axis=of_keys if len(of_keys) == trace.n_keys else trace.story.key_axis,
     )
 
 
@@ -151,7 +152,7 @@ def _as_positioned(prepared: Prepared, recording: Recording) -> Prepared:
         tokens = (*before, *prepared.tokens[prepared.n_prefix :])
         return replace(prepared, tokens=tokens, special=frozenset(range(n_before)), n_prefix=n_before)
     note = "The positions of this model are not the patches of one grid: they are numbered."
-    tokens = tuple(recording.traces[0].query_axis.labels)
+    tokens = tuple(recording.traces[0].story.query_axis.labels)
     notes = (*prepared.notes, note)
     return replace(prepared, tokens=tokens, special=frozenset(), n_prefix=0, patch_grid=None, notes=notes)
 
@@ -189,7 +190,7 @@ def _not_finite(recording: Recording, logits: Tensor | None, hidden: Tensor | No
     """Yield a note where a number is not a number or is infinite."""
     for trace in recording.traces:
         if not all(map(all_finite, (trace.query, trace.key, trace.value))):
-            yield f"Query, key or value of {trace.name} holds numbers that are infinite or not a number (NaN)."
+            yield f"Query, key or value of {trace.story.name} holds numbers that are infinite or not a number (NaN)."
             return
     if any(one is not None and not all_finite(one) for one in (logits, hidden)):
         yield "What the model hands out holds numbers that are infinite or not a number (NaN)."

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.scores import Score
-from attention_core.attention.steps import matrix_step
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
 from attention_core.models.picture_step import picture_step
 
 CLASSES = (*(str(digit) for digit in range(10)), "end")
@@ -40,22 +40,24 @@ def digit_reader_trace(
     where, features = Axis.picture("regions", *grid), Axis.numbered("features", regions.shape[-1])
     units = Axis.numbered("units", states.shape[-1])
     return AttentionTrace(
-        mechanism="additive attention of a recurrent reader",
         query=states[None, :-1],
         key=regions[None],
         value=regions[None],
-        query_axis=looks,
-        key_axis=where,
-        value_axis=features,
         score=score,
         intervention=intervention,
         fused_context=glimpses[None],
-        steps_before=(
-            _picture_step(picture),
-            _features_step(regions, where, features),
-            _query_step(states[:-1], looks, units),
+        story=Story(
+            mechanism="additive attention of a recurrent reader",
+            query_axis=looks,
+            key_axis=where,
+            value_axis=features,
+            steps_before=(
+                _picture_step(picture),
+                _features_step(regions, where, features),
+                _query_step(states[:-1], looks, units),
+            ),
+            steps_after=(_state_step(states[1:], looks, units), _answer_step(logits, looks)),
         ),
-        steps_after=(_state_step(states[1:], looks, units), _answer_step(logits, looks)),
     )
 
 

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.scores import Dot
-from attention_core.attention.steps import matrix_step
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
 from attention_core.models.picture_step import picture_step
 
 
@@ -36,23 +36,25 @@ def feature_mask_trace(
     channels = Axis.numbered("channels", len(maps))
     constant = Axis("queries", ["learned constant"])
     return AttentionTrace(
-        mechanism="soft mask over the features of a convolutional network",
         query=query,
         key=features,
         value=features,
-        query_axis=constant,
-        key_axis=where,
-        value_axis=channels,
         score=Dot(),
         intervention=intervention,
         fused_context=context,
-        shows_masked=True,
-        steps_before=(
-            _picture_step(picture),
-            _features_step(features[0], where, channels),
-            _query_step(query[0], constant, channels),
+        story=Story(
+            mechanism="soft mask over the features of a convolutional network",
+            query_axis=constant,
+            key_axis=where,
+            value_axis=channels,
+            shows_masked=True,
+            steps_before=(
+                _picture_step(picture),
+                _features_step(features[0], where, channels),
+                _query_step(query[0], constant, channels),
+            ),
+            steps_after=(_answer_step(logits),),
         ),
-        steps_after=(_answer_step(logits),),
     )
 
 

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.simplicial import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
-from attention_core.attention.trace import AttentionTrace, Axis, Prediction
+from attention_core.attention.trace import AttentionTrace, Prediction
+from attention_core.attention.types import Axis, Story
 from attention_core.data.match3 import FEWEST, MODULUS, MOST
 from attention_core.models.match3_steps import steps_after, steps_before
 
@@ -128,17 +129,19 @@ class Match3Head(nn.Module):
         if self.config.pairs:
             key, value = pair_products(key, key), pair_products(value, value)
         made = AttentionTrace(
-            mechanism="2-simplicial attention over numbers" if self.config.pairs else "attention over numbers",
             query=query[0],
             key=key[0],
             value=value[0],
-            query_axis=query_axis,
-            key_axis=pair_axis(single) if self.config.pairs else single,
             mask=mask.flatten(1)[None],
             intervention=intervention,
             fused_context=attended.context[0],
-            steps_before=steps_before(everyone[0], *projections, query_axis, single, self.config.pairs),
-            steps_after=steps_after(logits[0], query_axis),
+            story=Story(
+                mechanism="2-simplicial attention over numbers" if self.config.pairs else "attention over numbers",
+                query_axis=query_axis,
+                key_axis=pair_axis(single) if self.config.pairs else single,
+                steps_before=steps_before(everyone[0], *projections, query_axis, single, self.config.pairs),
+                steps_after=steps_after(logits[0], query_axis),
+            ),
         )
         return Prediction(logits, (made,))
 

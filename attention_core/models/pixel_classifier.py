@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.rotary import places, plane_waves, turn
-from attention_core.attention.trace import AttentionTrace, Axis, Prediction
+from attention_core.attention.trace import AttentionTrace, Prediction
+from attention_core.attention.types import Axis, Story
 from attention_core.models.pixel_steps import steps_after, steps_before
 
 
@@ -177,17 +178,19 @@ class PixelClassifier(nn.Module):
             return Prediction(logits)
         axis = Axis.picture("pixels", side, side)
         made = AttentionTrace(
-            mechanism="self-attention over pixels",
             query=query[0],
             key=key[0],
             value=value[0],
-            query_axis=axis,
-            key_axis=axis,
             intervention=intervention,
             normaliser=None if attended.log_normaliser is None else attended.log_normaliser[0],
             fused_context=attended.context[0],
-            steps_before=steps_before(images[0], tokens[0], query[0], key[0], value[0], axis),
-            steps_after=steps_after(collected[0], hidden[0], logits[0], axis),
+            story=Story(
+                mechanism="self-attention over pixels",
+                query_axis=axis,
+                key_axis=axis,
+                steps_before=steps_before(images[0], tokens[0], query[0], key[0], value[0], axis),
+                steps_after=steps_after(collected[0], hidden[0], logits[0], axis),
+            ),
         )
         return Prediction(logits, (made,))
 

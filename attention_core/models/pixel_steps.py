@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attention_core.attention.steps import matrix_step
-from attention_core.attention.trace import Axis, Role, Step
+from attention_core.attention.types import Axis, Role, Step, matrix_step
 
 
 def steps_before(

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.scores import Score
-from attention_core.attention.steps import matrix_step
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
 from attention_core.data.questions import ANSWERS
 from attention_core.models.picture_step import picture_step
 
@@ -52,23 +52,25 @@ def look_trace(
     dimensions, asks = Axis.numbered("dimensions", key.shape[-1]), Axis("queries", [f"look {number + 1}"])
     last = number == n_looks - 1
     return AttentionTrace(
-        mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {n_looks}",
         query=query,
         key=key,
         value=value,
-        query_axis=asks,
-        key_axis=where,
-        value_axis=dimensions,
         score=score,
         intervention=intervention,
         fused_context=context,
-        steps_before=(
-            _picture_step(picture[0]),
-            _key_step(key[0], where, dimensions),
-            _value_step(value[0], where, dimensions),
-            _query_step(query[0], number, asks, dimensions),
+        story=Story(
+            mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {n_looks}",
+            query_axis=asks,
+            key_axis=where,
+            value_axis=dimensions,
+            steps_before=(
+                _picture_step(picture[0]),
+                _key_step(key[0], where, dimensions),
+                _value_step(value[0], where, dimensions),
+                _query_step(query[0], number, asks, dimensions),
+            ),
+            steps_after=(_answer_step(probabilities),) if last else (),
         ),
-        steps_after=(_answer_step(probabilities),) if last else (),
     )
 
 
@@ -86,13 +88,15 @@ def word_trace(
         context: (1, 1, d_word).
     """
     return AttentionTrace(
-        mechanism=f"attention over the words of the question, look {number + 1} of {n_looks}",
         query=query,
         key=states,
         value=states,
-        query_axis=Axis("queries", [f"look {number + 1}"]),
-        key_axis=Axis("words", list(labels)),
         fused_context=context,
+        story=Story(
+            mechanism=f"attention over the words of the question, look {number + 1} of {n_looks}",
+            query_axis=Axis("queries", [f"look {number + 1}"]),
+            key_axis=Axis("words", list(labels)),
+        ),
     )
 
 

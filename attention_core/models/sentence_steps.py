@@ -10,8 +10,8 @@ from torch import Tensor
 
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.scores import Score
-from attention_core.attention.steps import matrix_step
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
 
 MECHANISMS = {
     "attention": "additive attention with one learned query",
@@ -64,17 +64,19 @@ def sentence_trace(
     if kind != "mean":
         before.append(_query_step(parts.query, asker))
     return AttentionTrace(
-        mechanism=MECHANISMS[kind],
         query=parts.query[None],
         key=parts.keys[None, :n],
         value=parts.values[None, :n],
-        query_axis=asker,
-        key_axis=words,
         score=score,
         intervention=intervention,
         fused_context=parts.context,
-        steps_before=tuple(before),
-        steps_after=(_answer_step(parts.logits, asker),),
+        story=Story(
+            mechanism=MECHANISMS[kind],
+            query_axis=asker,
+            key_axis=words,
+            steps_before=tuple(before),
+            steps_after=(_answer_step(parts.logits, asker),),
+        ),
     )
 
 

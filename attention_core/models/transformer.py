@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.positions import sinusoidal
-from attention_core.attention.trace import AttentionTrace, Axis, Prediction
+from attention_core.attention.trace import AttentionTrace, Prediction
+from attention_core.attention.types import Axis
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.transformer_steps import layer_trace
 from attention_core.models.translator_steps import Labels

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from attention_core.attention.interventions import Intervention
-from attention_core.attention.steps import matrix_step
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
 
 if TYPE_CHECKING:
     from attention_core.models.transformer import Looked
@@ -35,22 +35,24 @@ def layer_trace(
     """
     query, key, value = looked.query[0], looked.key[0], looked.value[0]
     return AttentionTrace(
-        mechanism=f"{MECHANISMS[kind]}, layer {layer + 1}",
         query=query,
         key=key,
         value=value,
-        query_axis=query_axis,
-        key_axis=key_axis,
         mask=None if looked.mask is None else looked.mask[0],
         intervention=intervention,
         fused_context=looked.attended.context[0],
-        steps_before=(
-            _input_step(looked.inputs[0], query_axis),
-            _projection(query, "query", "Queries", "Q", Role.QUERY, query_axis, kind),
-            _projection(key, "key", "Keys", "K", Role.KEY, key_axis, kind),
-            _projection(value, "value", "Values", "V", Role.VALUE, key_axis, kind),
+        story=Story(
+            mechanism=f"{MECHANISMS[kind]}, layer {layer + 1}",
+            query_axis=query_axis,
+            key_axis=key_axis,
+            steps_before=(
+                _input_step(looked.inputs[0], query_axis),
+                _projection(query, "query", "Queries", "Q", Role.QUERY, query_axis, kind),
+                _projection(key, "key", "Keys", "K", Role.KEY, key_axis, kind),
+                _projection(value, "value", "Values", "V", Role.VALUE, key_axis, kind),
+            ),
+            steps_after=(_merge_step(looked.output[0], query_axis, query.shape[0]),),
         ),
-        steps_after=(_merge_step(looked.output[0], query_axis, query.shape[0]),),
     )
 
 

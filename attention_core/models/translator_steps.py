@@ -10,8 +10,8 @@ from torch import Tensor
 
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.scores import Score
-from attention_core.attention.steps import matrix_step
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
 from attention_core.data.pieces import END, pieces
 from attention_core.data.words import bare
 
@@ -74,22 +74,24 @@ def translator_trace(
     source_axis, target_axis = Axis("source words", labels.source), Axis("target words", labels.target)
     key_axis = Axis("last state", ["whole sentence"]) if scoring == "none" else source_axis
     return AttentionTrace(
-        mechanism=MECHANISMS[scoring],
         query=states[None],
         key=keys[None],
         value=keys[None],
-        query_axis=target_axis,
-        key_axis=key_axis,
         score=score,
         mask=mask,
         intervention=intervention,
         fused_context=context,
-        steps_before=(
-            _embedding_step(embedded, source_axis),
-            _encoder_step(keys, key_axis, scoring),
-            _state_step(states, target_axis),
+        story=Story(
+            mechanism=MECHANISMS[scoring],
+            query_axis=target_axis,
+            key_axis=key_axis,
+            steps_before=(
+                _embedding_step(embedded, source_axis),
+                _encoder_step(keys, key_axis, scoring),
+                _state_step(states, target_axis),
+            ),
+            steps_after=(_read_out_step(features, target_axis), _output_step(logits, target_axis)),
         ),
-        steps_after=(_read_out_step(features, target_axis), _output_step(logits, target_axis)),
     )
 
 

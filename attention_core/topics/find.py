@@ -55,13 +55,13 @@ def channel_maps(trace: AttentionTrace, weighted: bool = False) -> Tensor:
     maps = trace.key[0].T
     if weighted:
         maps = maps * trace.query[0, 0, :, None]
-    return maps.reshape(-1, *trace.key_axis.grid)  # type: ignore[misc]
+    return maps.reshape(-1, *trace.story.key_axis.grid)  # type: ignore[misc]
 
 
 def partial_scores(trace: AttentionTrace, channels: list[int]) -> Tensor:
     """Return the scores (rows, columns) that some channels alone add up to."""
     _check(trace)
-    return (trace.key[0][:, channels] @ trace.query[0, 0, channels]).reshape(trace.key_axis.grid)  # type: ignore[arg-type]
+    return (trace.key[0][:, channels] @ trace.query[0, 0, channels]).reshape(trace.story.key_axis.grid)  # type: ignore[arg-type]
 
 
 def products_of(trace: AttentionTrace, region: int, n: int) -> Products:
@@ -120,8 +120,8 @@ def others_at_random(trace: AttentionTrace, n: int, seed: int) -> tuple[int, ...
 
 
 def _check(trace: AttentionTrace) -> None:
-    if trace.key_axis.grid is None or trace.n_queries != 1:
+    if trace.story.key_axis.grid is None or trace.n_queries != 1:
         raise ValueError(
             f"trace must be of one query over the regions of a picture, got {trace.n_queries} queries over "
-            f"{trace.key_axis.name}"
+            f"{trace.story.key_axis.name}"
         )

@@ -177,7 +177,7 @@ def remarks_after(pieces: Sequence[Piece], reading: Reading, holes: int = 0) -> 
 
 def column_weights(trace: AttentionTrace) -> Tensor:
     """Return the weights of a reading summed over the rows of regions, (n_looks, n_columns); each look sums to 1."""
-    rows, columns = trace.key_axis.grid or (1, trace.n_keys)
+    rows, columns = trace.story.key_axis.grid or (1, trace.n_keys)
     return trace.weights().view(trace.n_queries, rows, columns).sum(1)
 
 
@@ -191,9 +191,9 @@ def looks_of(trace: AttentionTrace, picture: np.ndarray) -> list[Look]:
     Raises:
         ValueError: the trace's keys have no grid.
     """
-    if trace.key_axis.grid is None:
-        raise ValueError(f"trace must have keys with a grid, got {trace.key_axis.name!r} without one")
-    rows, columns = trace.key_axis.grid
+    if trace.story.key_axis.grid is None:
+        raise ValueError(f"trace must have keys with a grid, got {trace.story.key_axis.name!r} without one")
+    rows, columns = trace.story.key_axis.grid
     weights, entropy = trace.weights().cpu(), trace.summary().entropy.cpu()
     inked = F.adaptive_max_pool2d(torch.from_numpy(np.asarray(picture, np.float32))[None, None], (rows, columns))
     middle = (torch.arange(columns) + 0.5) / columns

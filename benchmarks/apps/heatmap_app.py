@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from attention_core import load
+from attention_core.attention.steps import step_of
 from attention_core.charts import step_chart
 from attention_core.data.drawing import prepare
 from attention_core.data.presets import preset_canvas
@@ -14,7 +15,7 @@ from attention_core.data.presets import preset_canvas
 @st.cache_resource
 def weights_step():
     """Return the weights of the model on a seven."""
-    return load("pixel-classifier", "cpu").trace(prepare(preset_canvas(7)).image).step("weights")
+    return step_of(load("pixel-classifier", "cpu").trace(prepare(preset_canvas(7)).image), "weights")
 
 
 def rects(matrix: np.ndarray) -> alt.Chart:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.attention.recording import Recording, from_weights
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.keeper import from_weights
+from attention_core.attention.recording import Recording
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 from attention_core.explain.heads import Look
 from attention_core.hub.model import Kind
 from attention_core.hub.run import ModelRun
@@ -31,14 +33,11 @@ RUNS: dict[str, ModelRun] = {}
 def trace(name: str, queries: Axis, keys: Axis, n_heads: int = 2, **more) -> AttentionTrace:
     generator = torch.Generator().manual_seed(len(name))
     return AttentionTrace(
-        mechanism="toy",
         query=torch.randn(n_heads, len(queries), 4, generator=generator),
         key=torch.randn(n_heads, len(keys), 4, generator=generator),
         value=torch.randn(n_heads, len(keys), 4, generator=generator),
-        query_axis=queries,
-        key_axis=keys,
-        name=name,
         **more,
+        story=Story(mechanism="toy", query_axis=queries, key_axis=keys, name=name),
     )
 
 

@@ -12,8 +12,9 @@ import pytest
 import torch
 from PIL import Image
 
-from attention_core.attention.recording import from_weights
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.keeper import from_weights
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 from attention_core.charts import mosaic as mosaic_module
 from attention_core.charts.head_maps import distance_chart, layer_head_map
 from attention_core.charts.heads import heads_chart
@@ -30,7 +31,11 @@ def random_trace(n_heads: int, n: int, *, is_causal: bool = False) -> AttentionT
     query, key, value = torch.randn(3, n_heads, n, 8, generator=torch.Generator().manual_seed(n))
     axis = Axis.numbered("tokens", n)
     return AttentionTrace(
-        mechanism="toy", query=3 * query, key=key, value=value, query_axis=axis, key_axis=axis, is_causal=is_causal
+        query=3 * query,
+        key=key,
+        value=value,
+        is_causal=is_causal,
+        story=Story(mechanism="toy", query_axis=axis, key_axis=axis),
     )
 
 

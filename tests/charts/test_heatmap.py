@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from attention_core.attention.trace import Axis, Role
+from attention_core.attention.types import Axis, Role
 from attention_core.charts import MAX_RECT_SIDE, VIRIDIS, Ramp, matrix_chart, ramp_for, signed_ramp, weights_ramp
 from attention_core.charts.raster import png_url, reduce_by_max
 from attention_core.charts.scale import colour_scale

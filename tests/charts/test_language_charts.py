@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pytest
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.head_maps import layer_head_map
 from attention_core.charts.language import MOST_TOOLTIPS, before_after_chart, kept_chart
 from attention_core.charts.palette import ROLE_COLOURS

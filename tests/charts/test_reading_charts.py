@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pytest
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.reading import Strip, columns_chart, region_chart, strips_chart
 
 GENERATOR = np.random.default_rng(0)

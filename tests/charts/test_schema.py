@@ -7,7 +7,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from attention_core.attention.trace import Axis, Role
+from attention_core.attention.types import Axis, Role
 from attention_core.charts import (
     INK_RAMP,
     contact_sheet,

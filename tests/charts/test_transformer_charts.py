@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from attention_core.attention.positions import by_distance, rotary_angles
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 from attention_core.charts.cost import cost_chart
 from attention_core.charts.heads import heads_chart, masked_weights, said_chart, worth_chart
 from attention_core.charts.mosaic import mosaic
@@ -29,13 +30,11 @@ def layers():
     axis = Axis("pieces", list("abcde"))
     return [
         AttentionTrace(
-            mechanism="toy",
             query=torch.randn(3, 5, 4, generator=generator),
             key=torch.randn(3, 5, 4, generator=generator),
             value=torch.randn(3, 5, 4, generator=generator),
-            query_axis=axis,
-            key_axis=axis,
             mask=torch.ones(1, 5, 5, dtype=torch.bool).tril(),
+            story=Story(mechanism="toy", query_axis=axis, key_axis=axis),
         )
         for _ in range(2)
     ]

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pytest
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts import ramp_for, signed_ramp, weights_ramp
 from attention_core.charts.hull import hull_chart
 from attention_core.charts.neuron import neuron_chart, pair_cells

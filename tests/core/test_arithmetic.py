@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attention_core import AttentionTrace, Axis
+from attention_core import AttentionTrace, Axis, Story
+from attention_core.attention.steps import step_of
 from attention_core.explain.arithmetic import cell_formula, number, row_table
 
 
@@ -17,17 +18,17 @@ def trace():
     key = torch.tensor([[[3.0, 4.0], [-1.0, 2.0], [0.0, 1.0]]])
     value = torch.tensor([[[1.0], [2.0], [3.0]]])
     axes = {"query_axis": Axis.numbered("queries", 2), "key_axis": Axis("keys", ["red", "green", "blue"])}
-    return AttentionTrace(mechanism="a test", query=query, key=key, value=value, **axes)
+    return AttentionTrace(query=query, key=key, value=value, story=Story(mechanism="a test", **axes))
 
 
 def test_score_is_written_out_as_its_products(trace):
-    text = cell_formula(trace, trace.step("scores"), 0, 1, 0)
+    text = cell_formula(trace, step_of(trace, "scores"), 0, 1, 0)
     assert text is not None
     assert all(part in text for part in ("0.5", "3", "(-1)", "4", "= -2.5"))
 
 
 def test_weight_is_written_as_an_exponential_over_the_rows_sum(trace):
-    text = cell_formula(trace, trace.step("weights"), 0, 0, 2)
+    text = cell_formula(trace, step_of(trace, "weights"), 0, 0, 2)
     assert text is not None
     assert number(float(trace.weights(0)[0, 2])) in text
 

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from attention_core import AttentionTrace, Axis
+from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import TILE, Atlas, cells, matrix, survey
 from attention_core.atlas import blocks as blocks_of
 from attention_core.attention.capped import Capped
 from attention_core.attention.interventions import Intervention
-from attention_core.attention.recording import from_weights
+from attention_core.attention.keeper import from_weights
 from attention_core.attention.scores import Additive, Cosine, General, Location, ScaledDot
 
 N_QUERIES, N_KEYS, D, HEADS = 530, 610, 5, 4
@@ -27,13 +27,13 @@ def trace_of(n_queries=N_QUERIES, n_keys=N_KEYS, *, heads=HEADS, key_heads=None,
         return torch.randn(n_heads, n, D, generator=generator).to(dtype)
 
     return AttentionTrace(
-        mechanism="test",
         query=vectors(heads, n_queries) * size,
         key=vectors(key_heads, n_keys),
         value=vectors(key_heads, n_keys),
-        query_axis=Axis.numbered("queries", n_queries),
-        key_axis=Axis.numbered("keys", n_keys),
         **more,
+        story=Story(
+            mechanism="test", query_axis=Axis.numbered("queries", n_queries), key_axis=Axis.numbered("keys", n_keys)
+        ),
     )
 
 

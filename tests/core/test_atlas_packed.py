@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core import AttentionTrace, Axis
+from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import Atlas, search
 from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import landmarks, strongest
 from attention_core.atlas.made_up import HEADS, made_up, passage
 from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack, unpack
 from attention_core.atlas.size import kept_bytes, matrix_bytes
-from attention_core.attention.recording import Recording, from_weights
+from attention_core.attention.keeper import from_weights
+from attention_core.attention.recording import Recording
 from attention_core.hub.length import MOST_TOKENS, affordable_tokens
 from attention_core.hub.run import ModelRun
 
@@ -24,7 +25,7 @@ def trace_of(n_queries=N, n_keys=N, **more):
     chance = torch.Generator().manual_seed(4)
     query, key = torch.randn(1, n_queries, D, generator=chance), torch.randn(1, n_keys, D, generator=chance)
     axes = {"query_axis": Axis.numbered("queries", n_queries), "key_axis": Axis.numbered("keys", n_keys)}
-    return AttentionTrace(mechanism="test", query=2 * query, key=key, value=key, **axes, **more)
+    return AttentionTrace(query=2 * query, key=key, value=key, **more, story=Story(mechanism="test", **axes))
 
 
 @pytest.mark.parametrize("lowest", [-3, -20, -37])
@@ -132,7 +133,7 @@ def test_passage_that_returns_is_the_strongest_place_far_away():
     far = next(one for one in landmarks(atlas) if one.name == "Largest far away")
     assert again <= far.row < again + length
     assert far.column == far.row - again + first + 1  # the word that followed last time
-    assert search(trace.key_axis.labels, trace.key_axis.labels[far.row])
+    assert search(trace.story.key_axis.labels, trace.story.key_axis.labels[far.row])
 
 
 @pytest.mark.parametrize("head", HEADS)

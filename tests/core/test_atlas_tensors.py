@@ -19,6 +19,7 @@ from attention_core.atlas import (
     read_tensors,
     trace_of_tensors,
 )
+from attention_core.attention.export import trace_to_npz
 
 QUERY, KEY, VALUE = (2, 5, 7), (2, 6, 7), (2, 6, 3)
 
@@ -138,7 +139,7 @@ def test_a_file_without_values_gives_a_trace_with_weights():
     expected = F.softmax(given["query"][1] @ given["key"][1].T / 7**0.5, -1)
     torch.testing.assert_close(trace.weights(1), expected)
     assert trace.context(0).shape == (5, 0)
-    assert "Without values" in trace.note
+    assert "Without values" in trace.story.note
 
 
 def test_a_trace_of_tensors_has_the_scale_the_mask_and_shared_keys():
@@ -162,8 +163,8 @@ def test_labels_come_from_text_arrays_and_from_metadata():
 def test_labels_go_to_the_side_that_is_as_long():
     given = three()
     trace = trace_of_tensors(**given, labels=list("abcdef"))
-    assert list(trace.key_axis.labels) == list("abcdef")
-    assert list(trace.query_axis.labels) == ["0", "1", "2", "3", "4"]
+    assert list(trace.story.key_axis.labels) == list("abcdef")
+    assert list(trace.story.query_axis.labels) == ["0", "1", "2", "3", "4"]
     with pytest.raises(ValueError, match="3 labels for 5 queries and 6 keys"):
         trace_of_tensors(**given, labels=list("abc"))
 
@@ -291,6 +292,6 @@ def test_a_recording_is_told_from_tensors(tmp_path):
 def test_what_a_trace_offers_for_download_can_be_opened_again():
     given = three()
     trace = trace_of_tensors(**given, mask=torch.rand(5, 6) > 0.2)
-    read = read_tensors(trace.to_npz())
+    read = read_tensors(trace_to_npz(trace))
     again = trace_of_tensors(read.query, read.key, read.value, mask=read.mask)
     torch.testing.assert_close(again.weights(1), trace.weights(1))

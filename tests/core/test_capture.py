@@ -41,8 +41,8 @@ def test_weights_and_context_are_those_of_the_first_item():
     query, key, value = tensors()
     trace, output = captured(query, key, value)
     check(trace, query[0] @ key[0].mT / D_K**0.5, output)
-    assert trace.name == "attention.0"
-    assert "first of 2 items" in trace.note
+    assert trace.story.name == "attention.0"
+    assert "first of 2 items" in trace.story.note
 
 
 @pytest.mark.parametrize("shape", [(N_QUERIES, N_KEYS), (BATCH, 1, N_QUERIES, N_KEYS), (1, N_HEADS, 1, N_KEYS)])
@@ -107,17 +107,17 @@ def test_numbers_that_are_not_finite_are_told_with_their_place():
     value[0, 1, 4, :2] = torch.inf
     query[1] = torch.nan
     trace, _ = captured(query, key, value)
-    assert "The key holds NaN: 1 numbers are not finite, the first in head 2 at position 3." in trace.note
-    assert "The value holds infinity: 2 numbers are not finite, the first in head 1 at position 4." in trace.note
-    assert "query" not in trace.note
-    assert "holds" not in captured(*tensors(dtype=torch.float16))[0].note
+    assert "The key holds NaN: 1 numbers are not finite, the first in head 2 at position 3." in trace.story.note
+    assert "The value holds infinity: 2 numbers are not finite, the first in head 1 at position 4." in trace.story.note
+    assert "query" not in trace.story.note
+    assert "holds" not in captured(*tensors(dtype=torch.float16))[0].story.note
 
 
 def test_dropout_is_noted_and_the_weights_are_those_before_it():
     query, key, value = tensors()
     trace, _ = captured(query, key, value, dropout_p=0.5)
     assert trace.dropout == 0.5
-    assert "Dropout of 0.5" in trace.note
+    assert "Dropout of 0.5" in trace.story.note
     assert_close(trace.weights(0).sum(1), torch.ones(N_QUERIES))
 
 
@@ -151,7 +151,7 @@ def test_functions_imported_by_name_and_calls_without_heads_are_seen():
         imported_by_name(query, key, value)
     (trace,) = recording.traces
     assert trace.n_heads == BATCH
-    assert "no dimension for heads" in trace.note
+    assert "no dimension for heads" in trace.story.note
     assert_close(trace.weights(1), (query[1] @ key[1].mT / D_K**0.5).softmax(-1))
 
 
@@ -284,7 +284,11 @@ def test_a_saved_run_comes_back_the_same(tmp_path):
     assert loaded.names == recording.names
     assert loaded.note == "a run"
     for ours, theirs in zip(recording.traces, loaded.traces, strict=True):
-        assert (ours.note, ours.dropout, ours.mechanism) == (theirs.note, theirs.dropout, theirs.mechanism)
+        assert (ours.story.note, ours.dropout, ours.story.mechanism) == (
+            theirs.story.note,
+            theirs.dropout,
+            theirs.story.mechanism,
+        )
         for head in range(N_HEADS):
             assert torch.equal(ours.scores(head), theirs.scores(head))
             assert torch.equal(ours.weights(head), theirs.weights(head))

@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import AttentionTrace, Axis, Intervention
+from attention_core import AttentionTrace, Axis, Intervention, Story
+from attention_core.attention.export import trace_to_code, trace_to_npz
 from attention_core.attention.scores import Cosine, ScaledDot
 
 MASK = torch.ones(5, 7, dtype=torch.bool).tril()
@@ -33,7 +34,7 @@ def make_trace(**more) -> AttentionTrace:
     query, key = (torch.randn(2, n, 3, generator=generator) for n in (5, 7))
     axes = {"query_axis": Axis.numbered("queries", 5), "key_axis": Axis.numbered("keys", 7)}
     value = torch.randn(2, 7, 4, generator=generator)
-    return AttentionTrace(mechanism="a test", query=query, key=key, value=value, **axes, **more)
+    return AttentionTrace(query=query, key=key, value=value, **more, story=Story(mechanism="a test", **axes))
 
 
 def run_scripts(folders) -> list[str]:
@@ -47,8 +48,8 @@ def run_scripts(folders) -> list[str]:
 
 def save(trace: AttentionTrace, folder):
     folder.mkdir()
-    (folder / "trace.npz").write_bytes(trace.to_npz())
-    (folder / "trace.py").write_text(trace.to_code())
+    (folder / "trace.npz").write_bytes(trace_to_npz(trace))
+    (folder / "trace.py").write_text(trace_to_code(trace))
     return folder
 
 
@@ -72,7 +73,7 @@ def test_script_of_the_digit_model_finds_the_same_numbers(tmp_path):
 @pytest.mark.parametrize("name", CASES)
 def test_npz_holds_the_traces_numbers(name):
     trace = make_trace(**CASES[name])
-    with np.load(io.BytesIO(trace.to_npz())) as file:
+    with np.load(io.BytesIO(trace_to_npz(trace))) as file:
         for part in ("query", "key", "value", "log_normaliser"):
             assert_close(torch.from_numpy(file[part]), getattr(trace, part))
         assert_close(torch.from_numpy(file["context"][1]), trace.context(1))

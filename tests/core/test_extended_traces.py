@@ -9,11 +9,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, AttentionTrace, Axis, capture
+from attention_core import UNIFORM, AttentionTrace, Axis, Story, capture
 from attention_core.attention.attend import ROWS_AT_ONCE
 from attention_core.attention.capped import Capped
-from attention_core.attention.recording import from_weights
+from attention_core.attention.export import trace_to_code, trace_to_npz
+from attention_core.attention.keeper import from_weights
 from attention_core.attention.scores import ScaledDot
+from attention_core.attention.steps import step_of, steps_of
 from attention_core.explain.arithmetic import cell_formula, row_table
 
 N_HEADS, N_KEY_HEADS, N_QUERIES, N_KEYS, D_K, D_V = 4, 2, ROWS_AT_ONCE + 3, 11, 3, 5
@@ -22,13 +24,13 @@ N_HEADS, N_KEY_HEADS, N_QUERIES, N_KEYS, D_K, D_V = 4, 2, ROWS_AT_ONCE + 3, 11, 
 def make_trace(n_key_heads=N_KEY_HEADS, dtype=torch.float32, **more) -> AttentionTrace:
     generator = torch.Generator().manual_seed(0)
     return AttentionTrace(
-        mechanism="a test",
         query=torch.randn(N_HEADS, N_QUERIES, D_K, generator=generator).to(dtype),
         key=torch.randn(n_key_heads, N_KEYS, D_K, generator=generator).to(dtype),
         value=torch.randn(n_key_heads, N_KEYS, D_V, generator=generator).to(dtype),
-        query_axis=Axis.numbered("queries", N_QUERIES),
-        key_axis=Axis.numbered("keys", N_KEYS),
         **more,
+        story=Story(
+            mechanism="a test", query_axis=Axis.numbered("queries", N_QUERIES), key_axis=Axis.numbered("keys", N_KEYS)
+        ),
     )
 
 
@@ -43,7 +45,7 @@ def check(trace: AttentionTrace, weights: torch.Tensor) -> None:
         assert_close(trace.weights(head), weights[head])
         assert_close(trace.weights(head, [258, 3], [10, 0]), weights[head][[258, 3]][:, [10, 0]])
         assert_close(trace.context(head), weights[head] @ value[head], atol=1e-5, rtol=1e-4)
-        assert_close(trace.step("weights").value(head), weights[head])
+        assert_close(step_of(trace, "weights").value(head), weights[head])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
@@ -60,8 +62,8 @@ def test_a_bias_is_part_of_the_scores_and_a_step_of_its_own():
     trace = make_trace(bias=bias)
     check(trace, (dots(trace) + bias).softmax(-1))
     assert_close(trace.scores(2), (dots(trace) + bias)[2])
-    assert [step.name for step in trace.steps] == ["scores", "scaled", "bias", "weights", "context"]
-    assert_close(trace.step("scaled").value(2), dots(trace)[2])
+    assert [step.name for step in steps_of(trace)] == ["scores", "scaled", "bias", "weights", "context"]
+    assert_close(step_of(trace, "scaled").value(2), dots(trace)[2])
     assert_close(trace.replace(UNIFORM).weights(0), torch.full((N_QUERIES, N_KEYS), 1 / N_KEYS))
 
 
@@ -71,14 +73,14 @@ def test_a_sink_takes_its_share_of_every_row():
     scores = torch.cat([dots(trace), sinks[:, :, None].expand(-1, N_QUERIES, 1)], -1)
     check(trace, scores.softmax(-1)[..., :-1])
     assert (trace.weights(0).sum(1) < 1).all()
-    assert "sink" in trace.step("weights").code
+    assert "sink" in step_of(trace, "weights").code
 
 
 def test_capped_scores_stay_within_the_cap():
     trace = make_trace(score=Capped(ScaledDot(), 0.5))
     check(trace, ((dots(trace) / 0.5).tanh() * 0.5).softmax(-1))
     assert trace.scores(0).abs().max() <= 0.5
-    assert trace.step("capped").shape == (N_QUERIES, N_KEYS)
+    assert step_of(trace, "capped").shape == (N_QUERIES, N_KEYS)
     with pytest.raises(ValueError, match="cap must be positive"):
         Capped(ScaledDot(), 0.0)
 
@@ -91,18 +93,18 @@ def test_a_causal_trace_needs_no_mask_and_combines_with_one():
     check(alone, dots(alone).masked_fill(~past, -torch.inf).softmax(-1))
     check(both, dots(both).masked_fill(~(past & mask), -torch.inf).softmax(-1))
     assert_close(both.allowed(0, [2, 258], [4, 1]), (past & mask)[[2, 258]][:, [4, 1]])
-    assert "mask" in [step.name for step in alone.steps]
+    assert "mask" in [step.name for step in steps_of(alone)]
 
 
 def test_numbers_and_files_know_the_extensions():
     trace = make_trace(
         dtype=torch.bfloat16, bias=torch.ones(1, 1, N_KEYS), sinks=torch.zeros(N_HEADS, 1), is_causal=True
     )
-    assert cell_formula(trace, trace.step("scaled"), 3, 2, 1)
+    assert cell_formula(trace, step_of(trace, "scaled"), 3, 2, 1)
     assert row_table(trace, 3, 5)["weight"].sum() < 1
-    file = np.load(io.BytesIO(trace.to_npz()))
+    file = np.load(io.BytesIO(trace_to_npz(trace)))
     assert file["key"].shape == (N_HEADS, N_KEYS, D_K)
-    assert "log_normaliser" in trace.to_code()
+    assert "log_normaliser" in trace_to_code(trace)
     weights = np.exp(file["scores"] - file["log_normaliser"][..., None]) * file["mask"]
     assert_close(torch.from_numpy(weights[3]), trace.weights(3))
 
@@ -117,15 +119,23 @@ def test_a_recorded_trace_has_its_vectors_as_steps_and_grouped_heads_share_keys(
         query, key = torch.randn(1, 4, 3, 8), torch.randn(1, 2, 5, 8)
         torch.nn.functional.scaled_dot_product_attention(query, key, key, enable_gqa=True)
     trace = recording.traces[0]
-    assert [step.name for step in trace.steps] == ["query", "key", "value", "scores", "scaled", "weights", "context"]
-    assert_close(trace.step("query").value(3), query[0, 3])
-    assert_close(trace.step("key").value(3, rows=[1, 2], cols=slice(0, 4)), key[0, 1, 1:3, :4])
-    assert "2 heads share these" in trace.step("key").explanation
-    assert "share" not in trace.step("query").explanation
+    assert [step.name for step in steps_of(trace)] == [
+        "query",
+        "key",
+        "value",
+        "scores",
+        "scaled",
+        "weights",
+        "context",
+    ]
+    assert_close(step_of(trace, "query").value(3), query[0, 3])
+    assert_close(step_of(trace, "key").value(3, rows=[1, 2], cols=slice(0, 4)), key[0, 1, 1:3, :4])
+    assert "2 heads share these" in step_of(trace, "key").explanation
+    assert "share" not in step_of(trace, "query").explanation
 
 
 def test_a_trace_of_weights_alone_has_no_other_step():
     weights = torch.rand(2, 3, 3).softmax(-1)
     trace = from_weights(weights, name="encoder.0.self", note="", mechanism="attention")
-    assert [step.name for step in trace.steps] == ["weights"]
-    assert_close(trace.step("weights").value(1), weights[1])
+    assert [step.name for step in steps_of(trace)] == ["weights"]
+    assert_close(step_of(trace, "weights").value(1), weights[1])

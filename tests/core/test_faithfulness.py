@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention_core import UNIFORM, AttentionTrace, Axis
+from attention_core import UNIFORM, AttentionTrace, Axis, Story
 from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
 
 
@@ -54,7 +54,9 @@ def test_attention_that_did_not_move_is_zero_and_disjoint_attention_is_one():
     eye = torch.eye(4)[None] * 200
 
     def attending_to(key):
-        return AttentionTrace(mechanism="a test", query=eye, key=key, value=eye, query_axis=axis, key_axis=axis)
+        return AttentionTrace(
+            query=eye, key=key, value=eye, story=Story(mechanism="a test", query_axis=axis, key_axis=axis)
+        )
 
     here, there = attending_to(eye), attending_to(eye.roll(1, 1))
     assert mean_total_variation(here, here) == 0

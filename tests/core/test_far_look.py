@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from attention_core.attention.recording import from_weights
+from attention_core.attention.keeper import from_weights
 from attention_core.explain.heads import FarLook, far_look
 from attention_core.explain.heads.striking import FAR
 

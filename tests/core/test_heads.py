@@ -12,8 +12,10 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import trace_model
-from attention_core.attention.recording import Recording, from_weights
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.keeper import from_weights
+from attention_core.attention.recording import Recording
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 from attention_core.explain.heads import (
     Look,
     Patches,
@@ -84,7 +86,7 @@ def of_weights(rows, name="encoder.0.self"):
 def test_attentions_are_sorted_by_stack_and_kind_in_the_order_of_layers(bert, t5):
     assert {kind: len(layers) for kind, layers in groups(bert).items()} == {"encoder self": 3}
     assert list(groups(t5)) == ["encoder self", "decoder self", "decoder cross"]
-    assert [trace.name for trace in groups(t5)["decoder cross"]] == ["decoder.0.cross", "decoder.1.cross"]
+    assert [trace.story.name for trace in groups(t5)["decoder cross"]] == ["decoder.0.cross", "decoder.1.cross"]
 
 
 def test_towers_and_lengths_stay_apart_and_names_that_tell_nothing_are_kept():
@@ -172,13 +174,11 @@ def test_queries_that_see_nothing_and_shares_kept_by_a_sink_are_no_weights():
     axis = Axis.numbered("positions", 3)
     mask = torch.tensor([[[False, False, False], [True, True, False], [True, True, True]]])
     trace = AttentionTrace(
-        mechanism="toy",
         query=torch.zeros(1, 3, 2),
         key=torch.zeros(1, 3, 2),
         value=torch.ones(1, 3, 2),
-        query_axis=axis,
-        key_axis=axis,
         mask=mask,
+        story=Story(mechanism="toy", query_axis=axis, key_axis=axis),
     )
     summary = summarise(trace)
     assert summary.entropy == pytest.approx((1 + math.log2(3)) / 2, abs=1e-6)

@@ -7,6 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, Intervention, load
+from attention_core.attention.steps import step_of, steps_of
 from attention_core.models import build
 
 
@@ -40,9 +41,9 @@ def test_edit_changes_context_features_and_answer_but_not_queries(model, image, 
         untraced = model(image[None], intervention=intervention)
     before, after = plain.traces[0], edited.traces[0]
     for name in ("pixels", "embedding", "query", "key", "value"):
-        assert_close(before.step(name).value(), after.step(name).value())
+        assert_close(step_of(before, name).value(), step_of(after, name).value())
     for name in ("context", "relative", "ffn", "class"):
-        assert not torch.allclose(before.step(name).value(), after.step(name).value(), atol=1e-6), name
+        assert not torch.allclose(step_of(before, name).value(), step_of(after, name).value(), atol=1e-6), name
     assert not torch.allclose(plain.logits, edited.logits, atol=1e-6)
     assert_close(edited.logits, untraced.logits, atol=1e-4, rtol=1e-4)
 
@@ -64,13 +65,13 @@ def test_traced_call_gives_the_same_logits_as_an_untraced_one(model, side):
 
 
 def test_models_steps_lead_from_pixels_to_the_class(model, image):
-    names = [step.name for step in model.trace(image).steps]
+    names = [step.name for step in steps_of(model.trace(image))]
     wanted = ["pixels", "embedding", "query", "key", "value", "scores", "scaled", "weights", "context", "ffn", "class"]
     assert [name for name in names if name in wanted] == wanted
 
 
 def test_every_step_of_the_model_explains_itself(model, image):
-    steps = model.trace(image).steps
+    steps = steps_of(model.trace(image))
     assert len({step.name for step in steps}) == len(steps)
     for step in steps:
         assert tuple(step.value().shape) == step.shape
@@ -81,7 +82,7 @@ def test_every_step_of_the_model_explains_itself(model, image):
 def test_last_step_is_the_answer(model, image):
     with torch.inference_mode():
         prediction = model(image[None], trace=True)
-    assert_close(prediction.traces[0].steps[-1].value()[0], prediction.logits.softmax(-1)[0])
+    assert_close(steps_of(prediction.traces[0])[-1].value()[0], prediction.logits.softmax(-1)[0])
 
 
 @pytest.mark.parametrize("shape", [(28, 28), (1, 27, 28), (1, 20, 20), (1, 1, 28, 28)])

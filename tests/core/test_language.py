@@ -129,7 +129,7 @@ def test_a_text_that_grew_is_the_text_run_at_once(family, n_prompt, pretrained):
     assert growing.bits[2] == pytest.approx(
         -growing.logits_at(2).log_softmax(0)[text[3]].item() / math.log(2), abs=1e-4
     )
-    assert list(growing.recording.traces[-1].query_axis.labels) == list(growing.tokens)
+    assert list(growing.recording.traces[-1].story.query_axis.labels) == list(growing.tokens)
 
 
 def test_each_step_computes_one_query_and_a_window_forgets(pretrained):
@@ -224,8 +224,8 @@ def test_a_decoder_that_compares_other_things_than_tokens_numbers_them(tokenizer
     model = hf.ProphetNetForConditionalGeneration(streams).eval()
     growing = grow(begin(Pretrained("streams", Kind.ENCODER_DECODER, model, tokenizer), PROMPT, SOURCE), 9)
     assert not growing.uses_cache
-    assert len(growing.recording.traces[0].query_axis) == 6
-    assert {len(trace.query_axis) for trace in growing.recording.traces} == {6, 18}
+    assert len(growing.recording.traces[0].story.query_axis) == 6
+    assert {len(trace.story.query_axis) for trace in growing.recording.traces} == {6, 18}
 
 
 def test_a_text_ends_where_the_model_does(pretrained, tokenizer):

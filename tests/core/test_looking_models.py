@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from attention_core.attention.interventions import UNIFORM, Intervention
+from attention_core.attention.steps import step_of
 from attention_core.data.questions import ANSWERS, numbers_of, padded, words_of
 from attention_core.models import build
 from attention_core.models.digit_reader import END
@@ -54,12 +55,12 @@ def test_the_mask_s_trace_equals_the_forward_pass_and_its_steps_follow_from_each
     trace = mask.trace(pictures[0])
     are_shares(looked.weights)
     torch.testing.assert_close(trace.weights()[0], looked.weights[0, 0])
-    features, query = trace.step("key").value(), trace.step("query").value()
-    torch.testing.assert_close(trace.step("scores").value(), query @ features.T)
+    features, query = step_of(trace, "key").value(), step_of(trace, "query").value()
+    torch.testing.assert_close(step_of(trace, "scores").value(), query @ features.T)
     torch.testing.assert_close(trace.context(), trace.weights() @ features, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(trace.step("output").value()[0], looked.logits[0].softmax(-1))
+    torch.testing.assert_close(step_of(trace, "output").value()[0], looked.logits[0].softmax(-1))
     torch.testing.assert_close(mask.classify(trace.context())[0], looked.logits[0], rtol=1e-4, atol=1e-5)
-    assert trace.key_axis.grid == mask.grid == (15, 15)
+    assert trace.story.key_axis.grid == mask.grid == (15, 15)
 
 
 def test_the_mask_is_a_1_x_1_convolution_with_the_query_as_its_weights(mask):
@@ -87,7 +88,7 @@ def test_reading_and_the_forward_pass_look_at_the_same_places(reader):
     n = min(4, len(reading.probabilities))
     torch.testing.assert_close(reading.trace.weights()[:n], looked.weights[0, :n])
     torch.testing.assert_close(reading.probabilities[:n], looked.logits[0, :n].softmax(-1))
-    torch.testing.assert_close(reading.trace.step("query").value(), reading.states[:-1])
+    torch.testing.assert_close(step_of(reading.trace, "query").value(), reading.states[:-1])
     assert len(reading.states) == len(reading.probabilities) + 1
 
 
@@ -134,8 +135,8 @@ def test_the_question_s_traces_equal_the_forward_pass(answerer, scoring):
                 answered.looks[look].weights()[0], looked.weights[place, look], rtol=1e-4, atol=1e-6
             )
             are_shares(answered.words[look].weights())
-            assert list(answered.words[look].key_axis.labels) == word
-        assert answered.looks[1].step("output").shape == (1, len(ANSWERS))
+            assert list(answered.words[look].story.key_axis.labels) == word
+        assert step_of(answered.looks[1], "output").shape == (1, len(ANSWERS))
 
 
 def test_padding_changes_no_answer_and_questions_do_not_see_each_other(answerer):
@@ -151,7 +152,7 @@ def test_the_empty_key_s_weight_falls_as_more_regions_match(answerer):
     empty = trace.weights()[0, -1]
     fewer = trace.replace(Intervention(blocked_keys=tuple(range(200)))).weights()[0, -1]
     assert fewer > empty
-    assert trace.key_axis.labels[-1] == "nothing"
+    assert trace.story.key_axis.labels[-1] == "nothing"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.attention.export import trace_to_code, trace_to_npz
+from attention_core.attention.steps import step_of
 from attention_core.explain.arithmetic import cell_formula
 from attention_core.topics.lookup.ngrams import WIDTH, embed, ngrams, place_of, plain, shared_runs
 from attention_core.topics.lookup.recall import fit_for_recall, garble, recall_among_noise
@@ -93,7 +95,7 @@ def test_soft_look_up_among_texts(keys, queries, temperature, seed):
     trace = soft_lookup(Records(tuple(keys), tuple(values.tolist())), queries, temperature)
     cosines = np.stack([vector_by_hand(one) for one in queries]) @ np.stack([vector_by_hand(one) for one in keys]).T
     expected = softmax(cosines / temperature)
-    np.testing.assert_allclose(trace.step("scores").value().numpy(), cosines, atol=1e-10)
+    np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), cosines, atol=1e-10)
     np.testing.assert_allclose(trace.weights().numpy(), expected, atol=1e-10)
     np.testing.assert_allclose(trace.context()[:, 0].numpy(), expected @ values, atol=1e-10)
 
@@ -111,9 +113,12 @@ def test_soft_look_up_among_numbers_is_the_regression_of_nadaraya_and_watson(key
     expected = softmax(-(distance**2) / (2 * width**2))
     np.testing.assert_allclose(trace.weights().numpy(), expected, atol=1e-10)
     np.testing.assert_allclose(trace.context()[:, 0].numpy(), expected @ values, atol=1e-10)
-    np.testing.assert_allclose(trace.step("scores").value().numpy(), -0.5 * distance**2, atol=1e-10)
+    np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), -0.5 * distance**2, atol=1e-10)
     np.testing.assert_allclose(
-        trace.step("scaled").value().numpy(), trace.scores().numpy(), atol=1e-10, err_msg="the last stage is the score"
+        step_of(trace, "scaled").value().numpy(),
+        trace.scores().numpy(),
+        atol=1e-10,
+        err_msg="the last stage is the score",
     )
 
 
@@ -176,8 +181,8 @@ def test_many_long_keys_are_bounded_before_noise_is_drawn():
 
 def test_numbers_of_a_cell_are_those_of_the_trace():
     trace = soft_lookup(Records((1.0, 2.5), (3.0, 4.0)), [2.0], 0.16)
-    assert cell_formula(trace, trace.step("scores"), 0, 0, 0).endswith("(2 - 1)^2 = -0.5")
-    assert cell_formula(trace, trace.step("scaled"), 0, 0, 1).endswith(f"= {float(trace.scores()[0, 1]):.3g}")
+    assert cell_formula(trace, step_of(trace, "scores"), 0, 0, 0).endswith("(2 - 1)^2 = -0.5")
+    assert cell_formula(trace, step_of(trace, "scaled"), 0, 0, 1).endswith(f"= {float(trace.scores()[0, 1]):.3g}")
 
 
 @pytest.mark.parametrize(
@@ -191,10 +196,10 @@ def test_wrong_queries_and_temperatures_are_refused_in_words(queries, temperatur
 
 def test_exported_script_recomputes_the_look_up(tmp_path):
     trace = soft_lookup(Records((1.0, 2.0, 4.0), (1.0, 0.0, 5.0)), [1.4], 0.25)
-    arrays = np.load(_write(tmp_path / "trace.npz", trace.to_npz()))
+    arrays = np.load(_write(tmp_path / "trace.npz", trace_to_npz(trace)))
     weights = softmax(arrays["scores"][0])
     np.testing.assert_allclose(weights @ arrays["value"][0], arrays["context"][0], atol=1e-10)
-    assert "nearness" in trace.to_code()
+    assert "nearness" in trace_to_code(trace)
 
 
 def _write(path, content):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from attention_core.attention.interventions import UNIFORM
 from attention_core.attention.simplicial import pair_weights
+from attention_core.attention.steps import step_of, steps_of
 from attention_core.data.match3 import (
     MODULUS,
     PRESETS,
@@ -81,7 +82,7 @@ def test_without_its_attention_the_head_over_pairs_knows_nothing():
 def test_the_head_over_pairs_answers_every_preset_and_looks_at_the_matching_pairs(preset):
     numbers = list(PRESETS[preset].numbers)
     trace = load(HEADS[0], "cpu").trace(numbers)
-    said = (trace.step("answer").value()[:, 1] > 0.5).tolist()
+    said = (step_of(trace, "answer").value()[:, 1] > 0.5).tolist()
     assert said == by_hand(numbers)
     for place in range(len(numbers)):
         weights = pair_weights(trace, place)
@@ -99,7 +100,7 @@ def test_a_traced_call_answers_as_an_untraced_one_and_the_trace_recombines(name)
     torch.testing.assert_close(plain.logits, traced.logits)
     trace = traced.traces[0]
     torch.testing.assert_close(trace.weights() @ trace.value[0], trace.context(), atol=1e-4, rtol=1e-4)
-    for step in trace.steps:
+    for step in steps_of(trace):
         assert tuple(step.value().shape) == step.shape
 
 

@@ -216,7 +216,7 @@ def test_families_that_bypass_it_give_the_weights_they_hand_out(name):
     check(recording.traces, handed_out(asked(eager, inputs)))
     assert recording.names == names
     assert "bypasses" in recording.note
-    assert all("weights only" in trace.note for trace in recording.traces)
+    assert all("weights only" in trace.story.note for trace in recording.traces)
 
 
 @pytest.mark.parametrize("name", ["CLIP", "Siglip", "Blip"])
@@ -262,7 +262,7 @@ def test_windows_are_told():
     model, eager = models("Swin", sizes)
     inputs = {"pixel_values": torch.randn(2, 3, 32, 32, generator=GENERATOR)}
     recording = trace_model(model, **inputs)
-    assert "first of 8 parts of the batch, such as windows" in recording.traces[0].note
+    assert "first of 8 parts of the batch, such as windows" in recording.traces[0].story.note
     check(recording.traces[1:], [asked(eager, inputs).attentions[0][0]])  # each stage hands out its last layer only
 
 
@@ -287,7 +287,7 @@ def test_scores_that_are_handed_out_as_weights_are_not_taken_for_them():
     model, eager = models("SqueezeBert", {**SIZES, "embedding_size": 32})
     recording = trace_model(model, **TEXT)
     check(recording.traces, [scores.softmax(-1) for scores in handed_out(asked(eager, TEXT))])
-    assert "handed out its scores" in recording.traces[0].note
+    assert "handed out its scores" in recording.traces[0].story.note
 
 
 def test_a_layer_that_attends_twice_has_one_number():

@@ -85,7 +85,7 @@ def test_a_run_has_the_weights_of_the_model_itself_and_tokens_on_its_axes(minilm
     assert done.special == {0, 10, 15}
     assert prepared.inputs["token_type_ids"][0].tolist() == [0] * 11 + [1] * 5
     assert len(done.recording) == 6
-    assert all(tuple(trace.query_axis.labels) == done.tokens for trace in done.recording.traces)
+    assert all(tuple(trace.story.query_axis.labels) == done.tokens for trace in done.recording.traces)
     with torch.no_grad():
         expected = minilm.model(**prepared.inputs)[0][0]
     assert_close(done.hidden, expected, atol=1e-5, rtol=1e-5)
@@ -107,7 +107,7 @@ def test_each_kind_of_model_runs_with_its_own_axes_and_outputs(models, picture):
     assert vision.logits.shape == (1, 2)
     assert (vision.patch_grid, vision.n_prefix, vision.special) == ((4, 4), 1, {0})
     assert vision.tokens[:3] == ("[CLS]", "row 1, column 1", "row 1, column 2")
-    assert tuple(vision.recording.traces[0].key_axis.labels) == vision.tokens
+    assert tuple(vision.recording.traces[0].story.key_axis.labels) == vision.tokens
 
 
 def test_an_encoder_decoder_is_given_a_target_or_writes_one(models):
@@ -120,7 +120,7 @@ def test_an_encoder_decoder_is_given_a_target_or_writes_one(models):
     sides["decoder.1.cross"] = (given.target_tokens, given.tokens)
     for name, (rows, columns) in sides.items():
         trace = given.recording[name]
-        assert (tuple(trace.query_axis.labels), tuple(trace.key_axis.labels)) == (rows, columns)
+        assert (tuple(trace.story.query_axis.labels), tuple(trace.story.key_axis.labels)) == (rows, columns)
     written = text_inputs(t5, TEXT)
     assert 1 < len(written.target_tokens) <= 66
     assert "writes itself" in written.notes[0]
@@ -141,7 +141,7 @@ def test_the_end_that_a_model_writes_is_not_given_to_its_decoder(folders):
 def test_any_characters_become_tokens_that_can_be_shown(models, text):
     for kind in (Kind.ENCODER, Kind.DECODER, Kind.ENCODER_DECODER):
         done = run(models[kind], text_inputs(models[kind], text, pair=text, target="x"))
-        assert all(trace.n_queries == len(trace.query_axis) for trace in done.recording.traces)
+        assert all(trace.n_queries == len(trace.story.query_axis) for trace in done.recording.traces)
         assert all(token and token.isprintable() for token in done.tokens if "‍" not in token)
 
 
@@ -246,8 +246,8 @@ def test_what_stands_around_the_patches_is_told_from_them(case, picture, tmp_pat
     assert list(done.tokens[: len(before)]) == before
     assert list(done.tokens[len(before) + 16 :]) == behind
     assert done.special == {*range(len(before)), *range(len(before) + 16, len(done.tokens))}
-    assert len(done.recording.traces[0].query_axis) == done.recording.traces[0].n_queries == len(done.tokens)
-    assert tuple(done.recording.traces[0].key_axis.labels) == done.tokens
+    assert len(done.recording.traces[0].story.query_axis) == done.recording.traces[0].n_queries == len(done.tokens)
+    assert tuple(done.recording.traces[0].story.key_axis.labels) == done.tokens
     changed = pixels.copy()
     changed[12:, :4] += 90  # the patch at the bottom left, position 12 of 16
     after = run(model, picture_inputs(model, changed)).recording.traces[0]
@@ -277,7 +277,7 @@ def test_positions_that_are_not_patches_of_one_grid_are_numbered(picture, tmp_pa
     model = load_pretrained(tmp_path)
     done = run(model, picture_inputs(model, picture))
     assert done.patch_grid is None
-    assert done.recording.traces[0].query_axis.labels[:2] == ("0", "1")
+    assert done.recording.traces[0].story.query_axis.labels[:2] == ("0", "1")
     assert "numbered" in done.notes[-1]
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.attention.attend import attend
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 from attention_core.topics.scoring.compare import SCORE_NAMES, seven_scores
 
 TOLERANCE = 1e-10
@@ -61,14 +62,14 @@ def test_weights_and_context_of_every_head_agree(name, n_heads, n_queries, n_key
     score = seven_scores({key: torch.from_numpy(value) for key, value in p.items()})[name]
     query, key, value, allowed = (torch.from_numpy(array) for array in (q, k, v, mask))
     trace = AttentionTrace(
-        mechanism=name,
         query=query,
         key=key,
         value=value,
-        query_axis=Axis.numbered("queries", n_queries),
-        key_axis=Axis.numbered("keys", n_keys),
         score=score,
         mask=allowed,
+        story=Story(
+            mechanism=name, query_axis=Axis.numbered("queries", n_queries), key_axis=Axis.numbered("keys", n_keys)
+        ),
     )
     context = attend(query[None], key[None], value[None], score=score, mask=allowed[None]).context[0]
     for head in range(n_heads):

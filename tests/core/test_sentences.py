@@ -11,6 +11,7 @@ from torch.testing import assert_close
 
 from attention_core.attention.attend import attend
 from attention_core.attention.interventions import Intervention
+from attention_core.attention.steps import step_of
 from attention_core.data.mnist import DataError
 from attention_core.data.polarity import read_reviews, split_reviews
 from attention_core.data.review_pieces import N_COLUMNS, PAD, UNKNOWN, frequent_words, review_words
@@ -159,7 +160,7 @@ def test_trace_reproduces_the_answer_and_padding_changes_nothing(name):
             assert_close(weights.sum(), torch.tensor(1.0))
             assert_close(weights @ trace.value[0], trace.context())
             assert_close(model.answer(trace.context()).softmax(-1), alone.softmax(-1)[None])
-            assert_close(trace.step("answer").value(), alone.softmax(-1)[None])
+            assert_close(step_of(trace, "answer").value(), alone.softmax(-1)[None])
 
 
 def test_attention_over_padding_is_exactly_zero():

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, AttentionTrace, Axis, Intervention
+from attention_core import UNIFORM, AttentionTrace, Axis, Intervention, Story
 from attention_core.attention.attend import ROWS_AT_ONCE
+from attention_core.attention.export import trace_to_frame
 from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot
+from attention_core.attention.steps import step_of, steps_of
 
 N_HEADS, D_K, D_V = 2, 3, 5
 
@@ -35,13 +37,13 @@ def scoring_functions(n_keys: int):
 def make_trace(n_queries=11, n_keys=13, seed=0, **more) -> AttentionTrace:
     generator = torch.Generator().manual_seed(seed)
     return AttentionTrace(
-        mechanism="a test",
         query=torch.randn(N_HEADS, n_queries, D_K, generator=generator),
         key=torch.randn(N_HEADS, n_keys, D_K, generator=generator),
         value=torch.randn(N_HEADS, n_keys, D_V, generator=generator),
-        query_axis=Axis.numbered("queries", n_queries),
-        key_axis=Axis.numbered("keys", n_keys),
         **more,
+        story=Story(
+            mechanism="a test", query_axis=Axis.numbered("queries", n_queries), key_axis=Axis.numbered("keys", n_keys)
+        ),
     )
 
 
@@ -173,39 +175,42 @@ def test_summary_never_holds_the_whole_matrix(monkeypatch):
 
 
 def test_steps_come_in_reading_order_and_name_the_mask_only_where_there_is_one():
-    assert [step.name for step in make_trace().steps] == ["scores", "scaled", "weights", "context"]
+    assert [step.name for step in steps_of(make_trace())] == ["scores", "scaled", "weights", "context"]
     masked = make_trace(mask=torch.ones(11, 13, dtype=torch.bool).tril())
-    assert [step.name for step in masked.steps] == ["scores", "scaled", "mask", "weights", "context"]
-    assert (masked.step("mask").value(0)[0, 1:] == -math.inf).all()
+    assert [step.name for step in steps_of(masked)] == ["scores", "scaled", "mask", "weights", "context"]
+    assert (step_of(masked, "mask").value(0)[0, 1:] == -math.inf).all()
 
 
 def test_each_steps_shape_is_that_of_its_matrix():
     trace = make_trace(mask=torch.ones(11, 13, dtype=torch.bool).tril())
-    for step in trace.steps:
+    for step in steps_of(trace):
         assert tuple(step.value(1).shape) == step.shape
         assert_close(step.value(1, [3, 1], [0, 2]), step.value(1)[[3, 1]][:, [0, 2]])
 
 
 def test_scaled_step_is_the_raw_step_over_the_root_of_d_k():
     trace = make_trace()
-    assert_close(trace.step("scaled").value(0), trace.step("scores").value(0) / math.sqrt(D_K))
+    assert_close(step_of(trace, "scaled").value(0), step_of(trace, "scores").value(0) / math.sqrt(D_K))
 
 
 def test_step_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(KeyError, match=r"no step 'nonsense', there are \['scores'"):
-        make_trace().step("nonsense")
+        step_of(make_trace(), "nonsense")
 
 
 def test_shapes_and_axes_that_do_not_fit_are_refused():
     query, key, value = torch.zeros(1, 5, 3), torch.zeros(1, 7, 3), torch.zeros(1, 7, 4)
     axes = {"query_axis": Axis.numbered("queries", 5), "key_axis": Axis.numbered("keys", 7)}
     with pytest.raises(ValueError, match=r"query must be \(n_heads, n, d\)"):
-        AttentionTrace(mechanism="a test", query=query[0], key=key, value=value, **axes)
+        AttentionTrace(query=query[0], key=key, value=value, story=Story(mechanism="a test", **axes))
     with pytest.raises(ValueError, match="the same n_heads"):
-        AttentionTrace(mechanism="a test", query=query, key=key, value=value[:, 1:], **axes)
+        AttentionTrace(query=query, key=key, value=value[:, 1:], story=Story(mechanism="a test", **axes))
     with pytest.raises(ValueError, match="5 query labels for 5 queries, 6 key labels for 7 keys"):
         AttentionTrace(
-            mechanism="a test", query=query, key=key, value=value, **axes | {"key_axis": Axis.numbered("keys", 6)}
+            query=query,
+            key=key,
+            value=value,
+            story=Story(mechanism="a test", **axes | {"key_axis": Axis.numbered("keys", 6)}),
         )
     with pytest.raises(ValueError, match=r"grid \(2, 3\) has 6 cells for 7 labels"):
         Axis("keys", list("abcdefg"), (2, 3))
@@ -226,16 +231,18 @@ def test_weights_equal_torchs_own_weights_head_by_head():
         projected = F.linear(x, layer.in_proj_weight, layer.in_proj_bias)[0]
     query, key, value = (part.reshape(5, 2, 3).transpose(0, 1) for part in projected.chunk(3, -1))
     axis = Axis.numbered("tokens", 5)
-    trace = AttentionTrace(mechanism="a test", query=query, key=key, value=value, query_axis=axis, key_axis=axis)
+    trace = AttentionTrace(
+        query=query, key=key, value=value, story=Story(mechanism="a test", query_axis=axis, key_axis=axis)
+    )
     for head in range(2):
         assert_close(trace.weights(head), expected[0, head])
 
 
 def test_frame_has_one_row_per_cell_of_the_tile():
     trace = make_trace()
-    frame = trace.to_frame(1, rows=[4, 2], cols=slice(0, 3))
+    frame = trace_to_frame(trace, 1, rows=[4, 2], cols=slice(0, 3))
     assert frame.shape == (6, 6)
     cell = frame[(frame["query"] == 2) & (frame["key"] == 1)].iloc[0]
     assert cell["weight"] == pytest.approx(float(trace.weights(1)[2, 1]))
     assert cell["score"] == pytest.approx(float(trace.scores(1)[2, 1]))
-    assert np.isclose(trace.to_frame(0).groupby("query")["weight"].sum(), 1).all()
+    assert np.isclose(trace_to_frame(trace, 0).groupby("query")["weight"].sum(), 1).all()

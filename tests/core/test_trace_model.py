@@ -129,7 +129,7 @@ def test_weights_are_those_of_the_written_out_attention(family):
     check(recording, expected(case))
     assert recording.names == case[3]
     assert not recording.note
-    assert all("first of 2 items" in trace.note for trace in recording.traces)
+    assert all("first of 2 items" in trace.story.note for trace in recording.traces)
     assert all(trace.key.shape[-1] > 0 for trace in recording.traces)
 
 

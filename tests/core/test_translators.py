@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attention_core.attention.interventions import Intervention
+from attention_core.attention.steps import step_of
 from attention_core.data.pieces import END, START, pieces
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build
 from attention_core.models.beam_search import beam_search, greedy
@@ -72,11 +73,11 @@ def test_the_steps_of_a_recurrent_translator_lead_to_its_output_distribution():
     model.requires_grad_(False)
     source, made = read_source(SENTENCE), finished()
     trace = explain(model, source, made)
-    states, context = trace.step("query").value(), trace.step("context").value()
+    states, context = step_of(trace, "query").value(), step_of(trace, "context").value()
     features = (torch.cat((states, context), 1) @ model.read_out.weight.T + model.read_out.bias).tanh()
-    torch.testing.assert_close(trace.step("read_out").value(), features)
+    torch.testing.assert_close(step_of(trace, "read_out").value(), features)
     probabilities = (features @ model.embedding.weight.T + model.output_bias).softmax(1)
-    shown = trace.step("output")
+    shown = step_of(trace, "output")
     for place, label in enumerate(shown.col_axis.labels):  # "la" may be a word or the end of one
         texts = (label, f"▁{label}", "</s>" if label == "end" else label)
         columns = [n for n in range(8000) if pieces().text(n) in texts]
@@ -163,7 +164,7 @@ def test_blocking_a_key_changes_what_follows():
     source, made = read_source(SENTENCE), finished()
     plain, edited = explain(model, source, made), explain(model, source, made, Intervention(blocked_keys=(1,)))
     assert (edited.weights()[:, 1] == 0).all()
-    assert not torch.allclose(plain.step("read_out").value(), edited.step("read_out").value())
+    assert not torch.allclose(step_of(plain, "read_out").value(), step_of(edited, "read_out").value())
 
 
 def test_without_attention_there_is_one_key_and_the_mean_gives_all_states_the_same_weight():

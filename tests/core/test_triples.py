@@ -18,7 +18,8 @@ from attention_core.attention.simplicial import (
     pairs_of_others,
     simplicial_attend,
 )
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 
 sizes = st.integers(1, 7)
 
@@ -73,13 +74,11 @@ def test_slices_of_a_trace_are_the_weights_and_scores_of_one_query():
     mask = source.random((3, 4, 4)) < 0.7
     single = Axis.numbered("others", 4)
     trace = AttentionTrace(
-        mechanism="triples",
         query=torch.from_numpy(query)[None],
         key=pair_products(*torch.from_numpy(keys))[None],
         value=pair_products(*torch.from_numpy(values))[None],
-        query_axis=Axis.numbered("numbers", 3),
-        key_axis=pair_axis(single),
         mask=torch.from_numpy(mask).flatten(1)[None],
+        story=Story(mechanism="triples", query_axis=Axis.numbered("numbers", 3), key_axis=pair_axis(single)),
     )
     context, weights = in_numpy(query, keys, values, mask)
     np.testing.assert_allclose(trace.context().numpy(), context, atol=1e-10)
@@ -89,13 +88,15 @@ def test_slices_of_a_trace_are_the_weights_and_scores_of_one_query():
         assert (np.isfinite(scores) == mask[place]).all()
         expected = np.einsum("h,jh,kh->jk", query[place], *keys) / np.sqrt(5)
         np.testing.assert_allclose(scores[mask[place]], expected[mask[place]], atol=1e-10)
-    assert trace.key_axis.labels[4 * 2 + 3] == "(2, 3)"
+    assert trace.story.key_axis.labels[4 * 2 + 3] == "(2, 3)"
 
 
 def test_pairs_of_single_keys_are_refused_where_there_are_none():
     axis = Axis.numbered("others", 4)
     part = torch.randn(1, 4, 5)
-    trace = AttentionTrace(mechanism="singles", query=part, key=part, value=part, query_axis=axis, key_axis=axis)
+    trace = AttentionTrace(
+        query=part, key=part, value=part, story=Story(mechanism="singles", query_axis=axis, key_axis=axis)
+    )
     with pytest.raises(ValueError, match="not pairs"):
         pair_weights(trace, 0)
 

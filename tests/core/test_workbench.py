@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import (
     MASKS,
     PRESETS,
@@ -113,19 +114,19 @@ def test_every_step_agrees_with_plain_numpy_to_ten_digits(problem):
     for head in range(heads):
         for name, whole in (("query", query), ("key", key), ("value", value)):
             part = np.split(whole, heads, axis=1)[head]
-            np.testing.assert_allclose(trace.step(name).value(head).numpy(), part, **EXACT)
+            np.testing.assert_allclose(step_of(trace, name).value(head).numpy(), part, **EXACT)
         raw, scaled = scores[head]
-        np.testing.assert_allclose(trace.step("scores").value(head).numpy(), raw, **EXACT)
+        np.testing.assert_allclose(step_of(trace, "scores").value(head).numpy(), raw, **EXACT)
         np.testing.assert_allclose(trace.scores(head).numpy(), scaled, **EXACT)
         if problem.settings.mask != "none":
             expected = np.where(allowed, scaled, -np.inf)
-            np.testing.assert_allclose(trace.step("mask").value(head).numpy(), expected, **EXACT)
+            np.testing.assert_allclose(step_of(trace, "mask").value(head).numpy(), expected, **EXACT)
         np.testing.assert_allclose(trace.weights(head).numpy(), weights[head], **EXACT)
         np.testing.assert_allclose(trace.context(head).numpy(), contexts[head], **EXACT)
     if problem.mode != Mode.DIRECT:
         output = np.hstack(contexts) @ problem.tables["W_O"]
-        np.testing.assert_allclose(trace.step("output").value().numpy(), output, **EXACT)
-        np.testing.assert_allclose(trace.step("residual").value().numpy(), problem.tables["X"] + output, **EXACT)
+        np.testing.assert_allclose(step_of(trace, "output").value().numpy(), output, **EXACT)
+        np.testing.assert_allclose(step_of(trace, "residual").value().numpy(), problem.tables["X"] + output, **EXACT)
 
 
 @given(problems())
@@ -135,13 +136,13 @@ def test_rows_sum_to_one_or_are_zero_and_named(problem):
     for head in range(trace.n_heads):
         np.testing.assert_allclose(trace.weights(head).sum(1).numpy(), sees.astype(float), **EXACT)
     assert trace.blind_queries == np.flatnonzero(~sees).tolist()
-    assert not trace.step("context").value().isnan().any()
+    assert not step_of(trace, "context").value().isnan().any()
 
 
 @given(problems(), st.integers(0, 31), st.integers(0, 31))
 def test_a_tile_of_a_step_is_part_of_the_whole(problem, row, column):
     trace = trace_of(problem)
-    for step in trace.steps:
+    for step in steps_of(trace):
         place = row % step.shape[0], column % step.shape[1]
         tile = float(step.value(0, [place[0]], [place[1]]))
         assert tile == pytest.approx(float(step.value(0)[place]), abs=1e-12)
@@ -150,7 +151,7 @@ def test_a_tile_of_a_step_is_part_of_the_whole(problem, row, column):
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_can_be_computed_and_opens_on_a_step_that_it_has(name):
     preset = PRESETS[name]
-    assert preset.step in [step.name for step in trace_of(preset.problem()).steps]
+    assert preset.step in [step.name for step in steps_of(trace_of(preset.problem()))]
     assert len(preset.line) > 40
 
 
@@ -177,7 +178,7 @@ def test_a_value_that_nobody_reads_may_be_anything():
 
 def test_without_projections_scores_are_symmetric_and_with_them_they_are_not():
     trace = trace_of(PRESETS["projections"].problem())
-    scores = trace.step("scores").value()
+    scores = step_of(trace, "scores").value()
     inputs = PRESETS["projections"].problem().tables["X"]
     assert np.array_equal(inputs @ inputs.T, (inputs @ inputs.T).T)
     assert not np.array_equal(scores.numpy(), scores.T.numpy())
@@ -278,7 +279,7 @@ def test_three_pixels_keep_the_scores_that_they_have_among_all():
     places = spread_positions(random.random((28, 28)))
     trace = trace_of(pixel_problem(query, key, value, places))
     whole = (query @ key.T)[np.ix_(places, places)]
-    np.testing.assert_allclose(trace.step("scores").value().numpy(), whole, atol=5e-3)
+    np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), whole, atol=5e-3)
 
 
 def test_a_problem_comes_back_from_the_session_unchanged():

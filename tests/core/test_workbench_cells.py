@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, SCORINGS, Problem, Settings, trace_of
 from attention_core.topics.vectors.cells import cell_arithmetic
 from attention_core.topics.vectors.softmax import softmax_parts
@@ -18,7 +19,7 @@ def test_products_sum_to_the_cell(name, scoring):
     start = PRESETS[name].problem()
     problem = Problem(start.mode, start.tables, start.labels, Settings(scoring=scoring, mask=start.settings.mask))
     trace = trace_of(problem)
-    for step in trace.steps:
+    for step in steps_of(trace):
         for row in range(step.shape[0]):
             for column in range(step.shape[1]):
                 made = cell_arithmetic(problem, trace, step, 0, row, column)
@@ -37,16 +38,16 @@ def test_the_second_head_reads_its_own_columns_of_the_projection():
     start = PRESETS["pairs"].problem()
     problem = Problem(start.mode, start.tables, settings=Settings(n_heads=2))
     trace = trace_of(problem)
-    made = cell_arithmetic(problem, trace, trace.step("query"), 1, 0, 0)
+    made = cell_arithmetic(problem, trace, step_of(trace, "query"), 1, 0, 0)
     assert "column 2 of W_Q" in made.headline
-    assert made.total == pytest.approx(float(trace.step("query").value(1)[0, 0]))
+    assert made.total == pytest.approx(float(step_of(trace, "query").value(1)[0, 0]))
 
 
 def test_a_query_that_sees_nothing_is_said_to_have_no_softmax():
     start = PRESETS["pairs"].problem()
     problem = Problem(start.mode, start.tables, settings=Settings(mask="drawn"), drawn=np.zeros((3, 3), dtype=bool))
     trace = trace_of(problem)
-    made = cell_arithmetic(problem, trace, trace.step("weights"), 0, 0, 0)
+    made = cell_arithmetic(problem, trace, step_of(trace, "weights"), 0, 0, 0)
     assert "no key" in made.headline
     assert made.value == 0
     assert trace.blind_queries == [0, 1, 2]
@@ -56,7 +57,7 @@ def test_a_cell_that_is_not_there_is_refused():
     problem = PRESETS["pairs"].problem()
     trace = trace_of(problem)
     with pytest.raises(IndexError, match="3 x 3"):
-        cell_arithmetic(problem, trace, trace.step("scores"), 0, 3, 0)
+        cell_arithmetic(problem, trace, step_of(trace, "scores"), 0, 3, 0)
 
 
 @given(st.lists(st.floats(-20, 20), min_size=1, max_size=32), st.floats(-10, 10))

@@ -66,6 +66,6 @@ def head_file(shelf: Shelf) -> bytes:
     np.savez(
         file,
         **{name: tensor.float().cpu().numpy() for name, tensor in arrays.items()},
-        labels=np.array([str(one) for one in trace.key_axis.labels]),
+        labels=np.array([str(one) for one in trace.story.key_axis.labels]),
     )
     return file.getvalue()

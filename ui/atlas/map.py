@@ -69,8 +69,8 @@ def atlas_map(name: str, shelf: Shelf, *, title: str, is_running: bool = False) 
     header = {
         "atlas": shelf.key,
         "title": title,
-        "rows": axis_entry(atlas.trace.query_axis),
-        "columns": axis_entry(atlas.trace.key_axis),
+        "rows": axis_entry(atlas.trace.story.query_axis),
+        "columns": axis_entry(atlas.trace.story.key_axis),
         "levels": atlas.n_levels,
         "tile": TILE,
         "masks": has_mask(atlas),

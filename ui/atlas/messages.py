@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from attention_core.attention.trace import Axis
+from attention_core.attention.types import Axis
 from ui.atlas.shelf import Shelf
 
 MOST_TILES, MOST_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
@@ -99,6 +99,6 @@ def axis_entry(axis: Axis) -> dict[str, Any]:
 
 def label_entry(shelf: Shelf, axis: str, start: int) -> dict[str, Any]:
     """Return some of the texts of an axis, "rows" or "columns", from a position on."""
-    labels = (shelf.atlas.trace.query_axis if axis == "rows" else shelf.atlas.trace.key_axis).labels
+    labels = (shelf.atlas.trace.story.query_axis if axis == "rows" else shelf.atlas.trace.story.key_axis).labels
     texts = [str(one)[:LONGEST_LABEL] for one in labels[start : start + LABELS_AT_ONCE]]
     return {"axis": axis, "start": start, "texts": texts}

@@ -82,7 +82,7 @@ def _hits(name: str, shelf: Shelf) -> list[int]:
 @st.cache_data(max_entries=64, show_spinner=False)
 def _search_axis(key: str, axis: str, wanted: str, _shelf: Shelf) -> list[int]:
     trace = _shelf.atlas.trace
-    return search((trace.query_axis if axis == "rows" else trace.key_axis).labels, wanted)
+    return search((trace.story.query_axis if axis == "rows" else trace.story.key_axis).labels, wanted)
 
 
 def _search(name: str, shelf: Shelf) -> None:

@@ -163,11 +163,11 @@ def _attention_of(name: str, run: ModelRun, key: str) -> Source:
     place = st.selectbox(
         "Attention",
         range(len(traces)),
-        format_func=lambda one: traces[one].name or f"number {one}",
+        format_func=lambda one: traces[one].story.name or f"number {one}",
         key=widget,
         persist_state="session",
     )
     trace = traces[place]
-    if trace.note:
-        st.caption(trace.note)
-    return Source(f"{key}/{place}", f"{run.model}, {trace.name or place}", trace.n_heads, lambda: trace)
+    if trace.story.note:
+        st.caption(trace.story.note)
+    return Source(f"{key}/{place}", f"{run.model}, {trace.story.name or place}", trace.n_heads, lambda: trace)

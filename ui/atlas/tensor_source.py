@@ -80,7 +80,7 @@ def _example(name: str) -> Source:
 
 def _example_file() -> bytes:
     trace, file = made_up(NEAR, EXAMPLE), io.BytesIO()
-    np.savez(file, query=trace.query.numpy(), key=trace.key.numpy(), labels=np.array(trace.key_axis.labels))
+    np.savez(file, query=trace.query.numpy(), key=trace.key.numpy(), labels=np.array(trace.story.key_axis.labels))
     return file.getvalue()
 
 

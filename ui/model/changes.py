@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.language import before_after_chart
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.picture import picture

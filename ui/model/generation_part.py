@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.hub.generation import Generation
 from attention_core.hub.language import expected, pick, token_text
@@ -149,7 +149,7 @@ def _text(run: ModelRun, made: Generation, name: str) -> None:
         if trace.n_keys != len(made.ids):
             chips(
                 f"{name}_says_source",
-                _weighed(tuple(trace.key_axis.labels), weights, 0),
+                _weighed(tuple(trace.story.key_axis.labels), weights, 0),
                 chosen=None,
                 label="What the encoder read",
                 hint="What the encoder read.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import weights_ramp
@@ -30,8 +30,8 @@ def growing(run: ModelRun, made: Generation, name: str) -> None:
     st.altair_chart(
         matrix_chart(
             masked_weights(trace, head),
-            trace.query_axis,
-            trace.key_axis,
+            trace.story.query_axis,
+            trace.story.key_axis,
             Role.WEIGHTS,
             title="weight",
             size=380,

@@ -86,7 +86,7 @@ def hidden_keys(run: ModelRun, trace: AttentionTrace, kinds: list[str]) -> froze
     if FIRST in kinds:
         hidden.add(0)
     if SIGNS in kinds:
-        hidden |= {place for place, label in enumerate(trace.key_axis.labels) if is_sign(label)}
+        hidden |= {place for place, label in enumerate(trace.story.key_axis.labels) if is_sign(label)}
     return frozenset(hidden)
 
 
@@ -111,7 +111,7 @@ def not_plain(look: Look, trace: AttentionTrace) -> str:
     if look.times_value:
         told.append("the length of what each key adds to the query's context" + (", as a share" * look.normalised))
     if look.hidden:
-        names = ", ".join(literal(trace.key_axis.labels[one], 16) for one in sorted(look.hidden)[:4])
+        names = ", ".join(literal(trace.story.key_axis.labels[one], 16) for one in sorted(look.hidden)[:4])
         more = f" and {len(look.hidden) - 4} more" if len(look.hidden) > 4 else ""
         told.append(f"{names}{more} hidden, their share given to the other keys of each row")
     return f"Not the plain weights: {'; '.join(told)}."

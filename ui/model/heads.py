@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts.head_maps import distance_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import weights_ramp
@@ -164,8 +165,8 @@ def rollout_section(run: ModelRun, name: str) -> None:
                 st.altair_chart(
                     matrix_chart(
                         matrix,
-                        layers[0].query_axis,
-                        layers[0].key_axis,
+                        layers[0].story.query_axis,
+                        layers[0].story.key_axis,
                         Role.WEIGHTS,
                         title="share",
                         size=400,
@@ -188,7 +189,7 @@ def _rolled_tokens(run: ModelRun, name: str, trace: AttentionTrace, rolled: np.n
     special = frozenset(one - start for one in special_keys(run, trace) if start <= one < window.stop)
     shown = Tokens(
         matrix=rolled[window, window],
-        queries=list(trace.query_axis.labels[window]),
+        queries=list(trace.story.query_axis.labels[window]),
         keys=None,
         names=("Positions after all layers", "Positions of the input"),
         muted=(special, special),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.attention.trace import Role
+from attention_core.attention.types import Role
 from attention_core.charts.bars import bars
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.hub.language import expected, predicts_words

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.explain.heads import Look, matrix_for
@@ -48,13 +49,13 @@ def large_matrix(
     small = max(values.shape) <= MAX_RECT_SIDE
     largest = float(np.nanmax(values, initial=0))
     ramp = weights_ramp(trace.n_keys, largest) if look.is_plain else Ramp(VIRIDIS, 0, max(largest, 1e-12))
-    key = f"{name}_matrix{side}_{trace.name}_{trace.n_queries}_{trace.n_keys}"
+    key = f"{name}_matrix{side}_{trace.story.name}_{trace.n_queries}_{trace.n_keys}"
     pick = {"on_select": lambda: _take_cell(key, name), "selection_mode": "cell"} if small else {}
     st.altair_chart(
         matrix_chart(
             values,
-            trace.query_axis,
-            trace.key_axis,
+            trace.story.query_axis,
+            trace.story.key_axis,
             Role.WEIGHTS,
             title=what_is_shown(look),
             size=size,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace, Role
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
 from attention_core.explain.heads import PLAIN, Look
 from attention_core.hub.run import ModelRun
 from ui.export import export_bar
@@ -27,8 +28,8 @@ def one_head(run: ModelRun, name: str, look: Look = PLAIN) -> None:
     """Draw the chosen head: its tokens beside its matrix, the chosen query in numbers, its steps."""
     picked, trace = chosen(name, run), chosen_trace(name, run)
     section(head_title(picked), Role.WEIGHTS)
-    if trace.note:
-        st.info(trace.note)
+    if trace.story.note:
+        st.info(trace.story.note)
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
         token_view(name, run, trace, picked.head, look)
@@ -50,11 +51,11 @@ def steps_of_head(trace: AttentionTrace, picked: Chosen, name: str) -> None:
     words, matrix = st.columns([0.9, 1], gap="large")
     best = int(trace.weights(picked.head, [picked.query])[0].argmax())
     with words:
-        st.caption(f"The query is {literal(trace.query_axis.labels[picked.query])}, position {picked.query}.")
+        st.caption(f"The query is {literal(trace.story.query_axis.labels[picked.query])}, position {picked.query}.")
         show_words(trace, step, picked.head, picked.query, best)
     with matrix:
         if max(step.shape) > MOST_DRAWN:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
-        of_queries = step.row_axis is trace.query_axis
-        show_matrix(step, picked.head, picked.query if of_queries else None, f"{name}_step_{trace.name}")
+        of_queries = step.row_axis is trace.story.query_axis
+        show_matrix(step, picked.head, picked.query if of_queries else None, f"{name}_step_{trace.story.name}")

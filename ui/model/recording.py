@@ -71,7 +71,7 @@ def _uploaded(file_id: str, name: str, _upload: Any) -> ModelRun:
 
 
 def _read(path: Path, name: str) -> ModelRun:
-    from attention_core.attention.recording_file import load_recording
+    from attention_core.attention.recording import load_recording
     from attention_core.hub.run import recording_run
 
     recording = load_recording(path, most_bytes=MOST_MEGABYTES * 1_000_000)

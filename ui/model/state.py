@@ -130,6 +130,6 @@ def _from_address(found: dict[str, list[AttentionTrace]]) -> tuple[str, int, int
     query = int(token) if token.isdecimal() and len(token) < 9 else 0
     for group, layers in found.items():
         for layer, trace in enumerate(layers):
-            if trace.name == place and head.isdecimal() and len(head) < 9:
+            if trace.story.name == place and head.isdecimal() and len(head) < 9:
                 return group, layer, int(head), query
     return "", 0, 0, query

@@ -40,12 +40,12 @@ def token_view(name: str, run: ModelRun, trace: AttentionTrace, head: int, look:
     if patches is not None and run.picture is not None:
         row = kept(
             run,
-            ("row", trace.name, head, look, query),
+            ("row", trace.story.name, head, look, query),
             lambda: matrix_for(trace, head, look, [query])[0].numpy(force=True),
         )
         column = kept(
             run,
-            ("column", trace.name, head, look, query),
+            ("column", trace.story.name, head, look, query),
             lambda: matrix_for(trace, head, look, cols=[query])[:, 0].numpy(force=True),
         )
         patch_view(name, run, patches, query, row, column, percent=not look.times_value or look.normalised)
@@ -53,11 +53,11 @@ def token_view(name: str, run: ModelRun, trace: AttentionTrace, head: int, look:
     rows, cols = _windows(name, run, trace, head, look, query)
     drawn = kept(
         run,
-        ("tokens", trace.name, head, look, rows.start, cols.start),
+        ("tokens", trace.story.name, head, look, rows.start, cols.start),
         lambda: tokens_of(run, trace, head, look, rows, cols),
     )
     if drawn.empty:
-        names = ", ".join(literal(trace.query_axis.labels[one], 16) for one in drawn.empty[:6])
+        names = ", ".join(literal(trace.story.query_axis.labels[one], 16) for one in drawn.empty[:6])
         st.caption(f"All that {names}{' and others' * (len(drawn.empty) > 6)} looked at is hidden: their rows are 0.")
     token_component(name, drawn, query)
 
@@ -75,9 +75,9 @@ def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: Look, rows:
     of_queries = frozenset(one - rows.start for one in special if rows.start <= one < rows.stop and of_itself)
     return Tokens(
         matrix=matrix,
-        queries=list(trace.query_axis.labels[rows]),
-        keys=None if of_itself else list(trace.key_axis.labels[cols]),
-        names=(f"Queries, {trace.query_axis.name}", f"Keys, {trace.key_axis.name}"),
+        queries=list(trace.story.query_axis.labels[rows]),
+        keys=None if of_itself else list(trace.story.key_axis.labels[cols]),
+        names=(f"Queries, {trace.story.query_axis.name}", f"Keys, {trace.story.key_axis.name}"),
         muted=(of_queries, of_keys),
         start=(rows.start, cols.start),
         outside=beyond,
@@ -111,7 +111,9 @@ def _windows(name: str, run: ModelRun, trace: AttentionTrace, head: int, look: L
     if not is_of_itself(trace):
         best = int(
             kept(
-                run, ("best", trace.name, head, look, query), lambda: matrix_for(trace, head, look, [query])[0].argmax()
+                run,
+                ("best", trace.story.name, head, look, query),
+                lambda: matrix_for(trace, head, look, [query])[0].argmax(),
             )
         )
         first = min(max(best - WINDOW // 2, 0), max(trace.n_keys - WINDOW, 0))

@@ -38,9 +38,9 @@ def groups(recording: Recording) -> dict[str, list[AttentionTrace]]:
     found: dict[str, list[AttentionTrace]] = {}
     shapes: dict[str, set[tuple[int, int]]] = {}
     for trace in recording.traces:
-        shapes.setdefault(kind_of(trace.name), set()).add((trace.n_queries, trace.n_keys))
+        shapes.setdefault(kind_of(trace.story.name), set()).add((trace.n_queries, trace.n_keys))
     for trace in recording.traces:
-        kind = kind_of(trace.name)
+        kind = kind_of(trace.story.name)
         if len(shapes[kind]) > 1:
             kind = f"{kind}, {trace.n_queries} × {trace.n_keys}"
         found.setdefault(kind, []).append(trace)
@@ -55,14 +55,16 @@ def kind_of(name: str) -> str:
 
 def is_of_itself(trace: AttentionTrace) -> bool:
     """Return whether queries and keys are the same positions, as in self-attention."""
-    if kind_of(trace.name).endswith("cross") or trace.n_queries != trace.n_keys:
+    if kind_of(trace.story.name).endswith("cross") or trace.n_queries != trace.n_keys:
         return False
-    return trace.query_axis is trace.key_axis or list(trace.query_axis.labels) == list(trace.key_axis.labels)
+    return trace.story.query_axis is trace.story.key_axis or list(trace.story.query_axis.labels) == list(
+        trace.story.key_axis.labels
+    )
 
 
 def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
     """Return the keys of a trace that are no words; in a decoder beside an encoder, the token that starts it."""
-    if run.target_tokens and kind_of(trace.name).endswith("decoder self"):
+    if run.target_tokens and kind_of(trace.story.name).endswith("decoder self"):
         return frozenset({0})
     return frozenset(one for one in run.special if one < trace.n_keys)
 

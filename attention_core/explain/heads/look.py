@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.attend import at_least_single
-from attention_core.attention.trace import ALL, AttentionTrace, Rows
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import ALL, Rows
 from attention_core.explain.heads.rows import knows_normaliser, whole_rows
 
 

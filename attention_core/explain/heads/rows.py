@@ -8,7 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.trace import ALL, AttentionTrace, Rows
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import ALL, Rows
 
 SMALL = 200_000_000
 """Pairs of all heads of a trace up to which its normalisers are computed once for all rows, a fraction of a second."""

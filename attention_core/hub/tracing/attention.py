@@ -13,8 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.interventions import Intervention
-from attention_core.attention.recording import Keeper, from_weights
-from attention_core.attention.trace import AttentionTrace, Rows
+from attention_core.attention.keeper import Keeper, from_weights
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Rows
 from attention_core.hub.tracing.bypassing import WEIGHTS_ONLY
 
 HARMLESS = {
@@ -123,15 +124,14 @@ def attention(
         normaliser=normaliser,
     )
     if len(query) != run.n_items:
-        trace = replace(trace, note=trace.note.replace("items of the batch", "parts of the batch, such as windows"))
+        trace = trace.retold(note=trace.story.note.replace("items of the batch", "parts of the batch, such as windows"))
     if unusual:
         weights = own_result[1][0]
         heads = range(trace.n_heads)
         if sinks is not None and not _agree(trace, weights, heads, slice(None)):
             # Some models hand out weights without the sink and scale the context afterwards.
-            trace = replace(
-                trace, sinks=None, note=f"{trace.note} The sink scales the context, not the weights.".strip()
-            )
+            note = f"{trace.story.note} The sink scales the context, not the weights.".strip()
+            trace = replace(trace, sinks=None).retold(note=note)
         if not _agree(trace, weights, heads, slice(None)):
             trace = from_weights(weights, name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
     elif own is not None and not _spot_check(trace, own, module, query, key, value, attention_mask, causal, essentials):

@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from attention_core.attention.capture import capture
-from attention_core.attention.recording import from_weights
+from attention_core.attention.keeper import from_weights
 from attention_core.attention.trace import AttentionTrace
 
 WEIGHTS_ONLY = "The model handed out its weights only: scores are their logarithms, query, key and value are unknown."
@@ -190,7 +190,7 @@ def _placed(
     for number, trace in enumerate(traces):
         if entries is None:
             module, _ = now.around(number) or (model, 0)
-            result.append((number, (places.get(module, "") or trace.name, module, trace)))
+            result.append((number, (places.get(module, "") or trace.story.name, module, trace)))
         elif around := now.around(number, missed):
             result.append((entries.position(*around), (places.get(around[0], ""), around[0], trace)))
     return result

@@ -302,7 +302,7 @@ def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, A
                 "torch's own attention function is not called"
             )
         raise ValueError(f"{type(model).__name__} shows no attention: {reason}.")
-    if any(trace.name.startswith("encoder") and trace.n_queries != trace.n_keys for trace in traces):
+    if any(trace.story.name.startswith("encoder") and trace.n_queries != trace.n_keys for trace in traces):
         note += " It does not compare every position with every other: its columns are no positions of the input."
     return Recording(traces, note.strip()), output
 

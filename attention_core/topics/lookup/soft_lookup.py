@@ -7,15 +7,15 @@ regression of Nadaraya 1964 and Watson 1964.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from attention_core.attention.scores import ScaledDot, Score, Stage
-from attention_core.attention.steps import matrix_step
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
 from attention_core.topics.lookup.ngrams import embed
 
 MAX_LABEL = 44
@@ -162,15 +162,13 @@ def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temp
         vectors = Axis.numbered("hashed numbers", key.shape[1])
     value, value_axis = _values(records)
     trace = AttentionTrace(
-        mechanism="soft look-up",
         query=query[None],
         key=key[None],
         value=value[None],
-        query_axis=query_axis,
-        key_axis=key_axis,
         score=score,
+        story=Story(mechanism="soft look-up", query_axis=query_axis, key_axis=key_axis),
     )
-    return replace(trace, steps_before=_steps_before(trace, vectors, value_axis, records.numeric_keys))
+    return trace.retold(steps_before=_steps_before(trace, vectors, value_axis, records.numeric_keys))
 
 
 def value_labels(records: Records) -> list[str]:
@@ -201,8 +199,8 @@ def _steps_before(trace: AttentionTrace, vectors: Axis, value_axis: Axis, number
         )
     )
     rows = (
-        ("query", "Queries", "Q", Role.QUERY, trace.query, trace.query_axis, vectors),
-        ("key", "Keys", "K", Role.KEY, trace.key, trace.key_axis, vectors),
+        ("query", "Queries", "Q", Role.QUERY, trace.query, trace.story.query_axis, vectors),
+        ("key", "Keys", "K", Role.KEY, trace.key, trace.story.key_axis, vectors),
     )
     steps = [
         matrix_step(
@@ -234,7 +232,7 @@ def _steps_before(trace: AttentionTrace, vectors: Axis, value_axis: Axis, number
         code="value = torch.tensor(values)[:, None]" if plain_values else "value = one_hot(values)",
         explanation=explanation,
         role=Role.VALUE,
-        row_axis=trace.key_axis,
+        row_axis=trace.story.key_axis,
         col_axis=value_axis,
     )
     return (*steps, value)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from attention_core.attention.export import trace_to_frame
 from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot, Score
-from attention_core.attention.trace import AttentionTrace, Axis
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,13 +75,11 @@ def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str
     keys = Axis("keys", [f"k{place + 1}" for place in range(len(key))])
     return {
         name: AttentionTrace(
-            mechanism=f"{name} attention",
             query=query[None],
             key=key[None],
             value=key[None],
-            query_axis=queries,
-            key_axis=keys,
             score=score,
+            story=Story(mechanism=f"{name} attention", query_axis=queries, key_axis=keys),
         )
         for name, score in scores.items()
     }
@@ -174,7 +174,7 @@ def comparison_frame(traces: Mapping[str, AttentionTrace]) -> pd.DataFrame:
     """Return one row per function, query and key: function, query, key, their labels, score, weight."""
     import pandas as pd
 
-    return pd.concat([trace.to_frame().assign(function=name) for name, trace in traces.items()], ignore_index=True)
+    return pd.concat([trace_to_frame(trace).assign(function=name) for name, trace in traces.items()], ignore_index=True)
 
 
 def nearest_key(query: Tensor, key: Tensor) -> int:

@@ -49,7 +49,7 @@ def habits(weights: Tensor, *, of_itself: bool) -> list[Habit]:
 def habit_words(trace: AttentionTrace, head: int) -> str:
     """Return one phrase for a head of a trace: its clearest habit, or how widely it looks."""
     weights = trace.weights(head)
-    best = habits(weights, of_itself=trace.query_axis is trace.key_axis)[0]
+    best = habits(weights, of_itself=trace.story.query_axis is trace.story.key_axis)[0]
     if best.share >= CLEAR:
         return f"{best.share:.0%} on {best.words}"
     bits = float(-torch.xlogy(weights, weights).sum(1).mean()) / math.log(2)

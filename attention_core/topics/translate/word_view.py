@@ -79,7 +79,7 @@ def word_view(
         return WordView(
             target=labels,
             source=source.labels,
-            keys=list(trace.key_axis.labels) if alone else source.labels,
+            keys=list(trace.story.key_axis.labels) if alone else source.labels,
             weights=weights,
             probabilities=known,
             first_piece=list(range(len(labels))),
@@ -95,7 +95,7 @@ def word_view(
     return WordView(
         target=[names[word_of[pieces[0]]] for pieces in members],
         source=source.word_labels,
-        keys=list(trace.key_axis.labels) if alone else source.word_labels,
+        keys=list(trace.story.key_axis.labels) if alone else source.word_labels,
         weights=merge_to_words(weights, rows, [0] if alone else source.word_of),
         probabilities=[math.prod(known[piece] for piece in pieces) for pieces in members],
         first_piece=[pieces[0] for pieces in members],

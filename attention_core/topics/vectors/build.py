@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.attend import merge_heads, split_heads
-from attention_core.attention.steps import matrix_step
-from attention_core.attention.trace import AttentionTrace, Axis, Role, Step
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
 from attention_core.topics.vectors.problem import Mode, Problem, ProblemError, find_faults
 
 MEANING = {
@@ -51,23 +51,22 @@ def trace_of(problem: Problem) -> AttentionTrace:
     )
     parts = {"query": query, "key": key, "value": value}
     plain = AttentionTrace(
-        mechanism="cross-attention" if problem.mode == Mode.CROSS else "self-attention",
         query=query,
         key=key,
         value=value,
-        query_axis=queries,
-        key_axis=keys,
         score=problem.score(),
         mask=None if mask is None else torch.from_numpy(mask),
-        value_axis=_numbered(value.shape[-1]),
-        steps_before=_steps_before(problem, tables, parts, queries, keys),
+        story=Story(
+            mechanism="cross-attention" if problem.mode == Mode.CROSS else "self-attention",
+            query_axis=queries,
+            key_axis=keys,
+            value_axis=_numbered(value.shape[-1]),
+            steps_before=_steps_before(problem, tables, parts, queries, keys),
+        ),
     )
-    return replace(
-        plain,
-        normaliser=plain.log_normaliser,
-        fused_context=torch.stack([plain.context(head) for head in range(n_heads)]),
-        steps_after=_steps_after(problem, tables, plain, queries),
-    )
+    context = torch.stack([plain.context(head) for head in range(n_heads)])
+    computed = replace(plain, normaliser=plain.log_normaliser, fused_context=context)
+    return computed.retold(steps_after=_steps_after(problem, tables, plain, queries))
 
 
 def _projected(problem: Problem, tables: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -10,7 +10,9 @@ import numpy as np
 import torch
 
 from attention_core.attention.scores import Additive, Concat, Cosine, General, Location, ScaledDot
-from attention_core.attention.trace import AttentionTrace, Role, Step
+from attention_core.attention.steps import step_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role, Step
 from attention_core.explain.arithmetic import number
 from attention_core.topics.vectors.problem import Mode, Problem
 from attention_core.topics.vectors.scaled import Scaled
@@ -132,7 +134,7 @@ def _array(tensor: torch.Tensor) -> np.ndarray:
 def _score(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
     base = trace.score.base if isinstance(trace.score, Scaled) else trace.score
     query, key = _array(trace.query[head, row]), _array(trace.key_of(head)[column])
-    asks, asked = trace.query_axis.labels[row], trace.key_axis.labels[column]
+    asks, asked = trace.story.query_axis.labels[row], trace.story.key_axis.labels[column]
     symbol = rf"S_{{{row + 1},{column + 1}}}"
     query_line, key_line = Line(f"query {asks}", Role.QUERY, query), Line(f"key {asked}", Role.KEY, key)
     if isinstance(base, (Additive, Concat)):
@@ -184,7 +186,7 @@ def _hidden_score(
 
 
 def _scaled(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
-    raw = float(trace.step("scores").value(head, [row], [column]))
+    raw = float(step_of(trace, "scores").value(head, [row], [column]))
     d_k = trace.query.shape[-1]
     way = rf"{number(raw)}"
     score = trace.score
@@ -196,12 +198,12 @@ def _scaled(trace: AttentionTrace, head: int, row: int, column: int, value: floa
         if score.temperature != 1:
             below += (r" \cdot " if below else "") + number(score.temperature)
         way = rf"\frac{{{way}}}{{{below}}}" if below else way
-    headline = f"The score of {trace.query_axis.labels[row]} with {trace.key_axis.labels[column]}, scaled"
+    headline = f"The score of {trace.story.query_axis.labels[row]} with {trace.story.key_axis.labels[column]}, scaled"
     return Arithmetic(headline, (), (), None, rf"S'_{{{row + 1},{column + 1}}} = {way} = {number(value)}", value)
 
 
 def _mask(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
-    asks, asked = trace.query_axis.labels[row], trace.key_axis.labels[column]
+    asks, asked = trace.story.query_axis.labels[row], trace.story.key_axis.labels[column]
     allowed = value != -math.inf
     headline = f"{asks} {'may' if allowed else 'may not'} see {asked}" + (": the score stays" if allowed else "")
     return Arithmetic(headline, (), (), None, rf"S'_{{{row + 1},{column + 1}}} = {number(value)}", value)
@@ -211,7 +213,7 @@ def _weight(trace: AttentionTrace, head: int, row: int, column: int, value: floa
     scores, allowed = trace.scores(head, [row]), trace.allowed(head, [row])
     masked = _array(scores if allowed is None else scores.masked_fill(~allowed, -math.inf))[0]
     symbol = rf"A_{{{row + 1},{column + 1}}}"
-    asks = trace.query_axis.labels[row]
+    asks = trace.story.query_axis.labels[row]
     if not np.isfinite(masked).any():
         headline = f"{asks} may see no key: no softmax, its weights are zeros"
         return Arithmetic(headline, trace_labels(trace), (), None, rf"{symbol} = 0", value)
@@ -221,17 +223,17 @@ def _weight(trace: AttentionTrace, head: int, row: int, column: int, value: floa
     lines = (Line(f"scores of {asks}", Role.SCORES, masked), Line(label, None, exponentials))
     total = float(exponentials.sum())
     way = rf"\frac{{{number(float(exponentials[column]))}}}{{{number(total)}}}"
-    headline = f"The share of {trace.key_axis.labels[column]} in what {asks} gives away"
+    headline = f"The share of {trace.story.key_axis.labels[column]} in what {asks} gives away"
     return Arithmetic(headline, trace_labels(trace), lines, total, rf"{symbol} = {way} = {number(value)}", value)
 
 
 def trace_labels(trace: AttentionTrace) -> tuple[str, ...]:
     """Return the labels of the keys."""
-    return tuple(trace.key_axis.labels)
+    return tuple(trace.story.key_axis.labels)
 
 
 def _context(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
-    asks = trace.query_axis.labels[row]
+    asks = trace.story.query_axis.labels[row]
     return _products(
         f"The weights of {asks} times column {column + 1} of V",
         Line(f"weights of {asks}", Role.WEIGHTS, _array(trace.weights(head, [row])[0])),
@@ -246,7 +248,7 @@ def _after(
     problem: Problem, trace: AttentionTrace, step: Step, row: int, column: int, value: float
 ) -> Arithmetic | None:
     d_v = trace.value.shape[-1]
-    asks = trace.query_axis.labels[row]
+    asks = trace.story.query_axis.labels[row]
     if step.name == "merged":
         headline = f"Column {column % d_v + 1} of the context of head {column // d_v + 1}"
         return Arithmetic(headline, (), (), None, rf"C_{{{row + 1},{column + 1}}} = {number(value)}", value)

@@ -1,0 +1,164 @@
+"""What a trace is told with: axes, roles, steps, and the story that holds them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+
+from torch import Tensor
+
+Rows = slice | Sequence[int] | Tensor
+ALL = slice(None)
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """What the rows or columns of a matrix stand for.
+
+    Attributes:
+        name: plural noun, such as "pixels", "source words", "dimensions".
+        labels: one text per position.
+        grid: (rows, columns) when the positions came from a picture, so that charts can draw one.
+    """
+
+    name: str
+    labels: Sequence[str]
+    grid: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.grid and self.grid[0] * self.grid[1] != len(self.labels):
+            raise ValueError(f"grid {self.grid} has {self.grid[0] * self.grid[1]} cells for {len(self.labels)} labels")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @staticmethod
+    @lru_cache(maxsize=16)
+    def numbered(name: str, n: int) -> Axis:
+        """Return an axis whose labels are 0 to n - 1."""
+        return Axis(name, [str(position) for position in range(n)])
+
+    @staticmethod
+    @lru_cache(maxsize=16)
+    def picture(name: str, height: int, width: int) -> Axis:
+        """Return an axis over the cells of a picture in reading order, labelled "row 3, column 17"."""
+        labels = [f"row {row}, column {column}" for row in range(height) for column in range(width)]
+        return Axis(name, labels, (height, width))
+
+
+class Role(StrEnum):
+    """What a matrix is in the story of attention; each role has one colour on every page."""
+
+    INPUT = "input"
+    QUERY = "query"
+    KEY = "key"
+    VALUE = "value"
+    SCORES = "scores"
+    WEIGHTS = "weights"
+    CONTEXT = "context"
+    OUTPUT = "output"
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One thing a person can stop at.
+
+    Attributes:
+        name: short identifier, unique within a trace, such as "scores".
+        title: a heading, such as "Scores".
+        symbol: the text on the stepper's chip, such as "QKᵀ".
+        formula: LaTeX.
+        code: the one to three lines of PyTorch that compute it.
+        explanation: one to three sentences.
+        role: decides the colour.
+        row_axis: what the rows stand for.
+        col_axis: what the columns stand for.
+        compute: (head, rows, cols) -> Tensor, called when somebody looks.
+    """
+
+    name: str
+    title: str
+    symbol: str
+    formula: str
+    code: str
+    explanation: str
+    role: Role
+    row_axis: Axis
+    col_axis: Axis
+    compute: Callable[[int, Rows, Rows], Tensor] = field(repr=False)
+
+    def value(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
+        """Return the step's matrix, or a tile of it, (n_rows, n_cols)."""
+        return self.compute(head, rows, cols)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_rows, n_cols) of the whole matrix, known without computing it."""
+        return len(self.row_axis), len(self.col_axis)
+
+
+def matrix_step(
+    matrix: Tensor,
+    *,
+    name: str,
+    title: str,
+    symbol: str,
+    formula: str,
+    code: str,
+    explanation: str,
+    role: Role,
+    row_axis: Axis,
+    col_axis: Axis,
+) -> Step:
+    """Return a step whose matrix is already there.
+
+    Args:
+        matrix: (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head.
+        name: see Step.
+        title: see Step.
+        symbol: see Step.
+        formula: see Step.
+        code: see Step.
+        explanation: see Step.
+        role: see Step.
+        row_axis: see Step.
+        col_axis: see Step.
+    """
+
+    def compute(head: int, rows: Rows, cols: Rows) -> Tensor:
+        whole = matrix if matrix.ndim == 2 else matrix[head]
+        return whole[rows][:, cols]
+
+    return Step(name, title, symbol, formula, code, explanation, role, row_axis, col_axis, compute)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Story:
+    """What the numbers of a trace stand for and how they are told; none of it changes a number.
+
+    Attributes:
+        mechanism: its name for people, such as "self-attention over pixels".
+        query_axis: what the queries stand for.
+        key_axis: what the keys stand for.
+        value_axis: what the columns of values and context stand for; numbered from 0 if None.
+        steps_before: steps that lead to query, key and value.
+        steps_after: steps that follow the context.
+        shows_masked: whether the values times their weights are a step of their own, before they are summed; for
+            traces of one query.
+        shows_vectors: whether query, key and value are steps of their own, for traces whose steps_before are not.
+        name: which attention of its model this is, such as "decoder.3.cross"; empty where there is only one.
+        note: what a reader has to know about where the numbers come from; empty if nothing is unusual.
+    """
+
+    mechanism: str
+    query_axis: Axis
+    key_axis: Axis
+    value_axis: Axis | None = None
+    steps_before: tuple[Step, ...] = ()
+    steps_after: tuple[Step, ...] = ()
+    shows_masked: bool = False
+    shows_vectors: bool = False
+    name: str = ""
+    note: str = ""
