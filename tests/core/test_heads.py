@@ -19,6 +19,7 @@ from attention_core.attention.types import Axis, Story
 from attention_core.explain.heads import (
     Look,
     Patches,
+    attention_rollout,
     distances,
     distances_from,
     groups,
@@ -33,7 +34,6 @@ from attention_core.explain.heads import (
     summaries,
     summarise,
     summary,
-    through_layers,
     without_sinks,
 )
 from attention_core.hub.model import Kind
@@ -286,7 +286,7 @@ def test_rollout_multiplies_layers_with_their_residual(bert, llama, monkeypatch)
         assert_close(found.rolled, expected.float(), atol=1e-5, rtol=0)
         assert_close(found.last, mean.float(), atol=1e-5, rtol=0)
     assert not found.rolled.triu(1).any()
-    monkeypatch.setattr(through_layers, "MOST_POSITIONS", 8)
+    monkeypatch.setattr(attention_rollout, "MOST_POSITIONS", 8)
     with pytest.raises(ValueError, match="at most 8 positions"):
         rollout(bert.traces)
 
