@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,55 @@ def test_layer_imports_only_downwards(root, layer):
     assert files, f"no files in {layer}: the test would pass on nothing"
     for path in files:
         assert not FORBIDDEN[layer] & imported(path), path
+
+
+def module_name(path: Path, root: Path) -> str:
+    """Return "attention_core.data.mnist" for its file; a package is named by its __init__.py."""
+    return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+def module_graph(root: Path) -> dict[str, set[str]]:
+    """Return what each module of the project imports of it: at its top, inside functions, and for types alone."""
+    files = {module_name(path, root): path for layer in FORBIDDEN for path in (root / layer).rglob("*.py")}
+    graph: dict[str, set[str]] = {}
+    for module, path in files.items():
+        wanted = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                wanted |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names = {f"{node.module}.{alias.name}" for alias in node.names}
+                wanted |= {name if name in files else str(node.module) for name in names}
+        graph[module] = (wanted & set(files)) - {module}
+    return graph
+
+
+def package_of(module: str) -> str:
+    """Return a module's package: each folder is one, each of those below topics/ too; loose modules stand alone."""
+    parts = module.split(".")
+    depth = 3 if parts[:2] == ["attention_core", "topics"] else 2
+    return ".".join(parts[:depth])
+
+
+def test_no_circle_between_files(root):
+    graph = module_graph(root)
+    assert len(graph) > 200
+    graphlib.TopologicalSorter(graph).prepare()
+
+
+def test_no_circle_between_packages(root):
+    packages: dict[str, set[str]] = {}
+    for module, wanted in module_graph(root).items():
+        if module == "attention_core":
+            continue  # the public names
+        others = {package_of(one) for one in wanted} - {package_of(module)}
+        packages.setdefault(package_of(module), set()).update(others)
+    graphlib.TopologicalSorter(packages).prepare()
+
+
+def test_at_most_six_loose_modules_in_the_core(root):
+    loose = [path.name for path in (root / "attention_core").glob("*.py") if path.name != "__init__.py"]
+    assert 0 < len(loose) <= 6, loose
 
 
 def test_only_the_charts_import_altair_in_the_core(root):

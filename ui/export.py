@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from attention_core.attention.export import trace_to_frame
+from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
 from attention_core.attention.trace import AttentionTrace
 
 
@@ -15,9 +17,14 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
     """
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.download_button(
-            "Q, K, V, weights' normaliser (.npz)", trace.to_npz, "trace.npz", on_click="ignore", key=f"{name}_npz"
+            "Q, K, V, weights' normaliser (.npz)",
+            partial(trace_to_npz, trace),
+            "trace.npz",
+            on_click="ignore",
+            key=f"{name}_npz",
         )
-        st.download_button("PyTorch script (.py)", trace.to_code, "trace.py", on_click="ignore", key=f"{name}_code")
+        script = partial(trace_to_code, trace)
+        st.download_button("PyTorch script (.py)", script, "trace.py", on_click="ignore", key=f"{name}_code")
         if query is not None:
             st.download_button(
                 "This query's row (.csv)",
