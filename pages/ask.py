@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.data.questions import Reading
+from attention_core.data.question_reading import Reading
 from attention_core.models.scene_question import Answered
 from attention_core.trace import Role
 from ui.ask_answer import answer_part

@@ -11,7 +11,8 @@ from torch import Tensor
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import PEN
-from attention_core.data.questions import ANSWERS, NOTHING, Reading, numbers_of
+from attention_core.data.question_reading import Reading
+from attention_core.data.questions import ANSWERS, NOTHING, numbers_of
 from attention_core.intervene import NO_INTERVENTION, Intervention
 from attention_core.models.scene_question import SCORINGS, Answered
 from attention_core.trace import AttentionTrace, Role

@@ -8,18 +8,8 @@ import streamlit as st
 
 from attention_core.asking import EXAMPLES, answers_to, fitting_questions
 from attention_core.data.colours import COLOURS
-from attention_core.data.questions import (
-    DIGITS,
-    MOST_CHARACTERS,
-    PLACES,
-    RELATIONS,
-    Kind,
-    Question,
-    QuestionError,
-    Reading,
-    read_question,
-    write,
-)
+from attention_core.data.question_reading import MOST_CHARACTERS, QuestionError, Reading, read_question
+from attention_core.data.questions import DIGITS, PLACES, RELATIONS, Kind, Question, write
 from ui.ask_pad import NAME, AskedDrawing
 from ui.labels import literal
 from ui.models import COMPUTE, model_or_none

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.data.questions import ANSWERS, numbers_of, padded, words_of
+from attention_core.data.question_reading import words_of
+from attention_core.data.questions import ANSWERS, numbers_of, padded
 from attention_core.intervene import UNIFORM, Intervention
 from attention_core.models import build
 from attention_core.models.digit_reader import END
