@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.data.questions import Reading
+from attention_core.data.question_reading import Reading
 from attention_core.models.scene_question import Answered
 from ui.ask_answer import answer_part
 from ui.ask_count import counting_part

@@ -14,7 +14,8 @@ from attention_core.attention.types import Role
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import PEN
-from attention_core.data.questions import ANSWERS, NOTHING, Reading, numbers_of
+from attention_core.data.question_reading import Reading
+from attention_core.data.questions import ANSWERS, NOTHING, numbers_of
 from attention_core.models.scene_question import SCORINGS, Answered
 from ui.ask_pad import NAME, AskedDrawing, drawing_remarks
 from ui.ask_question import MODEL

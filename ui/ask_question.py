@@ -7,18 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention_core.data.colours import COLOURS
-from attention_core.data.questions import (
-    DIGITS,
-    MOST_CHARACTERS,
-    PLACES,
-    RELATIONS,
-    Kind,
-    Question,
-    QuestionError,
-    Reading,
-    read_question,
-    write,
-)
+from attention_core.data.question_reading import MOST_CHARACTERS, QuestionError, Reading, read_question
+from attention_core.data.questions import DIGITS, PLACES, RELATIONS, Kind, Question, write
 from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
 from ui.ask_pad import NAME, AskedDrawing
 from ui.labels import literal

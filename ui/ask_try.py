@@ -7,7 +7,7 @@ import streamlit as st
 from attention_core.attention.interventions import Intervention
 from attention_core.charts import overlay
 from attention_core.data.drawn_digits import DrawnDigit
-from attention_core.data.questions import Reading
+from attention_core.data.question_reading import Reading
 from attention_core.models.scene_question import Answered
 from attention_core.topics.ask import regions_of
 from ui.ask_answer import answer, answer_bars, best, big_answer, chosen_scoring, empty_bar, grid_of

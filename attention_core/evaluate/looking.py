@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from attention_core.data.canvases import colour_picture, coloured_input, ink_picture
 from attention_core.data.drawing import INK_THRESHOLD, ink_of
 from attention_core.data.mnist import DataError
-from attention_core.data.questions import Kind, Question, QuestionError, answer_word, read_question, words_of
+from attention_core.data.question_reading import QuestionError, answer_word, read_question, words_of
+from attention_core.data.questions import Kind, Question
 from attention_core.data.scene_questions import Asked
 from attention_core.data.scenes import ASK_SIDE, FIND_SIDE, READ_SIZE
 from attention_core.evaluate.digits import read_npz

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
 from attention_core.data.canvases import coloured_input
-from attention_core.data.questions import ANSWERS, Kind, numbers_of, padded, words_of
+from attention_core.data.question_reading import words_of
+from attention_core.data.questions import ANSWERS, Kind, numbers_of, padded
 from attention_core.data.scene_questions import Asked, ask, items_of
 from attention_core.data.scenes import Glyphs, Scenes, drawing_scenes, find_scenes, number_scenes
 from attention_core.models.scene_question import SCORINGS

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
 from attention_core.data.drawn_digits import DrawnDigit
-from attention_core.data.questions import ANSWERS, Kind, Question, numbers_of, padded, words_of, write
+from attention_core.data.question_reading import words_of
+from attention_core.data.questions import ANSWERS, Kind, Question, numbers_of, padded, write
 from attention_core.data.scene_questions import Item, answer
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.data.sketches import Stroke

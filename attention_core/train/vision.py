@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from attention_core.data.augment import augment
 from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
-from attention_core.data.questions import ANSWERS, numbers_of, padded, words_of
+from attention_core.data.question_reading import words_of
+from attention_core.data.questions import ANSWERS, numbers_of, padded
 from attention_core.data.scene_questions import Asked, ask_something, items_of
 from attention_core.data.scenes import (
     Drawings,

@@ -8,7 +8,8 @@ import torch
 
 from attention_core.attention.interventions import UNIFORM, Intervention
 from attention_core.attention.steps import step_of
-from attention_core.data.questions import ANSWERS, numbers_of, padded, words_of
+from attention_core.data.question_reading import words_of
+from attention_core.data.questions import ANSWERS, numbers_of, padded
 from attention_core.models import build
 from attention_core.models.digit_reader import END
 from attention_core.models.features import Layer, receptive_field

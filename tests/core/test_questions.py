@@ -7,6 +7,7 @@ import random
 import pytest
 
 from attention_core.data.colours import COLOURS
+from attention_core.data.question_reading import QuestionError, answer_word, parse, read_question, words_of
 from attention_core.data.questions import (
     DIGITS,
     PLACES,
@@ -14,13 +15,8 @@ from attention_core.data.questions import (
     UNKNOWN,
     Kind,
     Question,
-    QuestionError,
-    answer_word,
     numbers_of,
-    parse,
     phrasings,
-    read_question,
-    words_of,
     write,
 )
 

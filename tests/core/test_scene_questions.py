@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from attention_core.data.mnist import Digits
+from attention_core.data.question_reading import answer_word, parse, words_of
 from attention_core.data.questions import (
     ANSWERS,
     COLOURS,
@@ -19,11 +20,8 @@ from attention_core.data.questions import (
     UNKNOWN,
     Kind,
     Question,
-    answer_word,
     numbers_of,
     padded,
-    parse,
-    words_of,
     write,
 )
 from attention_core.data.scene_questions import Item, answer, ask, ask_something, items_of
