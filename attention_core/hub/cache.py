@@ -209,11 +209,9 @@ def measure_step(generation: Generation, token: int) -> tuple[StepCost, StepCost
     def without() -> None:
         model(**whole_inputs(generation, token))
 
-    counts: list[int] = []
     seconds: tuple[list[float], list[float]] = ([], [])
     with torch.no_grad():
-        for run in (with_cache, without):
-            counts.append(_n_multiplications(run))
+        counts = [_n_multiplications(run) for run in (with_cache, without)]
         for _ in range(REPEATS):  # in turn, so that what else the machine does meets both
             for run, times in zip((with_cache, without), seconds, strict=True):
                 times.append(_seconds(run, model.device.type))

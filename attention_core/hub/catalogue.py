@@ -73,7 +73,8 @@ SUGGESTIONS = (
 
 def local_models() -> list[LocalModel]:
     """Return every complete model on this machine, by name within each source; none that is only half downloaded."""
-    return [*_packaged(), *_own(), *sorted(_in_folders(), key=_by_name), *sorted(_in_cache(), key=_by_name)]
+    found = (_packaged(), _own(), _in_folders(), _in_cache())
+    return [model for models in found for model in sorted(models, key=lambda model: model.name.lower())]
 
 
 def find_local(name: str) -> LocalModel | None:
@@ -152,7 +153,3 @@ def _snapshot(stored: Path) -> Path | None:
         return main
     complete = [folder for folder in stored.glob("snapshots/*") if is_complete(folder)]
     return max(complete, key=lambda folder: folder.stat().st_mtime, default=None)
-
-
-def _by_name(model: LocalModel) -> str:
-    return model.name.lower()

@@ -1,8 +1,13 @@
-"""Download of a model into the hub's cache: counted in bytes, and gone on with where it broke off."""
+"""Download of a model into the hub's cache: counted in bytes, and gone on with where it broke off.
+
+Weights come by a transfer of our own. The hub's library throws an unfinished file away when it fails or is stopped,
+tells of progress in pieces of 10 MB, and checks no content that comes without its Xet storage. All else is its work.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import shutil
 import threading
@@ -10,7 +15,7 @@ from pathlib import Path
 
 import httpx2
 
-from attention_core.hub.look_up import Candidate, Progress, RemoteFile, token, why
+from attention_core.hub.look_up import FAULTS, Candidate, Progress, RemoteFile, token, why
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import in_megabytes
 
@@ -20,6 +25,7 @@ SPARE_BYTES = 200_000_000
 """What is left free on the disk."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _ONE_AT_A_TIME = threading.Lock()
+log = logging.getLogger("attention_core")
 
 
 def fetch(candidate: Candidate, progress: Progress | None = None) -> Path:
@@ -39,24 +45,26 @@ def fetch(candidate: Candidate, progress: Progress | None = None) -> Path:
         return candidate.folder
     with _ONE_AT_A_TIME:
         count = _Count(sum(file.size for file in candidate.files), progress)
-        folder: Path | None = None
-        for file in candidate.files:
-            folder = _file(candidate, file, count).parent
-    if folder is None:
-        raise ModelError(f"{candidate.name} has no files.")
-    return folder
+        places = [_file(candidate, file, count) for file in candidate.files]
+    return places[0].parent
 
 
 class _Count:
     """Bytes that are there, over all files."""
 
     def __init__(self, total: int, progress: Progress | None) -> None:
-        self.total, self.done, self._progress = total, 0, progress
+        self.total, self.done, self._before, self._progress = total, 0, 0, progress
 
-    def add(self, n_bytes: int) -> None:
-        self.done += n_bytes
+    def of_this_file(self, n_bytes: int) -> None:
+        """Note how much of the present file is there."""
+        self.done = self._before + n_bytes
         if self._progress is not None:
             self._progress(min(self.done, self.total), self.total)
+
+    def whole(self, n_bytes: int) -> None:
+        """Note that the present file is there; the next one begins."""
+        self.of_this_file(n_bytes)
+        self._before = self.done
 
 
 def _file(candidate: Candidate, file: RemoteFile, count: _Count) -> Path:
@@ -66,11 +74,11 @@ def _file(candidate: Candidate, file: RemoteFile, count: _Count) -> Path:
 
     there = try_to_load_from_cache(candidate.name, file.name, revision=candidate.revision)
     if isinstance(there, str):
-        count.add(file.size)
+        count.whole(file.size)
         return Path(there)
     try:
-        counted = count.done
-        _blob(candidate, file, count)
+        if file.name.endswith(".safetensors"):
+            _blob(candidate, file, count)
         place = hf_hub_download(
             candidate.name,
             file.name,
@@ -81,22 +89,17 @@ def _file(candidate: Candidate, file: RemoteFile, count: _Count) -> Path:
         )
     except ModelError:
         raise
-    except Exception as error:
-        if not isinstance(error, httpx2.HTTPError | OSError | ValueError):
-            raise
+    except FAULTS as error:
         kept = (
             f" {in_megabytes(count.done)} of {in_megabytes(count.total)} have arrived and stay." if count.done else ""
         )
         raise ModelError(why(candidate.name, error, "fetched") + kept) from error
-    count.add(file.size - (count.done - counted))
+    count.whole(file.size)
     return Path(place)
 
 
 def _blob(candidate: Candidate, file: RemoteFile, count: _Count) -> None:
-    """Put the content of a file where the library looks for it before it downloads.
-
-    The library throws an unfinished file away when it is interrupted; here it is kept and gone on with.
-    """
+    """Put the content of a file where the library looks for it before it downloads."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import repo_folder_name
 
@@ -109,7 +112,12 @@ def _blob(candidate: Candidate, file: RemoteFile, count: _Count) -> None:
         return
     blobs.mkdir(parents=True, exist_ok=True)
     part = blobs / f"{about.etag}.part"
-    _refuse_full_disk(candidate.name, blobs, about.size - (part.stat().st_size if part.exists() else 0))
+    missing, free = about.size - (part.stat().st_size if part.exists() else 0), shutil.disk_usage(blobs).free
+    if missing + SPARE_BYTES > free:
+        raise ModelError(
+            f"The disk has no room for {candidate.name}: {in_megabytes(missing)} are to come, {in_megabytes(free)} are "
+            f"free and {in_megabytes(SPARE_BYTES)} of them are left free."
+        )
     _transfer(url, part, about.size, count)
     if SHA256.fullmatch(about.etag):
         with part.open("rb") as content:
@@ -121,52 +129,37 @@ def _blob(candidate: Candidate, file: RemoteFile, count: _Count) -> None:
 
 
 def _transfer(url: str, part: Path, size: int, count: _Count) -> None:
-    """Append to an unfinished file what is missing of it."""
-    broken: Exception | None = None
-    if part.exists():
-        count.add(min(part.stat().st_size, size))
-    for _ in range(ATTEMPTS):
+    """Append to an unfinished file what is missing of it, again where the line breaks."""
+    for attempts_left in reversed(range(ATTEMPTS)):
         try:
             _stream(url, part, size, count)
             return
-        except (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
-            broken = error
-    raise broken if broken is not None else ModelError("The download broke off.")
+        except (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError):
+            if not attempts_left:
+                raise
+            log.warning("The download of %s broke off and goes on", url, exc_info=True)
 
 
 def _stream(url: str, part: Path, size: int, count: _Count) -> None:
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-    start = part.stat().st_size if part.exists() else 0
-    if start > size:
-        part.unlink()
-        count.add(-size)
-        start = 0
-    if start == size:
+    there = part.stat().st_size if part.exists() else 0
+    arrived = there if there <= size else 0
+    count.of_this_file(arrived)
+    if arrived == size:
         return
     headers = {**build_hf_headers(token=token()), "Accept-Encoding": "identity"}
-    if start:
-        headers["Range"] = f"bytes={start}-"
+    if arrived:
+        headers["Range"] = f"bytes={arrived}-"
     patience = constants.HF_HUB_DOWNLOAD_TIMEOUT
     with get_session().stream("GET", url, headers=headers, timeout=patience) as response:
         hf_raise_for_status(response)
-        goes_on = start > 0 and response.status_code == 206
-        if start and not goes_on:
-            count.add(-start)
-        with part.open("ab" if goes_on else "wb") as content:
+        arrived = arrived if response.status_code == 206 else 0
+        with part.open("ab" if arrived else "wb") as content:
             for chunk in response.iter_bytes():  # as they come: chunks of a given size are lost when the line breaks
                 content.write(chunk)
-                count.add(len(chunk))
-    arrived = part.stat().st_size
+                arrived += len(chunk)
+                count.of_this_file(arrived)
     if arrived != size:
         raise httpx2.RemoteProtocolError(f"{arrived} of {size} bytes have arrived")
-
-
-def _refuse_full_disk(name: str, folder: Path, missing: int) -> None:
-    free = shutil.disk_usage(folder).free
-    if missing + SPARE_BYTES > free:
-        raise ModelError(
-            f"The disk has no room for {name}: {in_megabytes(missing)} are to come, {in_megabytes(free)} are free and "
-            f"{in_megabytes(SPARE_BYTES)} of them are left free."
-        )

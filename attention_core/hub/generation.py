@@ -22,14 +22,14 @@ from torch import Tensor
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
+from attention_core.hub.faults import worded
 from attention_core.hub.growing import CannotGrowError, NewRow, grown, is_cross, new_row
 from attention_core.hub.language import log_probabilities, predicts_words
 from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.room import NoMemory
 from attention_core.hub.tokens import readable
-from attention_core.hub.tracing import run_model
+from attention_core.hub.tracing import UnsupportedError, run_model
 
-FAULTS = (ValueError, TypeError, RuntimeError, KeyError, IndexError, AttributeError, NotImplementedError)
-"""What the code of a model may raise."""
 KEEPS_NOTHING = "The model keeps no keys and values that could be used here: the whole text runs again for every token."
 
 
@@ -119,6 +119,7 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
         source: what the encoder is called with, its batch of one.
 
     Raises:
+        NoMemory: the text is too long for the device.
         ModelError: a model that does not write, or a text beyond its length.
     """
     if pretrained.kind not in (Kind.DECODER, Kind.ENCODER_DECODER) or not predicts_words(pretrained):
@@ -130,7 +131,8 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
         raise ModelError(f"The text has {len(ids)} tokens, and the model knows {most} positions.")
     source = dict(source or {})
     began = time.perf_counter()
-    recording, output = _run(pretrained, {**_text_inputs(pretrained, ids, source), "use_cache": True})
+    with worded(pretrained, "write on", UnsupportedError):
+        recording, output = run_model(pretrained.model, {**_text_inputs(pretrained, ids, source), "use_cache": True})
     seconds = time.perf_counter() - began
     cache = getattr(output, "past_key_values", None)
     cache = cache if _is_plain(cache) and "bypasses" not in recording.note else None
@@ -154,6 +156,7 @@ def grow(generation: Generation, token: int) -> Generation:
     """Return the generation with one more token, run alone where the model's cache allows it.
 
     Raises:
+        NoMemory: the text is too long for the device.
         ModelError: the text has reached the model's length.
     """
     pretrained, ids = generation.pretrained, (*generation.ids, token)
@@ -162,11 +165,15 @@ def grow(generation: Generation, token: int) -> Generation:
         raise ModelError(f"The text has reached the {most} positions that the model knows.")
     if generation.cache is not None:
         try:
-            return _grow_by_row(generation, token)
-        except FAULTS:
-            pass  # a cache with which the model's code cannot go on
+            with worded(pretrained, "go on with its cache", CannotGrowError, UnsupportedError):
+                return _grow_by_row(generation, token)
+        except NoMemory:  # the whole text would take more
+            raise
+        except ModelError:
+            pass  # it is logged; the whole text runs again, and the note says so
     began = time.perf_counter()
-    recording, output = _run(pretrained, _text_inputs(pretrained, ids, generation.source))
+    with worded(pretrained, "write on", UnsupportedError):
+        recording, output = run_model(pretrained.model, _text_inputs(pretrained, ids, generation.source))
     return replace(
         generation,
         ids=ids,
@@ -178,14 +185,6 @@ def grow(generation: Generation, token: int) -> Generation:
         logits=(output.logits[0],),
         cache=None,
     )
-
-
-def _run(pretrained: Pretrained, inputs: Mapping[str, Any]) -> tuple[Recording, Any]:
-    try:
-        return run_model(pretrained.model, inputs)
-    except FAULTS as error:
-        said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-        raise ModelError(f"{pretrained.name} cannot write on: {said}") from error
 
 
 def _grow_by_row(generation: Generation, token: int) -> Generation:

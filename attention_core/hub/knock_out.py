@@ -5,7 +5,6 @@ Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -87,7 +86,8 @@ def cosine_change(before: Tensor, after: Tensor) -> Tensor:
         before: (n_rows, d_model).
         after: of the same shape.
     """
-    return (1 - torch.cosine_similarity(before.double(), after.double(), dim=-1)).clamp(0, 2).float()
+    one, other = before.cpu().double(), after.cpu().double()  # MPS has no float64
+    return (1 - torch.cosine_similarity(one, other, dim=-1)).clamp(0, 2).float()
 
 
 def sentence_change(before: Tensor, after: Tensor) -> float:
@@ -162,7 +162,8 @@ def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMa
         return
     if found.before is None:
         found.before = outcomes(pretrained, inputs, [()])[0]
-    before, n_at_once = found.before, _n_at_once(found.before)
+    before = found.before
+    n_at_once = max(1, min(MOST_ITEMS, MOST_NUMBERS // max(1 if before.logits is None else before.logits.numel(), 1)))
     while not found.is_whole:
         place = len(found.effects)
         heads = found.heads[place : place + n_at_once]
@@ -186,7 +187,8 @@ def outcomes(
     """
     device, n = pretrained.model.device, len(ablations)
     batch: dict[str, Any] = {name: one.to(device).expand(n, *one.shape[1:]) for name, one in inputs.items()}
-    output = run_ablations(pretrained.model, {**batch, **_fewer_logits(pretrained, inputs)}, ablations)
+    n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is Kind.DECODER else 0
+    output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MOST_NUMBERS), ablations)
     logits, hidden = output.get("logits"), output.get("last_hidden_state")
     return [
         Outcome(
@@ -195,17 +197,3 @@ def outcomes(
         )
         for item in range(n)
     ]
-
-
-def _n_at_once(before: Outcome) -> int:
-    numbers = before.logits.numel() if before.logits is not None else 1
-    return max(1, min(MOST_ITEMS, MOST_NUMBERS // max(numbers, 1)))
-
-
-def _fewer_logits(pretrained: Pretrained, inputs: Mapping[str, Tensor]) -> dict[str, int]:
-    """Return what spares logits of early positions where a large vocabulary would fill the memory with them."""
-    vocabulary = getattr(pretrained.model.config.get_text_config(), "vocab_size", 0) or 0
-    n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is Kind.DECODER else 0
-    takes = "logits_to_keep" in inspect.signature(pretrained.model.forward).parameters
-    few = n_tokens * vocabulary <= MOST_NUMBERS
-    return {} if few or not takes else {"logits_to_keep": max(1, MOST_NUMBERS // vocabulary)}

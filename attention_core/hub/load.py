@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import threading
 import warnings
@@ -23,6 +24,7 @@ NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_toke
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
 MOST_LAYERS = 1_000
 _LOADING = threading.Lock()
+log = logging.getLogger("attention_core")
 
 
 def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretrained:
@@ -41,7 +43,7 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
     config = config_of(settings)
     kind = kind_of(config)
     n_bytes = n_bytes_of(folder)
-    refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings))
+    refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings), device)
     with _LOADING, _quiet():
         model = _model(folder, config, kind)
         tokenizer = None if kind is Kind.VISION else _tokenizer(folder)
@@ -101,6 +103,8 @@ def _model(folder: Path, config: Any, kind: Kind) -> Any:
                 **more,
             )
         except Exception as failed:
+            if not isinstance(failed, ModelError):
+                log.warning("%s cannot load %s", auto.__name__, folder.name, exc_info=True)
             error = error or failed
             continue
         missing = sorted(key for key in report["missing_keys"] if not NOT_NEEDED.search(key))
@@ -180,6 +184,7 @@ def _processor(folder: Path) -> Any:
     try:
         return AutoImageProcessor.from_pretrained(folder, trust_remote_code=False, local_files_only=True, backend="pil")
     except Exception:
+        log.warning("The image processor of %s cannot be loaded", folder.name, exc_info=True)
         return None
 
 

@@ -46,6 +46,8 @@ TEXT_FILES = re.compile(
     r"|(source|target)\.spm|spiece\.model|(sentencepiece|tokenizer)(\.bpe)?\.model"
 )
 """What a model needs besides its weights: settings, a tokenizer, an image processor."""
+FAULTS = (httpx2.HTTPError, OSError, ValueError)
+"""What the hub's library raises where the network, the disk or an answer of the hub is at fault."""
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
 
 
@@ -153,6 +155,7 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
     """Return a model of the hub after asking for its files' names and sizes and reading its settings."""
     from huggingface_hub import HfApi, constants, hf_hub_download
     from huggingface_hub.utils import HFValidationError, validate_repo_id
+    from huggingface_hub.utils.tqdm import silent_tqdm
 
     try:
         validate_repo_id(name)
@@ -172,11 +175,11 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
             raise ModelError(f"{name}: {_without_safetensors(list(sizes))}")
         _refuse_large_texts(name, sizes)
         config_file = hf_hub_download(
-            name, "config.json", revision=found.sha, endpoint=constants.ENDPOINT, token=token(), tqdm_class=_silent()
+            name, "config.json", revision=found.sha, endpoint=constants.ENDPOINT, token=token(), tqdm_class=silent_tqdm
         )
     except ModelError:
         raise
-    except Exception as error:
+    except FAULTS as error:
         raise ModelError(why(name, error)) from error
     settings = read_settings(Path(config_file).parent)
     config, kind = _told_of(name, settings)
@@ -244,12 +247,6 @@ def _without_safetensors(files: Sequence[str]) -> str:
 def token() -> bool | None:
     """Return what the library is to sign in with: on a public server never with its owner's own token."""
     return False if is_hosted() else None
-
-
-def _silent() -> Any:
-    from huggingface_hub.utils.tqdm import silent_tqdm
-
-    return silent_tqdm
 
 
 def why(name: str, error: Exception, wanted: str = "looked up") -> str:

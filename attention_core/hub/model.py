@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -49,3 +50,9 @@ class Pretrained:
     processor: Any = field(default=None, repr=False)
     most_tokens: int | None = None
     n_bytes: int = 0
+
+    def fewer_logits(self, n_positions: int, most: int) -> dict[str, int]:
+        """Return what the model is called with to spare logits of early positions beyond so many numbers in all."""
+        vocabulary = getattr(self.model.config.get_text_config(), "vocab_size", 0) or 0
+        takes = "logits_to_keep" in inspect.signature(self.model.forward).parameters
+        return {"logits_to_keep": max(1, most // vocabulary)} if takes and n_positions * vocabulary > most else {}

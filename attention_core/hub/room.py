@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from attention_core.device import choose_device
 from attention_core.hub.model import ModelError
 
 MOST_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
@@ -20,7 +24,7 @@ SHARE_OF_MEMORY = 0.8
 
 
 class NoMemory(ModelError):
-    """A model that is too large for the memory that is free now."""
+    """A model, or a run of it, that is too large for the memory that is free now."""
 
 
 def is_hosted() -> bool:
@@ -37,9 +41,12 @@ def most_model_bytes() -> int:
     return int(max(megabytes, 0) * 1e6)
 
 
-def free_memory() -> int | None:
-    """Return the bytes of memory that are free, by the machine and by the container; None where nobody tells."""
-    known = [one for one in (_of_machine(), _of_container()) if one is not None]
+def free_memory(device: str) -> int | None:
+    """Return the bytes that are free for a model on a device, by all that bound them; None where nobody tells.
+
+    Those are the device and, since weights are read into the host's memory on their way, the machine and the container.
+    """
+    known = [one for one in (_of_device(device), _of_machine(), _of_container()) if one is not None]
     return min(known) if known else None
 
 
@@ -49,13 +56,18 @@ def n_parameters_of(n_bytes: int, settings: Mapping[str, Any]) -> int:
     return n_bytes // (2 if "16" in stored else 1 if "8" in stored else 4)
 
 
-def refuse_without_memory(name: str, n_parameters: int) -> None:
+def refuse_without_memory(name: str, n_parameters: int, device: str = "") -> None:
     """Make sure that a model's weights fit into the memory that is free, in float32.
+
+    Args:
+        name: of the model, for the message.
+        n_parameters: numbers that it has.
+        device: see choose_device; the best there is if empty.
 
     Raises:
         NoMemory: they do not; the message has both numbers.
     """
-    free, needed = free_memory(), n_parameters * BYTES_PER_NUMBER
+    free, needed = free_memory(choose_device(device or "auto")), n_parameters * BYTES_PER_NUMBER
     if free is not None and needed > SHARE_OF_MEMORY * free:
         raise NoMemory(
             f"The {n_parameters / 1e6:,.1f} million weights of {name} take {in_megabytes(needed)} of memory; "
@@ -70,14 +82,21 @@ def in_megabytes(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:.1f} GB"
 
 
+def _of_device(device: str) -> int | None:
+    """Return what a GPU has left; memory that torch holds without using it is free for the next model."""
+    if device == "cuda":
+        return torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+    if device == "mps":
+        return torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
+    return None
+
+
 def _of_machine() -> int | None:
     try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
+        found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    return int(found[1]) * 1024 if found else None
 
 
 def _of_container() -> int | None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from attention_core.attention.keeper import all_finite
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
+from attention_core.explain.heads.groups import Patches, is_of_itself, kind_of
+from attention_core.hub.faults import worded
 from attention_core.hub.inputs import Prepared
-from attention_core.hub.model import Kind, ModelError, Pretrained, first_line
-from attention_core.hub.tracing import run_model
+from attention_core.hub.model import Kind, Pretrained
+from attention_core.hub.tracing import UnsupportedError, run_model
 
 MOST_LOGITS = 26_000_000
 """Numbers of logits that a run keeps, 104 MB: 512 positions of GPT-2's vocabulary."""
@@ -68,17 +69,16 @@ def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple
         ablated: see run_model.
 
     Raises:
+        NoMemory: the input is too long.
         ModelError: a model without attention, or one that cannot be run with such an input.
     """
     model = pretrained.model
     inputs: dict[str, Any] = {name: value.to(model.device) for name, value in prepared.inputs.items()}
-    inputs |= {"output_hidden_states": True} | _less_work(pretrained, prepared)
-    try:
+    inputs |= {"output_hidden_states": True} | pretrained.fewer_logits(_n_outputs(prepared), MOST_LOGITS)
+    if pretrained.kind in (Kind.DECODER, Kind.ENCODER_DECODER) and "use_cache" in signature(model.forward).parameters:
+        inputs["use_cache"] = False
+    with worded(pretrained, "be run with this input", UnsupportedError):
         recording, output = run_model(model, inputs, ablated=ablated)
-    except torch.cuda.OutOfMemoryError as error:
-        raise ModelError("The input is too long for the memory of this device. Shorten it.") from error
-    except (ValueError, TypeError, RuntimeError, KeyError, IndexError, NotImplementedError) as error:
-        raise ModelError(f"{pretrained.name} cannot be run with this input: {first_line(error)}") from error
     if pretrained.kind is Kind.VISION:
         prepared = _as_positioned(prepared, recording)
     logits = _first(output.get("logits"))
@@ -112,6 +112,21 @@ def recording_run(recording: Recording, name: str) -> ModelRun:
     longest = max((trace.story.query_axis for trace in recording.traces), key=len, default=Axis("positions", ()))
     notes = (recording.note,) if recording.note else ()
     return ModelRun(name, None, recording, tuple(longest.labels), notes=(*notes, *_not_finite(recording, None, None)))
+
+
+def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
+    """Return the keys of a trace that are no words; in a decoder beside an encoder, the token that starts it."""
+    if run.target_tokens and kind_of(trace.story.name).endswith("decoder self"):
+        return frozenset({0})
+    return frozenset(one for one in run.special if one < trace.n_keys)
+
+
+def patches_of(run: ModelRun, trace: AttentionTrace) -> Patches | None:
+    """Return where the patches lie if both queries and keys of a trace are patches of the run's picture."""
+    if run.patch_grid is None or not is_of_itself(trace):
+        return None
+    n_patches = run.patch_grid[0] * run.patch_grid[1]
+    return Patches(run.patch_grid, run.n_prefix) if trace.n_keys == run.n_prefix + n_patches else None
 
 
 def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequence[str], kind: Kind) -> Recording:
@@ -155,18 +170,6 @@ def _as_positioned(prepared: Prepared, recording: Recording) -> Prepared:
     tokens = tuple(recording.traces[0].story.query_axis.labels)
     notes = (*prepared.notes, note)
     return replace(prepared, tokens=tokens, special=frozenset(), n_prefix=0, patch_grid=None, notes=notes)
-
-
-def _less_work(pretrained: Pretrained, prepared: Prepared) -> dict[str, Any]:
-    """Return arguments that spare what nobody looks at: a cache, and logits beyond what is kept."""
-    takes = inspect.signature(pretrained.model.forward).parameters
-    more: dict[str, Any] = {}
-    if pretrained.kind in (Kind.DECODER, Kind.ENCODER_DECODER) and "use_cache" in takes:
-        more["use_cache"] = False
-    vocabulary = getattr(pretrained.model.config.get_text_config(), "vocab_size", 0) or 0
-    if "logits_to_keep" in takes and _n_outputs(prepared) * vocabulary > MOST_LOGITS:
-        more["logits_to_keep"] = max(1, MOST_LOGITS // vocabulary)
-    return more
 
 
 def _n_outputs(prepared: Prepared) -> int:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
 from attention_core.device import choose_device, describe_device
+from attention_core.explain.heads.summary import _Mean
+from attention_core.hub.knock_out import cosine_change
+from attention_core.topics.memory.influence import _merge, similar_first
 
 
 def test_auto_takes_the_best_that_is_there(monkeypatch):
@@ -32,3 +37,37 @@ def test_other_spellings_are_refused(name):
 
 def test_device_is_described_in_words():
     assert describe_device("cpu").startswith("CPU, ")
+
+
+class WithoutDoubles(torch.Tensor):
+    """A tensor as on MPS: what is computed with it there has no float64; its copy on the CPU is like any other."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        result = super().__torch_function__(func, types, args, kwargs or {})
+        if func is torch.Tensor.cpu:
+            return result.as_subclass(torch.Tensor)
+        if isinstance(result, torch.Tensor) and result.dtype == torch.float64:
+            raise TypeError(
+                "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64."
+            )
+        return result
+
+
+def test_what_is_summed_exactly_works_where_there_is_no_float64():
+    plain = torch.randn(6, 4, generator=torch.Generator().manual_seed(0))
+    device = plain.as_subclass(WithoutDoubles)
+    with pytest.raises(TypeError, match="float64"):
+        device.double()
+    assert torch.equal(cosine_change(device, device.flip(0)), cosine_change(plain, plain.flip(0)))
+    assert similar_first(device) == similar_first(plain)
+    means = _Mean(), _Mean()
+    for mean, values in zip(means, (device, plain), strict=True):
+        mean.add(values[:, 0], values[:, 1] > 0)
+    assert means[0].value() == means[1].value()
+    steps = [
+        SimpleNamespace(by_input=lambda at, m=m: m[:3] + at, by_state=lambda at, m=m: m[2:5, :3])
+        for m in (device, plain)
+    ]
+    for ours, expected in zip(_merge(steps[0], [0, 1]), _merge(steps[1], [0, 1]), strict=True):
+        assert torch.equal(ours, expected)

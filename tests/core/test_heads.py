@@ -26,18 +26,16 @@ from attention_core.explain.heads import (
     habit,
     handed_over,
     matrix_for,
-    patches_of,
     rollout,
     rows,
     similarity,
-    special_keys,
     summaries,
     summarise,
     summary,
     without_sinks,
 )
 from attention_core.hub.model import Kind
-from attention_core.hub.run import ModelRun
+from attention_core.hub.run import ModelRun, patches_of, special_keys
 
 IDS = torch.randint(3, 90, (1, 9), generator=torch.Generator().manual_seed(0))
 

@@ -22,6 +22,7 @@ from attention_core.hub.language import (
     token_text,
 )
 from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.room import NoMemory
 from tests import tiny_models
 from tests.tiny_models import ENDS
 
@@ -160,6 +161,49 @@ def test_a_model_without_a_cache_of_keys_runs_the_whole_text_and_says_so(family,
     at_once = run_model(model.model, {"input_ids": torch.tensor([[*PROMPT, 31]])})
     same_traces(growing.recording, at_once[0])
     assert_close(growing.next_logits, at_once[1].logits[0, -1], atol=1e-5, rtol=1e-5)
+
+
+def failing_steps(model, monkeypatch, error):
+    """Let the forward of a model fail whenever it is given a cache; returns what it was called with."""
+    forward, calls = model.model.forward, []
+
+    def fails(**inputs):
+        calls.append(inputs)
+        if "past_key_values" in inputs:
+            raise error
+        return forward(**inputs)
+
+    monkeypatch.setattr(model.model, "forward", fails)
+    return calls
+
+
+def test_a_cache_with_which_the_code_of_a_model_cannot_go_on_is_logged_once(pretrained, monkeypatch, caplog):
+    model = pretrained("GPT-2")
+    expected_logits = grow(begin(model, PROMPT), 31).next_logits
+    start = begin(model, PROMPT)
+    failing_steps(model, monkeypatch, AttributeError("no such part of the cache"))
+    growing = grow(grow(start, 31), 9)
+    assert_close(grow(start, 31).next_logits, expected_logits, atol=1e-5, rtol=1e-5)
+    assert "whole text runs again" in growing.note
+    told = [entry for entry in caplog.records if entry.name == "attention_core"]
+    assert len(told) == 2  # one for each text that grew
+    assert "no such part of the cache" in str(told[0].exc_info[1])
+
+
+def test_a_lack_of_memory_in_a_step_does_not_run_the_whole_text(pretrained, monkeypatch):
+    model = pretrained("GPT-2")
+    start = begin(model, PROMPT)
+    calls = failing_steps(model, monkeypatch, torch.OutOfMemoryError("full"))
+    with pytest.raises(NoMemory, match="Shorten it"):
+        grow(start, 31)
+    assert len(calls) == 1
+
+
+def test_a_fault_of_our_own_in_a_step_is_not_hidden(pretrained, monkeypatch):
+    start = begin(pretrained("GPT-2"), PROMPT)
+    monkeypatch.delattr(type(start.first), "__len__")
+    with pytest.raises(TypeError, match="has no len"):
+        grow(start, 31)
 
 
 def test_what_is_kept_is_counted(pretrained):

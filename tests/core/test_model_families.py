@@ -233,6 +233,24 @@ def test_towers_are_kept_apart(name):
         assert recording[pooling[0]].value.shape == (4, 16, 8)
 
 
+def test_another_run_that_fails_takes_no_trace_away_and_is_logged(caplog):
+    model, _ = models("Siglip", TOWERS)
+    forward, calls = model.forward, []
+
+    def fails_when_asked(**inputs):
+        calls.append(inputs)
+        if len(calls) > 1:
+            raise IndexError("another run")
+        return forward(**inputs)
+
+    model.forward = fails_when_asked
+    recording = trace_model(model, **CAPTIONS)
+    assert recording.names == VT
+    assert recording.note.startswith("Not seen: MultiheadAttention")
+    assert len(calls) == 2
+    assert [str(one.exc_info[1]) for one in caplog.records if one.name == "attention_core"] == ["another run"]
+
+
 def test_a_language_model_that_sees_keeps_its_parts_apart():
     config = hf.LlavaConfig(
         vision_config=hf.CLIPVisionConfig(**PATCHES),

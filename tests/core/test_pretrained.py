@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from attention_core.hub.inputs import MOST_GENERATED, text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.pictures import picture_inputs
+from attention_core.hub.room import NoMemory
 from attention_core.hub.run import recording_run, run
 from attention_core.hub.tokens import readable
 from tests import tiny_hub
@@ -418,3 +421,62 @@ def test_the_package_and_complete_folders_are_found(folders, tmp_path, monkeypat
     assert found["decoder"].source == "folder"
     monkeypatch.setenv("ATTENTION_MODELS", str(tmp_path))
     assert find_local("half") is None
+
+
+def logged(caplog):
+    """Return what was logged; every entry has its traceback."""
+    entries = [entry for entry in caplog.records if entry.name == "attention_core"]
+    assert all(entry.exc_info for entry in entries)
+    return [entry.getMessage() for entry in entries]
+
+
+def test_what_a_model_cannot_do_with_an_input_is_told_as_such(models, caplog):
+    decoder = models[Kind.DECODER]
+    for name, value, error in (
+        ("input_ids", torch.tensor([[100_000]]), IndexError),
+        ("inputs_embeds", torch.zeros(1, 1, 32), ValueError),  # besides the tokens
+    ):
+        prepared = text_inputs(decoder, TEXT)
+        prepared = replace(prepared, inputs={**prepared.inputs, name: value})
+        with pytest.raises(ModelError, match="cannot be run with this input") as told:
+            run(decoder, prepared)
+        assert isinstance(told.value.__cause__, error)
+    assert len(logged(caplog)) == 2
+
+
+@pytest.mark.parametrize("error", [IndexError, KeyError, RuntimeError, ValueError])
+@pytest.mark.parametrize(
+    "place", ["attention.keeper.Keeper.trace", "hub.tracing.bypassing.Entries.enter", "hub.tracing.running.named"]
+)
+def test_a_fault_of_our_own_is_not_put_down_to_the_input(models, monkeypatch, caplog, place, error):
+    def fails(*args, **more):
+        raise error("ours")
+
+    ours = FunctionType(fails.__code__, {"__name__": "attention_core.attention.recording"}, closure=fails.__closure__)
+    monkeypatch.setattr(f"attention_core.{place}", ours)
+    with pytest.raises(error, match="ours"):
+        run(models[Kind.DECODER], text_inputs(models[Kind.DECODER], TEXT))
+    assert not logged(caplog)
+
+
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError("CUDA"), RuntimeError("MPS backend out of memory"), MemoryError()]
+)
+def test_a_lack_of_memory_is_told(models, monkeypatch, error):
+    def fails(*args, **more):
+        raise error
+
+    monkeypatch.setattr(models[Kind.DECODER].model, "forward", fails)
+    with pytest.raises(NoMemory, match="Shorten it"):
+        run(models[Kind.DECODER], text_inputs(models[Kind.DECODER], TEXT))
+
+
+def test_a_picture_is_shown_without_an_image_processor_that_cannot_be_loaded(folders, tmp_path, caplog):
+    folder = copied(folders, "vision", tmp_path)
+    (folder / "preprocessor_config.json").write_text("{")
+    assert load_pretrained(folder).processor is None
+    assert len(logged(caplog)) == 1
+    (folder / "model.safetensors").write_bytes(b"\x10" * 50_000)
+    with pytest.raises(ModelError, match="weights cannot be loaded"):
+        load_pretrained(folder)
+    assert all(f"cannot load {folder.name}" in entry for entry in logged(caplog)[1:])

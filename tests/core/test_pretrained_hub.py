@@ -7,6 +7,7 @@ import socket
 from collections import namedtuple
 
 import pytest
+import torch
 from huggingface_hub import constants
 
 from attention_core.hub import fetch as fetching
@@ -83,7 +84,7 @@ def test_a_model_is_looked_up_fetched_and_run(hub, stored):
     assert not hub.asked
 
 
-def test_a_download_that_breaks_off_goes_on_where_it_was(hub, stored):
+def test_a_download_that_breaks_off_goes_on_where_it_was(hub, stored, caplog):
     found = look_up(NAME)
     hub.breaks_after = found.n_bytes // (fetching.ATTEMPTS + 2)
     hub.breaks_left = fetching.ATTEMPTS
@@ -98,6 +99,9 @@ def test_a_download_that_breaks_off_goes_on_where_it_was(hub, stored):
     folder = fetch(found)
     asked = [said for method, path, said in hub.asked if method == "GET" and path.endswith(".safetensors")]
     assert all(said.startswith("bytes=") for said in asked)
+    broken = [entry for entry in caplog.records if entry.name == "attention_core"]
+    assert len(broken) == fetching.ATTEMPTS  # 3 of the first download, whose last one is told, and 1 of the second
+    assert all(entry.exc_info for entry in broken)
     assert (folder / "model.safetensors").read_bytes() == (stored / "model.safetensors").read_bytes()
 
 
@@ -224,11 +228,28 @@ def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
 
 def test_what_does_not_fit_into_memory_is_told(hub, monkeypatch):
     found = look_up(NAME)
-    monkeypatch.setattr(room, "free_memory", lambda: 100_000)
+    monkeypatch.setattr(room, "free_memory", lambda device: 100_000)
     with pytest.raises(room.NoMemory, match=r"take 0\.2 MB of memory; 0\.1 MB are free"):
         look_up(NAME)
     with pytest.raises(room.NoMemory):
         load_pretrained(fetch(found))
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_the_memory_that_is_asked_is_that_of_the_device(monkeypatch, device):
+    monkeypatch.setattr(torch.backends.mps if device == "mps" else torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (3_000_000, 80_000_000))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda: 2_500_000)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda: 500_000)
+    monkeypatch.setattr(torch.mps, "recommended_max_memory", lambda: 7_000_000)
+    monkeypatch.setattr(torch.mps, "current_allocated_memory", lambda: 2_000_000)
+    with pytest.raises(room.NoMemory, match=r"weights of it take 6\.0 MB of memory; 5\.0 MB are free"):
+        room.refuse_without_memory("it", 1_500_000)
+    room.refuse_without_memory("it", 1_000_000)
+    room.refuse_without_memory("it", 1_500_000, "cpu")
+    monkeypatch.setattr(room, "_of_machine", lambda: 4_000_000)  # through which the weights pass
+    with pytest.raises(room.NoMemory, match=r"4\.0 MB are free"):
+        room.refuse_without_memory("it", 1_000_000, device)
 
 
 def test_a_full_disk_is_told(hub, monkeypatch):

@@ -8,18 +8,8 @@ import streamlit as st
 
 from attention_core.charts.heads import heads_chart
 from attention_core.charts.mosaic import Mosaic, mosaic
-from attention_core.explain.heads import (
-    PLAIN,
-    HeadSummary,
-    Look,
-    groups,
-    habit,
-    has_values,
-    patches_of,
-    special_keys,
-    summaries,
-)
-from attention_core.hub.run import ModelRun
+from attention_core.explain.heads import PLAIN, HeadSummary, Look, groups, habit, has_values, summaries
+from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.layout import section
 from ui.model.handed_over import what_is_shown
 from ui.model.kept import kept

@@ -7,8 +7,8 @@ import unicodedata
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.explain.heads import Look, has_values, special_keys
-from attention_core.hub.run import ModelRun
+from attention_core.explain.heads import Look, has_values
+from attention_core.hub.run import ModelRun, special_keys
 from ui.labels import literal
 from ui.model.state import chosen_trace
 

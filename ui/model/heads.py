@@ -13,19 +13,10 @@ from attention_core.attention.types import Role
 from attention_core.charts.head_maps import distance_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import weights_ramp
-from attention_core.explain.heads import (
-    METRICS,
-    distances,
-    distances_from,
-    groups,
-    habit,
-    patches_of,
-    rollout,
-    special_keys,
-)
+from attention_core.explain.heads import METRICS, distances, distances_from, groups, habit, rollout
 from attention_core.explain.heads.similarity import MOST_HEADS, Distances
 from attention_core.explain.heads.summary import summarised_queries
-from attention_core.hub.run import ModelRun
+from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.layout import section
 from ui.model.glance import summaries_of
 from ui.model.head_map import head_map

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.explain.heads import PLAIN, Look, is_of_itself, matrix_for, patches_of, special_keys
+from attention_core.explain.heads import PLAIN, Look, is_of_itself, matrix_for
 from attention_core.explain.heads.look import shown
 from attention_core.explain.heads.rows import whole_rows
-from attention_core.hub.run import ModelRun
+from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import literal
 from ui.model.handed_over import not_plain
 from ui.model.kept import kept

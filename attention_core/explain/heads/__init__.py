@@ -6,7 +6,7 @@ summaries(layers)[3][5].previous
 """
 
 from attention_core.explain.heads.attention_rollout import Rollout, rollout
-from attention_core.explain.heads.groups import Patches, groups, is_of_itself, patches_of, special_keys
+from attention_core.explain.heads.groups import Patches, groups, is_of_itself
 from attention_core.explain.heads.look import PLAIN, Look, handed_over, has_values, matrix_for, without_sinks
 from attention_core.explain.heads.similarity import Distances, distances, distances_from, distances_head_for_head
 from attention_core.explain.heads.striking import FarLook, far_look
@@ -31,9 +31,7 @@ __all__ = [
     "has_values",
     "is_of_itself",
     "matrix_for",
-    "patches_of",
     "rollout",
-    "special_keys",
     "summaries",
     "summarise",
     "without_sinks",

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
-
-if TYPE_CHECKING:
-    from attention_core.hub.run import ModelRun
 
 
 class Patches(NamedTuple):
@@ -60,18 +57,3 @@ def is_of_itself(trace: AttentionTrace) -> bool:
     return trace.story.query_axis is trace.story.key_axis or list(trace.story.query_axis.labels) == list(
         trace.story.key_axis.labels
     )
-
-
-def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
-    """Return the keys of a trace that are no words; in a decoder beside an encoder, the token that starts it."""
-    if run.target_tokens and kind_of(trace.story.name).endswith("decoder self"):
-        return frozenset({0})
-    return frozenset(one for one in run.special if one < trace.n_keys)
-
-
-def patches_of(run: ModelRun, trace: AttentionTrace) -> Patches | None:
-    """Return where the patches lie if both queries and keys of a trace are patches of the run's picture."""
-    if run.patch_grid is None or not is_of_itself(trace):
-        return None
-    n_patches = run.patch_grid[0] * run.patch_grid[1]
-    return Patches(run.patch_grid, run.n_prefix) if trace.n_keys == run.n_prefix + n_patches else None

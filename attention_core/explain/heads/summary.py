@@ -163,7 +163,7 @@ class _Mean:
         self._sum, self._n = 0.0, 0
 
     def add(self, values: Tensor, counts: Tensor) -> None:
-        self._sum += float(values[counts].double().sum())
+        self._sum += float(values[counts].cpu().double().sum())  # MPS has no float64
         self._n += int(counts.sum())
 
     def value(self) -> float:

@@ -11,6 +11,7 @@ layers run, or that a cache spares a call, has other numbers then.
 Source: https://huggingface.co/docs/transformers/attention_interface
 """
 
+from attention_core.hub.tracing.attention import UnsupportedError
 from attention_core.hub.tracing.running import run_ablations, run_model, trace_model
 
-__all__ = ["run_ablations", "run_model", "trace_model"]
+__all__ = ["UnsupportedError", "run_ablations", "run_model", "trace_model"]

@@ -51,6 +51,10 @@ class Run:
 _THREAD = threading.local()
 
 
+class UnsupportedError(ValueError):
+    """A model that shows no attention, or a head that it does not have or that cannot be switched off."""
+
+
 class UnknownAttentionError(RuntimeError):
     """A layer asks for something that neither the fused kernel nor a written-out attention of its own offers."""
 
@@ -198,7 +202,7 @@ def _without_heads(
         return context, trace
     for _, head in ablated:
         if not 0 <= head < trace.n_heads:
-            raise ValueError(f"ablated: trace {number} has heads 0 to {trace.n_heads - 1}, got head {head}")
+            raise UnsupportedError(f"ablated: trace {number} has heads 0 to {trace.n_heads - 1}, got head {head}")
     context = context.clone()
     for item, head in ablated:
         context[slice(None) if item < 0 else item, :, head] = 0

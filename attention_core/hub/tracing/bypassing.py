@@ -1,12 +1,13 @@
 """What can be seen of attention that does not go through the library's interface.
 
-Its modules may call torch's own function, which can be recorded, or hand out their weights when they are asked to.
+Its modules may call torch's own function, which can be recorded, or hand out their weights when they are asked to:
+one more run shows both.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,11 +39,11 @@ class Entries:
         after: per entry, how many had been seen when it ended.
     """
 
-    def __init__(self, n_seen: Callable[[], int]) -> None:
+    def __init__(self, n_seen: Callable[[], int], take: Callable[[nn.Module, Tensor], None] | None) -> None:
         self.modules: list[nn.Module] = []
         self.before: list[int] = []
         self.after: list[int] = []
-        self._n_seen = n_seen
+        self._n_seen, self._take = n_seen, take
         self._open: list[int] = []
         self._thread = threading.get_ident()
 
@@ -54,10 +55,14 @@ class Entries:
             for counts in (self.before, self.after):
                 counts.append(self._n_seen())
 
-    def leave(self, *_: Any) -> None:
-        """Note what has been seen since the entry."""
+    def leave(self, module: nn.Module, _: Any, output: Any) -> None:
+        """Note what has been seen since the entry; where that is nothing, take the weights that are handed out."""
         if threading.get_ident() == self._thread and self._open:
-            self.after[self._open.pop()] = self._n_seen()
+            entry = self._open.pop()
+            if self._take is not None and isinstance(output, tuple) and self.before[entry] == self._n_seen():
+                for weights in filter(looks_like_weights, output):
+                    self._take(module, weights)
+            self.after[entry] = self._n_seen()
 
     @property
     def missed(self) -> set[nn.Module]:
@@ -89,41 +94,23 @@ class Entries:
 
 
 @contextmanager
-def watching(model: nn.Module, n_seen: Callable[[], int]) -> Iterator[Entries]:
+def watching(
+    model: nn.Module, n_seen: Callable[[], int], take: Callable[[nn.Module, Tensor], None] | None = None
+) -> Iterator[Entries]:
     """Keep track of the attention modules that this thread runs inside the block.
 
     Args:
         model: whose modules.
         n_seen: tells how many attentions have been seen so far.
+        take: is given what looks like the weights of a module in which no attention was seen.
     """
-    entries = Entries(n_seen)
+    entries = Entries(n_seen, take)
     hooks = []
     for module in filter(is_attention, model.modules()):
         hooks.append(module.register_forward_pre_hook(entries.enter))
         hooks.append(module.register_forward_hook(entries.leave, always_call=True))
     try:
         yield entries
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
-@contextmanager
-def collecting(model: nn.Module) -> Iterator[list[tuple[nn.Module, Tensor]]]:
-    """Collect the weights that the attention modules of a model hand out beside their context inside the block."""
-    found: list[tuple[nn.Module, Tensor]] = []
-    thread = threading.get_ident()
-
-    def look(module: nn.Module, _: Any, output: Any) -> None:
-        if threading.get_ident() != thread or not isinstance(output, tuple):
-            return
-        for one in output:
-            if looks_like_weights(one) and not any(one is other for _, other in found):
-                found.append((module, one))
-
-    hooks = [module.register_forward_hook(look) for module in filter(is_attention, model.modules())]
-    try:
-        yield found
     finally:
         for hook in hooks:
             hook.remove()
@@ -137,63 +124,41 @@ def looks_like_weights(tensor: Any) -> bool:
     return bool((tensor >= 0).all() and (sums < 1.01).all() and (sums > 0.99).any())
 
 
-def recorded(
-    model: nn.Module, run: Callable[[], Any], entries: Entries | None = None, missed: Collection[nn.Module] = ()
-) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
-    """Return what torch's own function was given in another run of a model, and the modules that are missed still.
-
-    Args:
-        model: the model.
-        run: runs it.
-        entries: of the first run, which tells the order; None = as they run here.
-        missed: the modules in which nothing was seen in that run; nothing else is returned.
-
-    Returns:
-        (how many attentions the first run had seen before, the call) for each, and the modules.
-    """
-    with capture() as recording, watching(model, lambda: len(recording)) as now:
-        run()
-    return _placed(model, recording.traces, now, entries, missed), set(missed) & now.missed
-
-
-def handed_out(
+def seen_again(
     model: nn.Module,
     run: Callable[[], Any],
     n_items: int,
     entries: Entries | None = None,
     missed: Collection[nn.Module] = (),
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
-    """Return the weights that modules hand out in another run, which modules are missed still, and the run's output.
+    """Return what torch's own function is given and which weights modules hand out in another run of a model.
 
     Args:
         model: the model, with its written-out attention.
         run: runs it and asks for the weights.
         n_items: of the batch.
-        entries: as for recorded.
-        missed: as for recorded.
+        entries: of the first run, which tells the order; None = as they run here.
+        missed: the modules in which nothing was seen in that run; nothing else is returned.
+
+    Returns:
+        (how many attentions the first run had seen before, the call) for each, the modules that are missed still, and
+        the run's output.
     """
-    with collecting(model) as found, watching(model, lambda: len(found)) as now:
+
+    def take(module: nn.Module, weights: Tensor) -> None:
+        recording.traces.append(trace_of_weights(weights, name="", n_items=n_items, module=module))
+
+    with capture() as recording, watching(model, lambda: len(recording), take) as now:
         output = run()
-    traces = [trace_of_weights(weights, name="", n_items=n_items, module=module) for module, weights in found]
-    return _placed(model, traces, now, entries, missed), set(missed) & now.missed, output
-
-
-def _placed(
-    model: nn.Module,
-    traces: Sequence[AttentionTrace],
-    now: Entries,
-    entries: Entries | None,
-    missed: Collection[nn.Module],
-) -> list[tuple[int, Call]]:
     places = {module: name for name, module in model.named_modules()}
     result = []
-    for number, trace in enumerate(traces):
+    for number, trace in enumerate(recording.traces):
         if entries is None:
             module, _ = now.around(number) or (model, 0)
             result.append((number, (places.get(module, "") or trace.story.name, module, trace)))
         elif around := now.around(number, missed):
             result.append((entries.position(*around), (places.get(around[0], ""), around[0], trace)))
-    return result
+    return result, set(missed) & now.missed, output
 
 
 def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Module) -> AttentionTrace:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -14,9 +15,9 @@ from torch import Tensor, nn
 from attention_core.attention.names import named
 from attention_core.attention.recording import Recording
 from attention_core.hub.tracing.attention import (
-    Ablated,
     Run,
     UnknownAttentionError,
+    UnsupportedError,
     attention,
     mask,
     running,
@@ -25,9 +26,8 @@ from attention_core.hub.tracing.bypassing import (
     WEIGHTS_ONLY,
     Call,
     Entries,
-    handed_out,
     is_attention,
-    recorded,
+    seen_again,
     trace_of_weights,
     watching,
 )
@@ -35,6 +35,7 @@ from attention_core.hub.tracing.bypassing import (
 FUSED = "sdpa"
 """The library's name for torch's fused attention, behind which ours stands while a model runs: many models ask for the
 name, and treat one that they do not know as if it needed no mask."""
+log = logging.getLogger("attention_core")
 _ONE_AT_A_TIME = threading.RLock()
 """A model's attention function is part of the model, which others may share: one run at a time."""
 
@@ -60,7 +61,7 @@ def trace_model(model: Any, /, **inputs: Any) -> Recording:
     Raises:
         ImportError: transformers is not installed.
         TypeError: not a transformers model.
-        ValueError: a model without attention, or one that lets nobody see it.
+        UnsupportedError: a model without attention, or one that lets nobody see it.
     """
     return run_model(model, inputs)[0]
 
@@ -86,13 +87,10 @@ def run_model(
     Raises:
         ImportError: transformers is not installed.
         TypeError: not a transformers model.
-        ValueError: a model without attention, or one that lets nobody see it; ablated names what is not there, or
+        UnsupportedError: a model without attention, or one that lets nobody see it; ablated names what is not there, or
             the model's code bypasses the library's attention interface, so that no head can be switched off.
     """
-    chosen: dict[int, list[tuple[int, int]]] = {}
-    for number, head in ablated:
-        chosen.setdefault(number, []).append((-1, head))
-    return _run(model, inputs, chosen)
+    return _run(model, inputs, {-1: ablated})
 
 
 def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Collection[tuple[int, int]]]) -> Any:
@@ -104,31 +102,36 @@ def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Col
         ablations: per item of the batch, (number of the trace, head) as for run_model.
 
     Raises:
-        ImportError, TypeError, ValueError: as for run_model.
+        ImportError, TypeError, UnsupportedError: as for run_model.
     """
-    chosen: dict[int, list[tuple[int, int]]] = {}
-    for item, ablated in enumerate(ablations):
-        for number, head in ablated:
-            chosen.setdefault(number, []).append((item, head))
-    return _run(model, inputs, chosen)[1]
+    return _run(model, inputs, dict(enumerate(ablations)))[1]
 
 
-def _run(model: Any, inputs: Mapping[str, Any], ablated: Ablated) -> tuple[Recording, Any]:
+def _run(
+    model: Any, inputs: Mapping[str, Any], ablations: Mapping[int, Collection[tuple[int, int]]]
+) -> tuple[Recording, Any]:
+    """Run a model once; ablations: item of the batch, -1 = every item -> see run_model."""
     _needs_transformers(model)
+    ablated: dict[int, list[tuple[int, int]]] = {}
+    for item, chosen in ablations.items():
+        for number, head in chosen:
+            ablated.setdefault(number, []).append((item, head))
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
     with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
         configs = _configs(model)
         run = Run(_n_items(inputs), ablated)
         run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
         output = None
-        with contextlib.suppress(UnknownAttentionError), watching(model, lambda: len(run.calls)) as entries:
-            if configs:
-                with _ours(), _implementation([config for config, _ in configs], FUSED), running(run):
-                    output = model(**inputs)
+        with watching(model, lambda: len(run.calls)) as entries, _ours(), running(run):
+            try:
+                with _implementation([config for config, _ in configs], FUSED):
+                    output = model(**inputs) if configs else None
+            except UnknownAttentionError:
+                log.warning("%s is asked for its weights instead", type(model).__name__, exc_info=True)
         if run.calls and output is not None:
             return _recording(run, entries, model, inputs), output
         if ablated:
-            raise ValueError(
+            raise UnsupportedError(
                 f"no head of {type(model).__name__} can be switched off: its code bypasses the library's attention "
                 "interface"
             )
@@ -138,16 +141,13 @@ def _run(model: Any, inputs: Mapping[str, Any], ablated: Ablated) -> tuple[Recor
 def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -> Recording:
     wrong = [number for number in run.ablated if not 0 <= number < len(run.calls)]
     if wrong:
-        raise ValueError(f"ablated: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
+        raise UnsupportedError(f"ablated: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
     places = {module: name for name, module in model.named_modules()}
     calls = [(places.get(module, type(module).__name__), module, trace) for module, trace in run.calls]
     again = entries.repeats(len(calls))
-    missed = entries.missed
-    if not missed:
-        return Recording(named(calls, again))
-    more, missed = _beside_the_interface(model, inputs, entries, missed)
+    more, missed = _beside_the_interface(model, inputs, entries)
     if more and run.ablated:
-        raise ValueError(
+        raise UnsupportedError(
             f"no head of {type(model).__name__} can be switched off: parts of its code bypass the library's attention "
             "interface"
         )
@@ -160,25 +160,35 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
 
 
 def _beside_the_interface(
-    model: Any, inputs: dict[str, Any], entries: Entries, missed: set[nn.Module]
+    model: Any, inputs: dict[str, Any], entries: Entries
 ) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
-    """Return what other runs of the model show of modules in which nothing was seen, and which of them are left.
+    """Return what another run of the model shows of modules in which nothing was seen, and which of them are left.
 
-    A run that fails shows nothing: the traces that there are stand without it. A cache among the inputs would grow
-    with every run, so that there is no other.
+    If it fails, the traces that there are stand without it. A cache among the inputs would grow once more, so that
+    then there is no other run.
     """
-    found: list[tuple[int, Call]] = []
-    if inputs.get("past_key_values") is not None:
-        return found, missed
-    with contextlib.suppress(TypeError, ValueError, RuntimeError):
-        found, missed = recorded(model, lambda: model(**inputs), entries, missed)
-    if missed:
-        with contextlib.suppress(TypeError, ValueError, RuntimeError), _implementation(_all_configs(model), "eager"):
-            more, missed, _ = handed_out(
-                model, lambda: _asked_for_weights(model, inputs), _n_items(inputs), entries, missed
-            )
-            found += more
-    return found, missed
+    missed = entries.missed
+    if not missed or inputs.get("past_key_values") is not None:
+        return [], missed
+    try:
+        return _seen_again(model, inputs, entries, missed)[:2]
+    except Exception:
+        log.warning("%s fails in another run", type(model).__name__, exc_info=True)
+        return [], missed
+
+
+def _seen_again(
+    model: Any, inputs: dict[str, Any], entries: Entries | None = None, missed: Collection[nn.Module] = ()
+) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
+    """Return seen_again of a run with written-out attention that asks for weights, if the model can be asked."""
+    asking = {**inputs, "output_attentions": True, "return_dict": True}
+    with _implementation(_all_configs(model), "eager"):
+        try:
+            return seen_again(model, lambda: model(**asking), _n_items(inputs), entries, missed)
+        except TypeError as error:
+            if "output_attentions" not in str(error) and "return_dict" not in str(error):
+                raise
+            return seen_again(model, lambda: model(**inputs), _n_items(inputs), entries, missed)
 
 
 def _needs_transformers(model: Any) -> None:
@@ -265,10 +275,6 @@ def _all_configs(model: nn.Module) -> list[Any]:
     return [config for config in found.values() if isinstance(config, PreTrainedConfig)]
 
 
-def _asked_for_weights(model: nn.Module, inputs: dict[str, Any]) -> Any:
-    return model(**{**inputs, "output_attentions": True, "return_dict": True})
-
-
 def _n_items(inputs: Mapping[str, Any]) -> int:
     """Return the size of the batch: of the text if there is one, else of what comes first."""
     tensors = [inputs.get("input_ids"), inputs.get("inputs_embeds"), *inputs.values()]
@@ -277,23 +283,13 @@ def _n_items(inputs: Mapping[str, Any]) -> int:
 
 def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, Any]:
     """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
-    n_items = _n_items(inputs)
-    try:
-        with _implementation(_all_configs(model), "eager"):
-            calls, _, output = handed_out(model, lambda: _asked_for_weights(model, inputs), n_items)
-    except TypeError as error:
-        if "output_attentions" not in str(error) and "return_dict" not in str(error):
-            raise
-        calls, output = [], {}
-    traces = [trace_of_weights(one, name=name, n_items=n_items, module=model) for name, one in _in_order(output)]
-    note = f"{type(model).__name__} bypasses the library's attention interface. {WEIGHTS_ONLY}"
-    if not traces:
-        traces = named([call for _, call in calls])
-    if not traces:
-        outputs: list[Any] = []
-        calls, _ = recorded(model, lambda: outputs.append(model(**inputs)))
-        traces = named([call for _, call in calls])
-        note, output = "", (outputs or [output])[0]
+    calls, _, output = _seen_again(model, inputs)
+    handed_out, n_items = _in_order(output), _n_items(inputs)
+    traces = [trace_of_weights(one, name=name, n_items=n_items, module=model) for name, one in handed_out]
+    traces = traces or named([call for _, call in calls])
+    note = ""
+    if any(not trace.query.shape[-1] for trace in traces):
+        note = f"{type(model).__name__} bypasses the library's attention interface. {WEIGHTS_ONLY}"
     if not traces:
         reason = "no module of it calls itself attention"
         if any(is_attention(module) for module in model.modules()):
@@ -301,7 +297,7 @@ def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, A
                 "its code bypasses the library's attention interface, output_attentions=True gives no weights, and "
                 "torch's own attention function is not called"
             )
-        raise ValueError(f"{type(model).__name__} shows no attention: {reason}.")
+        raise UnsupportedError(f"{type(model).__name__} shows no attention: {reason}.")
     if any(trace.story.name.startswith("encoder") and trace.n_queries != trace.n_keys for trace in traces):
         note += " It does not compare every position with every other: its columns are no positions of the input."
     return Recording(traces, note.strip()), output
@@ -318,11 +314,11 @@ def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
     causal = all(_looks_causal(weights[0]) for weights in layers["attentions"]) or bool(layers["cross_attentions"])
     own = layers["decoder_attentions"] or layers["attentions"]
     stack = "decoder" if layers["decoder_attentions"] or causal else "encoder"
-    for number in range(max(len(own), len(layers["cross_attentions"]))):
-        if number < len(own):
-            yield f"{stack}.{number}.self", own[number]
-        if number < len(layers["cross_attentions"]):
-            yield f"decoder.{number}.cross", layers["cross_attentions"][number]
+    for number, (weights, cross) in enumerate(zip_longest(own, layers["cross_attentions"])):
+        if weights is not None:
+            yield f"{stack}.{number}.self", weights
+        if cross is not None:
+            yield f"decoder.{number}.cross", cross
 
 
 def _looks_causal(weights: Tensor) -> bool:

@@ -138,7 +138,8 @@ def similar_first(states: Tensor) -> list[int]:
     Args:
         states: (n, d).
     """
-    centred = states.double() - states.double().mean(0)
+    states = states.cpu().double()  # MPS has no float64
+    centred = states - states.mean(0)
     _, _, components = torch.linalg.svd(centred, full_matrices=False)
     if len(components) < 2:
         return states[0].argsort(stable=True).tolist()
@@ -173,11 +174,12 @@ def _merge(steps: Steps, places: list[int]) -> tuple[Tensor, Tensor]:
     through = steps.by_state(places[0])
     if len(places) == 1:
         return through, steps.by_input(places[0]).T
-    first = steps.by_input(places[0]).double()
+    first = steps.by_input(places[0]).cpu().double()  # MPS has no float64
     square = first @ first.T
     for place in places[1:]:
-        step, given = steps.by_state(place), steps.by_input(place).double()
+        step, given = steps.by_state(place), steps.by_input(place).cpu().double()
         through = step @ through
-        square = step.double() @ square @ step.double().T + given @ given.T
+        precise = step.cpu().double()
+        square = precise @ square @ precise.T + given @ given.T
     strengths, directions = torch.linalg.eigh(square)
-    return through, (strengths.clamp(min=0).sqrt()[:, None] * directions.T).to(through.dtype)
+    return through, (strengths.clamp(min=0).sqrt()[:, None] * directions.T).to(through)
