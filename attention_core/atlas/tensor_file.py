@@ -7,41 +7,31 @@ https://huggingface.co/docs/safetensors.
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import math
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from torch import Tensor
 
+from attention_core.arrays import Entry, FileError, Npz, Source, in_words, open_npz, stream
 from attention_core.attention.recording_file import FORMAT
 
-Source = str | Path | bytes
 LABELS = ("labels", "tokens", "words", "texts")
 """Names under which a file may keep a text per position."""
 MOST_ABOUT = 2**20
 """Bytes of the beginning of a recording's description in which its format has to stand."""
 TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
 TYPES |= {f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
-BROKEN = (
-    *(ValueError, TypeError, KeyError, EOFError, OSError, RuntimeError, NotImplementedError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, SafetensorError),
-)
-"""What the libraries raise over a file that is damaged."""
-
-
-class FileError(ValueError):
-    """A file that cannot be used; the message is for people."""
+DAMAGED = "is damaged and cannot be read"
 
 
 class FileKind(StrEnum):
@@ -49,36 +39,6 @@ class FileKind(StrEnum):
 
     RECORDING = "recording"
     TENSORS = "tensors"
-
-
-class Entry(NamedTuple):
-    """One array of a file, before its numbers are read.
-
-    Attributes:
-        name: in the file.
-        dtype: such as "float32".
-        shape: of the array.
-        n_bytes: of its numbers.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    n_bytes: int
-
-
-class Opened(Protocol):
-    """An open file."""
-
-    entries: dict[str, Entry]
-
-    def tensor(self, name: str) -> Tensor:
-        """Read one array of numbers."""
-        ...
-
-    def labels(self) -> list[str] | None:
-        """Read the text per position, if the file has one."""
-        ...
 
 
 def kind_of_file(source: Source, name: str = "The file") -> FileKind:
@@ -92,9 +52,9 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
         FileNotFoundError: no such file.
         FileError: it is neither, with a word on what it is if that can be told.
     """
-    start = source[:16] if isinstance(source, bytes) else _start(Path(source))
+    start = _start(source)
     if start.startswith(b"PK"):
-        with _explained(name), zipfile.ZipFile(_readable(source)) as archive:
+        with in_words(f"{name} {DAMAGED}"), stream(source) as file, zipfile.ZipFile(file) as archive:
             names = archive.namelist()
             if any(one.endswith("data.pkl") for one in names):
                 raise FileError(_pickled(name))
@@ -128,10 +88,9 @@ def opened(source: Source, name: str = "The file") -> Iterator[Opened]:
     """
     if kind_of_file(source, name) == FileKind.RECORDING:
         raise FileError(f"{name} is a recording of whole layers, not a set of tensors: open it as a recording.")
-    start = source[:2] if isinstance(source, bytes) else _start(Path(source))[:2]
-    with _explained(name), contextlib.ExitStack() as stack:
-        if start == b"PK":
-            yield _Npz(stack.enter_context(zipfile.ZipFile(_readable(source))), name)
+    with in_words(f"{name} {DAMAGED}"), contextlib.ExitStack() as stack:
+        if _start(source).startswith(b"PK"):
+            yield _Npz(stack.enter_context(open_npz(source)), name)
             return
         if isinstance(source, bytes):  # the library that reads the format opens files only
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
@@ -142,55 +101,27 @@ def opened(source: Source, name: str = "The file") -> Iterator[Opened]:
         yield _Safetensors(stack.enter_context(safe_open(path, framework="pt")))
 
 
-@contextmanager
-def _explained(name: str) -> Iterator[None]:
-    try:
-        yield
-    except (FileNotFoundError, FileError):
-        raise
-    except BROKEN as error:
-        said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        raise FileError(f"{name} is damaged and cannot be read: {said}") from error
-
-
 class _Npz:
-    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
-        self._archive, self._name = archive, name
-        self.entries: dict[str, Entry] = {}
-        self._types: dict[str, np.dtype] = {}
-        for part in archive.infolist():
-            if not part.filename.endswith(".npy"):
-                continue
-            with archive.open(part) as raw:
-                version = np.lib.format.read_magic(raw)
-                old = version == (1, 0)
-                header = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
-                shape, _, dtype = header(raw)
-            entry = Entry(part.filename[:-4], dtype.name, shape, math.prod(shape) * dtype.itemsize)
-            if entry.n_bytes > part.file_size and not dtype.hasobject:
-                raise ValueError(f"{entry.name} is shorter than its description says")
-            self.entries[entry.name], self._types[entry.name] = entry, dtype
+    def __init__(self, file: Npz, name: str) -> None:
+        self._file, self._name, self.entries = file, name, file.entries
 
     def tensor(self, name: str) -> Tensor:
-        array = self._array(name)
+        array = self._file[name]
         return torch.from_numpy(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)))
 
     def labels(self) -> list[str] | None:
-        texts = [one for one, dtype in self._types.items() if dtype.kind in "US" and len(self.entries[one].shape) == 1]
-        named = [one for one in self._types if one.lower() in LABELS]
+        entries = self.entries.values()
+        texts = [one.name for one in entries if one.dtype.startswith(("str", "bytes")) and len(one.shape) == 1]
+        named = [one for one in self.entries if one.lower() in LABELS]
         chosen = (named or (texts if len(texts) == 1 else []))[:1]
         if not chosen:
             return None
-        if self._types[chosen[0]].hasobject:
+        if self.entries[chosen[0]].dtype == "object":
             raise FileError(
                 f"{self._name}: {chosen[0]!r} holds Python objects, which are not opened because that can run code. "
                 f"Save it as np.array({chosen[0]}, dtype=str)."
             )
-        return [one.decode(errors="replace") if isinstance(one, bytes) else str(one) for one in self._array(chosen[0])]
-
-    def _array(self, name: str) -> np.ndarray:
-        with self._archive.open(f"{name}.npy") as raw:
-            return np.lib.format.read_array(raw, allow_pickle=False)
+        return [one.decode(errors="replace") if isinstance(one, bytes) else str(one) for one in self._file[chosen[0]]]
 
 
 class _Safetensors:
@@ -217,12 +148,12 @@ class _Safetensors:
         return texts.split()
 
 
-def _readable(source: Source) -> io.BytesIO | Path:
-    return io.BytesIO(source) if isinstance(source, bytes) else Path(source)
+Opened = _Npz | _Safetensors
+"""An open file: its entries by name, tensor(name), and labels(), the text per position if it has one."""
 
 
-def _start(path: Path) -> bytes:
-    with path.open("rb") as file:
+def _start(source: Source) -> bytes:
+    with stream(source) as file:
         return file.read(16)
 
 

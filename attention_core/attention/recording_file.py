@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.arrays import Npz, in_words, open_npz
 from attention_core.attention.capped import Capped
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
@@ -65,47 +64,16 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: a file that is damaged, takes more than most_bytes of memory or is no recording, with the reason.
+        FileError: a file that is damaged, takes more than most_bytes of memory or is no recording, with the reason.
     """
-    if most_bytes is not None and zipfile.is_zipfile(path):
-        _check_size(path, most_bytes)
-    try:
-        if path.exists() and not zipfile.is_zipfile(path):
-            raise ValueError("it is no .npz file, or a part of one")
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            if "about" not in file.files:
-                raise ValueError("it has no part named about, which Recording.save writes")
-            about = json.loads(str(file["about"]))
-            if about.get("format") != FORMAT:
-                raise ValueError(f"its format is {about.get('format')!r}, expected {FORMAT!r}")
-            tensors: dict[tuple[str, str], Tensor] = {}
-            traces = [_trace(entry, file, tensors) for entry in about["traces"]]
-            return traces, str(about["note"])
-    except FileNotFoundError:
-        raise
-    except KeyError as error:
-        raise ValueError(f"{path} is damaged or no recording: {error} is missing") from None
-    except (
-        ValueError,
-        TypeError,
-        AttributeError,
-        RuntimeError,
-        EOFError,
-        OSError,
-        NotImplementedError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        raise ValueError(f"{path} is damaged or no recording: {error}") from None
-
-
-def _check_size(path: Path, most_bytes: int) -> None:
-    with zipfile.ZipFile(path) as archive:
-        n_bytes = sum(part.file_size for part in archive.infolist())
-    if n_bytes > most_bytes:
-        raise ValueError(
-            f"{path.name} takes {n_bytes / 1e6:,.0f} MB of memory, more than the {most_bytes / 1e6:,.0f} MB allowed"
-        )
+    with in_words(f"{path} is damaged or no recording"), open_npz(path) as file:
+        file.check_size(most_bytes, path.name)
+        about = json.loads(str(file["about"]))
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise ValueError(f"its format is not {FORMAT!r}")
+        tensors: dict[tuple[str, str], Tensor] = {}
+        traces = [_trace(entry, file, tensors) for entry in about["traces"]]
+        return traces, str(about["note"])
 
 
 def _described(trace: AttentionTrace) -> dict[str, Any]:
@@ -159,7 +127,7 @@ def _tensor(array: np.ndarray, dtype: str) -> Tensor:
     return stored
 
 
-def _trace(entry: dict[str, Any], file: Any, tensors: dict[tuple[str, str], Tensor]) -> AttentionTrace:
+def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tensor]) -> AttentionTrace:
     parts: dict[str, Tensor] = {}
     for part in PARTS:
         if part in entry["arrays"] or part in NEEDED:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from attention_core.arrays import FileError, read_npz
+
 FOLDER = Path.home() / ".cache" / "attention-explorer"
 
 
@@ -28,9 +30,8 @@ def cached_arrays(
         digest.update(len(content).to_bytes(8, "big") + content)
     path = folder / f"{name}-{digest.hexdigest()[:16]}.npz"
     try:
-        with np.load(path, allow_pickle=False) as kept:
-            return dict(kept)
-    except (OSError, ValueError):
+        return read_npz(path)
+    except FileError:
         pass
     arrays = make()
     try:

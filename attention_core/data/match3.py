@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.arrays import read_npz
 from attention_core.attention.simplicial import pairs_of_others
 from attention_core.data.mnist import DataError
 
@@ -137,13 +137,7 @@ def read_sequences(path: str | Path) -> Sequences:
     Raises:
         DataError: no such file, or not of that form.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files if name in ("numbers", "labels")}
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist.") from None
-    except (ValueError, OSError, BadZipFile, TypeError, AttributeError) as error:
-        raise DataError(f"{path} is not an .npz file of plain arrays ({error}).") from None
+    arrays = read_npz(path, optional=("numbers", "labels"), fault=DataError)
     if "numbers" not in arrays:
         raise DataError(f"{path} needs `numbers` (N, n), whole numbers from 0 to {MODULUS - 1}.")
     numbers = arrays["numbers"]

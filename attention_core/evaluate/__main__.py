@@ -4,36 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import pkgutil
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
 
 from attention_core.data.mnist import DataError
 from attention_core.device import choose_device
-from attention_core.evaluate.digits import accuracy, read_file
-from attention_core.evaluate.language import evaluate_language
-from attention_core.evaluate.looking import evaluate_answering, evaluate_finding, evaluate_reading
-from attention_core.evaluate.match3 import evaluate_match3
-from attention_core.evaluate.nearest import evaluate_nearest
-from attention_core.evaluate.sentences import evaluate_sentences
-from attention_core.evaluate.translation import evaluate_translation
-from attention_core.models import MODELS, load
+from attention_core.models.registry import EVALUATORS, MODELS, load
 from attention_core.weights import WeightsError
-
-EVALUATORS: dict[str, Callable[..., dict[str, Any]]] = {
-    "digit-reader": evaluate_reading,
-    "feature-mask": evaluate_finding,
-    "feature-mean": evaluate_finding,
-    "match3-pairwise": evaluate_match3,
-    "match3-simplicial": evaluate_match3,
-    "scene-question": evaluate_answering,
-    "scoring-functions": evaluate_nearest,
-    "tatoeba-llama": evaluate_language,
-    **{name: evaluate_sentences for name in MODELS if name.startswith("sentence-")},
-    **{name: evaluate_translation for name in MODELS if name.startswith("translator-")},
-}
-"""(model, file) -> figures, for the models that do not read digits."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,14 +25,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         device = choose_device(parsed.device)
         model = load(parsed.model, device)
+        evaluate = pkgutil.resolve_name(f"attention_core.evaluate.{EVALUATORS[parsed.model]}")
         began = time.perf_counter()
-        if parsed.model in EVALUATORS:
-            result = {"model": parsed.model, **EVALUATORS[parsed.model](model, parsed.file)}
-        else:
-            digits = read_file(parsed.file)
-            began = time.perf_counter()
-            result = {"model": parsed.model, "n": len(digits), "accuracy": accuracy(model, digits, device)}
-        result |= {"seconds": round(time.perf_counter() - began, 3), "device": device}
+        result = {"model": parsed.model, **evaluate(model, parsed.file)}
+        result.setdefault("seconds", round(time.perf_counter() - began, 3))
+        result["device"] = device
     except (DataError, WeightsError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attention_core.arrays import read_npz
 from attention_core.data.canvases import colour_picture, coloured_input, ink_picture
 from attention_core.data.drawing import INK_THRESHOLD, ink_of
 from attention_core.data.mnist import DataError
@@ -19,7 +20,6 @@ from attention_core.data.question_reading import QuestionError, answer_word, rea
 from attention_core.data.questions import Kind, Question
 from attention_core.data.scene_questions import Asked
 from attention_core.data.scenes import ASK_SIDE, FIND_SIDE, READ_SIZE
-from attention_core.evaluate.digits import read_npz
 from attention_core.evaluate.vision import judge_answering, judge_finding, judge_reading
 from attention_core.models.scene_question import SCORINGS
 
@@ -132,10 +132,7 @@ def _understood(text: str) -> tuple[Question, list[str]]:
 
 
 def _read(path: Path, *names: str) -> dict[str, np.ndarray]:
-    arrays = read_npz(path, ("canvases", "labels", "questions", "answers", "boxes"))
-    missing = {"canvases", *names} - set(arrays)
-    if missing:
-        raise DataError(f"{path} needs {', '.join(sorted({'canvases', *names}))}; it has {sorted(arrays)}.")
+    arrays = read_npz(path, ("canvases", *names), ("boxes",), fault=DataError)
     canvases = arrays["canvases"]
     if canvases.ndim != 4 or canvases.shape[-1] != 4 or canvases.dtype != np.uint8 or not len(canvases):
         raise DataError(f"{path}: canvases must be uint8 (n, height, width, 4), got {canvases.dtype} {canvases.shape}.")

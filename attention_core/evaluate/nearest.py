@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from attention_core.arrays import read_npz
 from attention_core.data.mnist import DataError
 from attention_core.models.scoring_functions import ScoringFunctions
 
@@ -34,15 +34,9 @@ def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any
 
 
 def _read(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            query, key, labels = (arrays[name] for name in ("query", "key", "labels"))
-    except FileNotFoundError:
-        raise DataError(f"There is no file {path}.") from None
-    except KeyError as error:
-        raise DataError(f"{path} needs the arrays query, key and labels; missing: {error}.") from None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path} is not a readable .npz file ({error}).") from None
+    names = ("query", "key", "labels")
+    arrays = read_npz(path, names, (), fault=DataError)
+    query, key, labels = (arrays[name] for name in names)
     if query.ndim != 2 or key.ndim != 3 or (len(key), key.shape[2]) != query.shape or labels.shape != query.shape[:1]:
         raise DataError(
             f"query must be (n, d), key (n, n_keys, d) and labels (n,); got {query.shape}, {key.shape}, {labels.shape}."

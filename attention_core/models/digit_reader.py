@@ -16,6 +16,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.models.digit_reader_steps import digit_reader_trace
 from attention_core.models.features import FeatureMap, Layer, Looked, regions
+from attention_core.models.registry import register
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 END = 10
@@ -207,3 +208,6 @@ class DigitReader(nn.Module):
     def trace(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
         """Return the attention trace of one picture, (48, 192) in [0, 1]: one query per look."""
         return self.read(picture, intervention=intervention).trace
+
+
+register("digit-reader", "looking:evaluate_reading", DigitReader, DigitReaderConfig())

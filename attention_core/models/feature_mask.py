@@ -14,6 +14,7 @@ from attention_core.attention.scores import Dot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.models.feature_mask_steps import feature_mask_trace
 from attention_core.models.features import FeatureMap, Layer, Looked, regions
+from attention_core.models.registry import register
 
 LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
 
@@ -115,3 +116,7 @@ class FeatureMask(nn.Module):
         """
         with torch.inference_mode():
             return self.classify(trace.replace(intervention).context()[0]).softmax(-1)
+
+
+register("feature-mask", "looking:evaluate_finding", FeatureMask, FeatureMaskConfig())
+register("feature-mean", "looking:evaluate_finding", FeatureMask, FeatureMaskConfig(attends=False))

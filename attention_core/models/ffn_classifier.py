@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.trace import Prediction
+from attention_core.models.registry import register
 
 
 @dataclass(frozen=True)
@@ -43,3 +44,6 @@ class FFNClassifier(nn.Module):
     ) -> Prediction:
         """Classify images (batch, 28, 28) in [0, 1]; there is no attention to trace or to change."""
         return Prediction(self.layers(images.flatten(1)))
+
+
+register("ffn-classifier", "digits:evaluate_digits", FFNClassifier, FFNConfig())

@@ -5,10 +5,11 @@ Built by the transformers library, so that it goes the way that every model from
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from torch import nn
+from torch import nn
+
+from attention_core.models.registry import register
 
 
 def language_model() -> nn.Module:
@@ -46,3 +47,6 @@ def _without_copy(module: nn.Module, state: dict[str, Any], prefix: str, metadat
 def _with_copy(module: nn.Module, state: dict[str, Any], prefix: str, *rest: Any) -> None:
     if f"{prefix}model.embed_tokens.weight" in state:
         state.setdefault(f"{prefix}lm_head.weight", state[f"{prefix}model.embed_tokens.weight"])
+
+
+register("tatoeba-llama", "language:evaluate_language", language_model)

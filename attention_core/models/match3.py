@@ -16,6 +16,7 @@ from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Story
 from attention_core.data.match3 import FEWEST, MODULUS, MOST
 from attention_core.models.match3_steps import steps_after, steps_before
+from attention_core.models.registry import register
 
 N_WAVES = (MODULUS - 1) // 2
 
@@ -157,3 +158,7 @@ def _check(numbers: Tensor) -> None:
         raise ValueError(f"numbers must be (batch, n), n from {FEWEST} to {MOST}, got {tuple(numbers.shape)}")
     if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < MODULUS:
         raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {int(numbers.min())} to {int(numbers.max())}")
+
+
+register("match3-pairwise", "match3:evaluate_match3", Match3Head, Match3Config(pairs=False))
+register("match3-simplicial", "match3:evaluate_match3", Match3Head, Match3Config(pairs=True))

@@ -15,6 +15,7 @@ from attention_core.attention.rotary import places, plane_waves, turn
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Story
 from attention_core.models.pixel_steps import steps_after, steps_before
+from attention_core.models.registry import register
 
 
 @dataclass(frozen=True)
@@ -210,3 +211,6 @@ class PixelClassifier(nn.Module):
     def _pool(self, hidden: Tensor, side: int) -> Tensor:
         as_picture = hidden.transpose(1, 2).unflatten(2, (side, side))
         return F.avg_pool2d(as_picture, side // self.config.cells)
+
+
+register("pixel-classifier", "digits:evaluate_digits", PixelClassifier, PixelConfig())

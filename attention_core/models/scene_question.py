@@ -18,6 +18,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import FeatureMap, Layer, Looked, regions
+from attention_core.models.registry import register
 from attention_core.models.scene_question_steps import look_trace, word_trace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
@@ -314,3 +315,6 @@ def _missed(weights: Tensor, where: Tensor) -> Tensor:
     inside = (share[:, :, None] * where).sum(-1)
     asked = where.sum(-1) > 0
     return -(inside.clamp(min=1e-4).log() * asked).sum() / asked.sum().clamp(min=1)
+
+
+register("scene-question", "looking:evaluate_answering", SceneQuestion, SceneQuestionConfig())

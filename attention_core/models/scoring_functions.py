@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.scores import Score
+from attention_core.models.registry import register
 from attention_core.topics.scoring.compare import PARAMETER_NAMES, seven_scores
 
 
@@ -70,3 +71,6 @@ def _parameters(d: int, config: ScoringConfig) -> nn.ParameterDict:
     return nn.ParameterDict(
         {name: nn.Parameter(torch.randn(shape) / math.sqrt(shape[-1])) for name, shape in shapes.items()}
     )
+
+
+register("scoring-functions", "nearest:evaluate_nearest", ScoringFunctions, ScoringConfig())

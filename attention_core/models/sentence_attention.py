@@ -19,6 +19,7 @@ from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
+from attention_core.models.registry import register
 from attention_core.models.sentence_steps import Parts, sentence_trace
 
 ANSWERS = ("negative", "positive")
@@ -281,3 +282,8 @@ class TwoPhaseClassifier(nn.Module):
         return Prediction(logits, (trace,))
 
     trace = SentenceClassifier.trace
+
+
+register("sentence-attention", "sentences:evaluate_sentences", SentenceClassifier, SentenceConfig())
+register("sentence-mean", "sentences:evaluate_sentences", SentenceClassifier, SentenceConfig("mean"))
+register("sentence-two-phase", "sentences:evaluate_sentences", TwoPhaseClassifier, SentenceConfig())

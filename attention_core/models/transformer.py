@@ -16,6 +16,7 @@ from attention_core.attention.positions import sinusoidal
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
+from attention_core.models.registry import register
 from attention_core.models.transformer_steps import layer_trace
 from attention_core.models.translator_steps import Labels
 
@@ -330,3 +331,6 @@ def _nth(interventions: Sequence[Intervention], number: int) -> Intervention:
 
 def _by_layer(interventions: dict[tuple[str, int], Intervention], kind: str, n_layers: int) -> list[Intervention]:
     return [interventions.get((kind, layer), NO_INTERVENTION) for layer in range(n_layers)]
+
+
+register("translator-transformer", "translation:evaluate_translation", Transformer, TransformerConfig())

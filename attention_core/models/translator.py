@@ -14,6 +14,7 @@ from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.scores import Additive, Dot, General, Location, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
+from attention_core.models.registry import register
 from attention_core.models.translator_steps import Labels, translator_trace
 
 SCORINGS = ("none", "mean", "dot", "general", "additive", "location")
@@ -228,3 +229,9 @@ class Translator(nn.Module):
         """
         with torch.inference_mode():
             return self(source[None], target[None], intervention=intervention, labels=labels).traces[0]
+
+
+_PLAIN = TranslatorConfig("none", cell="rnn", d_embedding=128)
+register("translator-plain", "translation:evaluate_translation", Translator, _PLAIN)
+for _scoring in ("none", "mean", "dot", "general", "additive"):
+    register(f"translator-{_scoring}", "translation:evaluate_translation", Translator, TranslatorConfig(_scoring))

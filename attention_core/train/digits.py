@@ -14,7 +14,7 @@ from attention_core.data.mnist import load_mnist
 from attention_core.data.strokes import Trajectories, load_trajectories, stroke_digits
 from attention_core.evaluate.digits import accuracy, to_tensor
 from attention_core.models import load
-from attention_core.train.loop import Moment, Recipe
+from attention_core.train.loop import RECIPES, Moment, Recipe
 from attention_core.weights import WeightsError
 
 BATCH_SIZE = 128
@@ -103,7 +103,7 @@ def _recipe(epochs: float, learning_rate: float, coarse: float, **more: Any) -> 
     )
 
 
-DIGIT_RECIPES = {
+RECIPES |= {
     "pixel-classifier": _recipe(
         epochs=15,
         learning_rate=6e-3,

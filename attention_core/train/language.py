@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from attention_core.data.language_pieces import NAME, WINDOW, pieces
 from attention_core.data.tatoeba import english_sentences
 from attention_core.evaluate.language import bits_of
-from attention_core.train.loop import Moment, Recipe
+from attention_core.train.loop import RECIPES, Moment, Recipe
 
 BATCH_SIZE = 16
 REPEATED = 0.2
@@ -48,7 +48,7 @@ class LanguageTask:
         return {part: bits_of(model, sentences) for part, sentences in self.held_out.items()}
 
 
-LANGUAGE_RECIPES = {
+RECIPES |= {
     NAME: Recipe(
         task=LanguageTask,
         data="the English sentences of 136,952 pairs of tatoeba.org, selected by manythings.org/anki (2017-09-29), "

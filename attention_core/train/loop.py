@@ -81,6 +81,10 @@ class Recipe:
     snapshot_of: tuple[str, ...] = ()
 
 
+RECIPES: dict[str, Recipe] = {}
+"""By the model's name; each file of this folder adds its own."""
+
+
 @dataclass(frozen=True)
 class Options:
     """What the command line says.

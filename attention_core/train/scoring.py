@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.train.loop import Moment, Recipe
+from attention_core.train.loop import RECIPES, Moment, Recipe
 
 EXTENT = 4.0
 """Numbers are drawn evenly from -EXTENT to EXTENT, the last one of each vector from 0 to EXTENT."""
@@ -74,7 +74,7 @@ class NearestTask:
         return {"chance": round(1 / N_KEYS, 4), "test_tasks": TEST_SIZE, "accuracy_by_d": accuracy}
 
 
-SCORING_RECIPES = {
+RECIPES |= {
     "scoring-functions": Recipe(
         task=NearestTask,
         data="none needed; " + DATA,

@@ -21,7 +21,7 @@ from attention_core.topics.matter.sentences import (
     remove_each,
     weights_of,
 )
-from attention_core.train.loop import Moment, Recipe
+from attention_core.train.loop import RECIPES, Moment, Recipe
 from attention_core.weights import WeightsError, fill, read_weights
 
 BATCH_SIZE = 256
@@ -178,7 +178,7 @@ def _recipe(epochs: float = 4, snapshot_at: tuple[float, ...] = ()) -> Recipe:
     )
 
 
-SENTIMENT_RECIPES = {
+RECIPES |= {
     ATTENTION: _recipe(snapshot_at=(1.0,)),
     MEAN: _recipe(),
     TWO_PHASE: _recipe(),

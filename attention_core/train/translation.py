@@ -13,7 +13,7 @@ from attention_core.data.sentence_presets import LEARNED
 from attention_core.data.tatoeba import Pair, read_pairs, split_pairs, words_of
 from attention_core.models.beam_search import CanTranslate
 from attention_core.models.translator_steps import Labels
-from attention_core.train.loop import Moment, Recipe
+from attention_core.train.loop import RECIPES, Moment, Recipe
 
 BATCH_SIZE = 128
 LABEL_SMOOTHING = 0.1
@@ -190,7 +190,7 @@ TRANSFORMER_EPOCHS = 8
 BATCHES_PER_EPOCH = 1285
 SNAPSHOTS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1.0)
 
-TRANSLATION_RECIPES = {
+RECIPES |= {
     "translator-transformer": _recipe(TRANSFORMER_EPOCHS, 1.2e-3),
     "translator-additive": _recipe(RECURRENT_EPOCHS, 2e-3, SNAPSHOTS),
     **{f"translator-{name}": _recipe(RECURRENT_EPOCHS, 2e-3) for name in ("none", "mean", "dot", "general", "plain")},

@@ -31,7 +31,7 @@ from attention_core.evaluate.vision import ask_figures, find_figures, overlap, r
 from attention_core.models.digit_reader import END
 from attention_core.models.scene_question import SCORINGS
 from attention_core.train.digits import DATA, N_HELD_OUT, N_REPLAYS, STROKE_SHARE, some
-from attention_core.train.loop import Moment, Recipe
+from attention_core.train.loop import RECIPES, Moment, Recipe
 
 BATCH_SIZE = 64
 BATCHES_PER_EPOCH = 1000
@@ -203,7 +203,7 @@ def _recipe(task: Any, epochs: float, learning_rate: float, **more: Any) -> Reci
     )
 
 
-VISION_RECIPES = {
+RECIPES |= {
     "feature-mask": _recipe(FindTask, epochs=7, learning_rate=3e-3),
     "feature-mean": _recipe(FindTask, epochs=7, learning_rate=3e-3),
     "digit-reader": _recipe(ReadTask, epochs=10, learning_rate=2e-3),

@@ -6,13 +6,13 @@ import csv
 import io
 import json
 import math
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from attention_core.arrays import read_npz as read_arrays
 from attention_core.topics.vectors.problem import MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
 
 MAX_BYTES = 4_000_000
@@ -196,7 +196,9 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
     Raises:
         TableError: not an .npz, too large, arrays that are not tables of finite numbers, nothing known in it.
     """
-    arrays = _unpacked(data)
+    if len(data) > MAX_BYTES:
+        raise TableError(f"The file has {len(data):,} bytes; at most {MAX_BYTES:,} are read.")
+    arrays = read_arrays(data, most_bytes=MAX_UNPACKED_BYTES, fault=TableError)
     tables, labels, notes = dict(present.tables), dict(present.labels), []
     known = {"X", "Y", "Q", "K", "V", "W_Q", "W_K", "W_V", "W_O"}
     found = {
@@ -226,22 +228,6 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
     if "mask" in arrays and arrays["mask"].ndim == 2:
         drawn = arrays["mask"][:MAX_ROWS, :MAX_ROWS].astype(bool)
     return Problem(mode, tables, labels, settings, drawn), tuple(notes)
-
-
-def _unpacked(data: bytes) -> Mapping[str, np.ndarray]:
-    if len(data) > MAX_BYTES:
-        raise TableError(f"The file has {len(data):,} bytes; at most {MAX_BYTES:,} are read.")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            size = sum(one.file_size for one in archive.infolist())
-        if size > MAX_UNPACKED_BYTES:
-            raise TableError(f"The file unpacks to {size:,} bytes; at most {MAX_UNPACKED_BYTES:,} are read.")
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except TableError:
-        raise
-    except (zipfile.BadZipFile, ValueError, OSError, KeyError, EOFError) as error:
-        raise TableError(f"The file is not a readable .npz of plain arrays ({error}).") from None
 
 
 def _settings_from(text: np.ndarray | None, present: Problem, found: set[str]) -> tuple[Mode, Settings]:

@@ -1,0 +1,146 @@
+"""Arrays in .npz files, read without pickle and only as far as asked; a fault is one sentence for people."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from safetensors import SafetensorError
+
+Source = str | Path | bytes
+"""A file's path, or its bytes."""
+BROKEN = (
+    *(ValueError, TypeError, LookupError, EOFError, OSError, RuntimeError, NotImplementedError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, SafetensorError),
+)
+"""What the libraries raise over a file of arrays that is damaged."""
+
+
+class FileError(ValueError):
+    """A file that cannot be used; the message is for people."""
+
+
+class Entry(NamedTuple):
+    """One array of a file, before its numbers are read.
+
+    Attributes:
+        name: in the file.
+        dtype: such as "float32".
+        shape: of the array.
+        n_bytes: of its numbers.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    n_bytes: int
+
+
+class Npz:
+    """An open .npz file: `npz["name"]` reads one array. What a damaged one raises is among BROKEN.
+
+    Attributes:
+        entries: what it holds, by name.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        parts = [part for part in archive.infolist() if part.filename.endswith(".npy")]
+        self.entries = {entry.name: entry for entry in map(self._described, parts)}
+
+    def _described(self, part: zipfile.ZipInfo) -> Entry:
+        with self._archive.open(part) as raw:
+            old = np.lib.format.read_magic(raw) == (1, 0)
+            read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
+            shape, _, dtype = read(raw)
+        entry = Entry(part.filename[:-4], dtype.name, shape, math.prod(shape) * dtype.itemsize)
+        if entry.n_bytes > part.file_size and not dtype.hasobject:
+            raise ValueError(f"{entry.name} is shorter than its description says")
+        return entry
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.entries:
+            raise KeyError(name)
+        with self._archive.open(f"{name}.npy") as raw:
+            return np.lib.format.read_array(raw, allow_pickle=False)
+
+    def check_size(self, most_bytes: int | None, name: str, fault: type[Exception] = FileError) -> None:
+        """Raise `fault` if all arrays take more than this in memory; None = take any."""
+        n_bytes = sum(entry.n_bytes for entry in self.entries.values())
+        if most_bytes is not None and n_bytes > most_bytes:
+            raise fault(
+                f"{name} takes {n_bytes / 1e6:,.0f} MB of memory, more than the {most_bytes / 1e6:,.0f} MB allowed"
+            )
+
+
+def stream(source: Source) -> BinaryIO:
+    """Open a path or bytes for reading."""
+    return io.BytesIO(source) if isinstance(source, bytes) else Path(source).open("rb")
+
+
+@contextmanager
+def open_npz(source: Source) -> Iterator[Npz]:
+    """Open an .npz file; see Npz for what is raised."""
+    with stream(source) as file:
+        if not zipfile.is_zipfile(file):
+            file.seek(0)
+            single = file.read(6) == np.lib.format.MAGIC_PREFIX
+            raise ValueError(f"it is {'one array without a name' if single else 'not an archive, or a part of one'}")
+        with zipfile.ZipFile(file) as archive:
+            yield Npz(archive)
+
+
+@contextmanager
+def in_words(start: str, fault: type[Exception] = FileError) -> Iterator[None]:
+    """Turn what a damaged file raises into one sentence: the start given here and the reason.
+
+    Raises:
+        FileNotFoundError: as it comes.
+        fault: everything else; one that is raised inside is left as it is.
+    """
+    try:
+        yield
+    except (FileNotFoundError, fault):
+        raise
+    except BROKEN as error:
+        said = f"{error} is missing" if isinstance(error, KeyError) else str(error).strip()
+        raise fault(f"{start}: {(said.splitlines() or [type(error).__name__])[0][:200]}") from error
+
+
+def read_npz(
+    source: Source,
+    needed: Sequence[str] = (),
+    optional: Sequence[str] | None = None,
+    *,
+    most_bytes: int | None = None,
+    fault: type[Exception] = FileError,
+) -> dict[str, np.ndarray]:
+    """Return arrays of an .npz file by their names.
+
+    Args:
+        source: a path or the bytes.
+        needed: names that it has to have.
+        optional: names that are read too if it has them; None = all that it has.
+        most_bytes: refuse a file whose arrays take more than this in memory, before they are read; None = take any.
+        fault: what is raised.
+
+    Raises:
+        fault: no such file, damaged, with pickled objects, too large, or without a needed array, in one sentence.
+    """
+    name = "The file" if isinstance(source, bytes) else str(source)
+    try:
+        with in_words(f"{name} is not a readable .npz of plain arrays", fault), open_npz(source) as file:
+            file.check_size(most_bytes, name, fault)
+            missing = [one for one in needed if one not in file.entries]
+            if missing:
+                raise fault(f"{name} needs {', '.join(needed)}; missing: {', '.join(missing)}.")
+            return {one: file[one] for one in file.entries if optional is None or one in (*needed, *optional)}
+    except FileNotFoundError:
+        raise fault(f"{name} does not exist: there is no file of that name.") from None

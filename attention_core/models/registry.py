@@ -1,0 +1,65 @@
+"""The project's models by name: each model's file registers it here, and no other file lists it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from attention_core.device import choose_device
+from attention_core.weights import fill, read_weights
+
+MODELS: dict[str, Callable[[], nn.Module]] = {}
+EVALUATORS: dict[str, str] = {}
+"""For each model, "file:function" of attention_core/evaluate; imported only when it is used."""
+
+
+def register(name: str, evaluator: str, make: Callable[..., nn.Module], *config: Any) -> None:
+    """Make a model known under the name that its weights, its recipe and the commands use.
+
+    Args:
+        name: of the model.
+        evaluator: "file:function" of attention_core/evaluate: (model, path of a person's data) -> figures.
+        make: its class, or a function that returns an untrained one.
+        config: what `make` is given.
+    """
+    MODELS[name], EVALUATORS[name] = partial(make, *config), evaluator
+
+
+def import_modules(package: str, folders: Iterable[str]) -> None:
+    """Import every module of a package but its command, so that each registers what it has."""
+    for module in pkgutil.iter_modules(folders):
+        if module.name != "__main__":
+            importlib.import_module(f"{package}.{module.name}")
+
+
+def build(name: str) -> nn.Module:
+    """Return an untrained model.
+
+    Raises:
+        ValueError: no model of that name.
+    """
+    if name not in MODELS:
+        raise ValueError(f"There is no model {name!r}. There are: {', '.join(MODELS)}.")
+    return MODELS[name]()
+
+
+def load(name: str, device: str = "auto", folder: Path | None = None) -> nn.Module:
+    """Return a trained model, ready to predict, its parameters frozen.
+
+    Args:
+        name: one of MODELS.
+        device: auto, cuda, mps or cpu.
+        folder: where the weights lie; the committed ones if None.
+
+    Raises:
+        ValueError: no such model, or no such device on this machine.
+        WeightsError: its file is missing or damaged.
+    """
+    model = fill(build(name), name, read_weights(name, folder))
+    return model.to(choose_device(device)).eval().requires_grad_(False)

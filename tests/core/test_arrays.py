@@ -1,0 +1,88 @@
+"""The one reader of .npz files: what it takes, and each fault in one sentence."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from attention_core.arrays import FileError, read_npz
+from attention_core.data.mnist import DataError
+
+A, B = np.arange(6.0).reshape(2, 3), np.array(["x", "yy"])
+
+
+def npz(save=np.savez, **arrays):
+    buffer = io.BytesIO()
+    save(buffer, **arrays)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_arrays_are_read_as_they_were_saved_and_only_those_asked_for(tmp_path, save):
+    content = npz(save, a=A, b=B, c=np.array([object()]))
+    (tmp_path / "file.npz").write_bytes(content)
+    for source in (content, tmp_path / "file.npz", str(tmp_path / "file.npz")):
+        read = read_npz(source, ("a",), ("b", "d"))
+        assert read.keys() == {"a", "b"}
+        np.testing.assert_array_equal(read["a"], A)
+        np.testing.assert_array_equal(read["b"], B)
+    assert read_npz(npz(a=A, b=B)).keys() == {"a", "b"}
+
+
+def lying(shape):
+    """Return a file whose array says that it has more numbers than there are."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive, archive.open("a.npy", "w") as part:
+        np.lib.format.write_array_header_1_0(part, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return buffer.getvalue()
+
+
+def single():
+    buffer = io.BytesIO()
+    np.save(buffer, A)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (npz(b=B), "The file needs a; missing: a."),
+        (npz(a=np.zeros(10**6)), "The file takes 8 MB of memory, more than the 1 MB allowed"),
+        (npz(np.savez_compressed, a=A, other=np.zeros(10**6)), "takes 8 MB"),
+        (npz(a=np.array([{}], dtype=object)), "Object arrays cannot be loaded"),
+        (lying((2**40,)), "a is shorter than its description says"),
+        (single(), "it is one array without a name"),
+        (b"", "it is not an archive"),
+        (npz(a=A)[:-30], "it is not an archive, or a part of one"),
+    ],
+)
+def test_each_fault_is_one_sentence(tmp_path, content, words):
+    with pytest.raises(FileError) as caught:
+        read_npz(content, ("a",), most_bytes=10**6)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    (tmp_path / "file.npz").write_bytes(content)
+    with pytest.raises(DataError, match=r"file\.npz (is|needs|takes) "):
+        read_npz(tmp_path / "file.npz", ("a",), most_bytes=10**6, fault=DataError)
+
+
+def test_a_missing_file_is_told(tmp_path):
+    with pytest.raises(DataError, match=r"none\.npz does not exist"):
+        read_npz(tmp_path / "none.npz", fault=DataError)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_wherever_a_byte_is_damaged_the_numbers_are_right_or_refused(save):
+    content = npz(save, a=A)
+    refused = 0
+    for place in range(len(content)):
+        for bits in (255, 1):
+            damaged = content[:place] + bytes([content[place] ^ bits]) + content[place + 1 :]
+            try:
+                np.testing.assert_array_equal(read_npz(damaged).get("a", A), A)
+            except FileError:
+                refused += 1
+    assert refused > len(content) / 2
