@@ -68,7 +68,7 @@ def _how_it_ran(made: Generation, n_rows: int) -> str:
 def number_of_chosen(run: ModelRun, made: Generation, name: str) -> tuple[int, int]:
     """Return the trace, by its number, and the head that are looked at; the nearest that grow with the text."""
     picked, names = chosen(name, run), made.first.names
-    wanted = groups(run.recording)[picked.group][picked.layer].name
+    wanted = groups(run.recording)[picked.group][picked.layer].story.name
     writing = [number for number, one in enumerate(names) if one.split(".")[0] != "encoder" or not made.source]
     number = names.index(wanted) if wanted in names else writing[-1]
     number = number if number in writing else writing[-1]

@@ -114,7 +114,7 @@ def write_address(name: str, run: ModelRun) -> None:
     """Put the chosen head and token into the page's address, and into the state from which the next click goes on."""
     now = chosen(name, run)
     st.session_state[_key(name)] = list(now)
-    address = f"{groups(run.recording)[now.group][now.layer].name}:{now.head}"
+    address = f"{groups(run.recording)[now.group][now.layer].story.name}:{now.head}"
     for field, value in (("head", address), ("token", str(now.query))):
         if st.query_params.get(field) != value:
             st.query_params[field] = value
