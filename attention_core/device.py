@@ -1,8 +1,10 @@
-"""Where tensors live, decided in one place: cuda, else mps, else cpu."""
+"""Where tensors live, decided in one place: cuda, else mps, else cpu; and the one way by which they leave as arrays."""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from torch import Tensor
 
 
 def choose_device(wanted: str = "auto") -> str:
@@ -31,3 +33,9 @@ def describe_device(device: str) -> str:
     if device == "mps":
         return "Apple GPU"
     return f"CPU, {torch.get_num_threads()} thread" + "s" * (torch.get_num_threads() > 1)
+
+
+def to_array(tensor: Tensor) -> np.ndarray:
+    """Return a tensor as a numpy array, wherever it lies and whether or not it learns; half precision as float32."""
+    tensor = tensor.detach().cpu()
+    return (tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor).numpy()

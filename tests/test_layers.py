@@ -103,6 +103,17 @@ def test_everything_imported_is_in_the_requirements(root):
                 assert aliases.get(name.lower(), name.lower()) in named, f"{path} imports {name}"
 
 
+def test_what_is_drawn_leaves_tensors_through_to_array_alone(root):
+    """`.numpy()` and numpy's own conversions fail on a tensor of a GPU; to_array does not."""
+    folders = (root / "ui", root / "pages", root / "attention_core" / "charts")
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    assert any("to_array(" in path.read_text() for path in files), "the test would pass on nothing"
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute):
+                assert node.attr not in ("numpy", "__array__"), f"{path}, line {node.lineno}: use to_array"
+
+
 def run_without_streamlit(root, code):
     block = "import sys; sys.modules['streamlit'] = None\n"
     command = [sys.executable, "-W", "error", "-c", block + code]

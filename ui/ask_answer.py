@@ -16,6 +16,7 @@ from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import PEN
 from attention_core.data.question_reading import Reading
 from attention_core.data.questions import ANSWERS, NOTHING, numbers_of
+from attention_core.device import to_array
 from attention_core.models.scene_question import SCORINGS, Answered
 from ui.ask_pad import NAME, AskedDrawing, drawing_remarks
 from ui.ask_question import MODEL
@@ -125,7 +126,7 @@ def _comparison(both: dict[str, Answered]) -> str:
 def looks_part(canvas: np.ndarray, answered: Answered, size: int, key: str) -> None:
     """Draw every look: the question's words shaded by weight, the map over the drawing, the weight of "nothing"."""
     grid = grid_of(answered)
-    weights = [look.weights()[0].cpu().numpy() for look in answered.looks]
+    weights = [to_array(look.weights()[0]) for look in answered.looks]
     columns = st.columns(len(weights), gap="small")
     for number, (column, one, words) in enumerate(zip(columns, weights, answered.words, strict=True)):
         with column:

@@ -13,6 +13,7 @@ from attention_core.charts.bars import bars
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.regions import region_picture, vector_bars
 from attention_core.data.questions import ANSWERS
+from attention_core.device import to_array
 from attention_core.models.scene_question import Answered
 from attention_core.models.scene_question_steps import EMPTY
 from ui.ask_answer import grid_of, shaded_words
@@ -65,7 +66,7 @@ def _choose_look(n_looks: int) -> int:
 
 
 def _map_of(trace: AttentionTrace, grid: tuple[int, int]) -> np.ndarray:
-    return trace.weights()[0, :-1].reshape(grid).cpu().numpy()
+    return to_array(trace.weights()[0, :-1].reshape(grid))
 
 
 def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> None:
@@ -74,7 +75,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
         st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
         st.caption("In the model's eyes the paper is always white; ink and its colour are channels of their own.")
         return
-    values = step.value().detach().float().cpu().numpy()
+    values = to_array(step.value().float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = _chart_for(step, values, drawing, grid, heaviest)
     st.altair_chart(chart, width="content", key=f"{NAME}_step_{step.name}", alt=words)
@@ -105,7 +106,7 @@ def _chart_for(
             title=step.title.lower(),
             extra=EMPTY,
             size=350,
-            ink=drawing.seen.picture[0].numpy(),
+            ink=to_array(drawing.seen.picture[0]),
             marked=heaviest,
         )
     if values.shape[0] == n_regions + 1:

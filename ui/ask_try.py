@@ -8,6 +8,7 @@ from attention_core.attention.interventions import Intervention
 from attention_core.charts import overlay
 from attention_core.data.drawn_digits import DrawnDigit
 from attention_core.data.question_reading import Reading
+from attention_core.device import to_array
 from attention_core.models.scene_question import Answered
 from attention_core.topics.ask import regions_of
 from ui.ask_answer import answer, answer_bars, best, big_answer, chosen_scoring, empty_bar, grid_of
@@ -82,7 +83,7 @@ def _choose_digits(digits: list[DrawnDigit]) -> list[int]:
 
 def _click_map(drawing: AskedDrawing, after: Answered, clicked: list[int], boxes: list) -> None:
     grid = grid_of(after)
-    weights = after.looks[-1].weights()[0].cpu().numpy()
+    weights = to_array(after.looks[-1].weights()[0])
     rows, columns = grid
     cells = [
         (one // columns / rows, one % columns / columns, (one // columns + 1) / rows, (one % columns + 1) / columns)

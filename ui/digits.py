@@ -14,6 +14,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import picture, weights_ramp
 from attention_core.charts.palette import INK_RAMP
 from attention_core.data.drawing import Drawing
+from attention_core.device import to_array
 from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
 from attention_core.models import attention_at_snapshot
 from attention_core.weights import WeightsError
@@ -54,7 +55,7 @@ def ask(name: str, image: Tensor, intervention: Intervention = NO_INTERVENTION, 
     with COMPUTE, torch.inference_mode():
         device = next(model.parameters()).device
         prediction = model(image[None].to(device), intervention=intervention, trace=trace)
-        return Answer(prediction.logits.softmax(-1)[0].cpu().numpy(), prediction.traces)
+        return Answer(to_array(prediction.logits.softmax(-1)[0]), prediction.traces)
 
 
 def read_digit(image: np.ndarray) -> Answer:
@@ -152,16 +153,16 @@ def ask_many(name: str, images: Tensor) -> np.ndarray:
     """Return probabilities (n, 10) of pictures (n, 28, 28)."""
     model = model_or_stop(name)
     with COMPUTE, torch.inference_mode():
-        return model(images.to(next(model.parameters()).device)).logits.softmax(-1).cpu().numpy()
+        return to_array(model(images.to(next(model.parameters()).device)).logits.softmax(-1))
 
 
 def _ink_and_attention(image: Tensor, trace: AttentionTrace, title: str) -> None:
     """Draw a picture and below it the attention that each pixel receives."""
     st.markdown(f"**{title}**")
-    received = trace.summary(0, ink_mask(image).flatten()).received.cpu().numpy().reshape(28, 28)
+    received = to_array(trace.summary(0, ink_mask(image).flatten()).received).reshape(28, 28)
     glow = picture(received, weights_ramp(trace.n_keys, float(received.max())), title="received", size=140, bar=False)
     with st.container(horizontal=True, gap="small"):
-        ink_image(image.cpu().numpy(), 140, f"{title}: the picture")
+        ink_image(to_array(image), 140, f"{title}: the picture")
         st.altair_chart(glow, width="content", alt=f"{title}: attention received by each pixel")
 
 
@@ -187,10 +188,10 @@ def learning_section(image: Tensor, query: int) -> None:
     with COMPUTE:
         trace = attention_at_snapshot(model, snapshots, number, image)[0]
     summary = trace.summary(0, ink_mask(image).flatten())
-    looks_at = trace.weights(0, [query])[0].cpu().numpy().reshape(28, 28)
-    received = summary.received.cpu().numpy().reshape(28, 28)
+    looks_at = to_array(trace.weights(0, [query])[0]).reshape(28, 28)
+    received = to_array(summary.received).reshape(28, 28)
     left, middle, right = st.columns([1, 1, 1], gap="large")
-    ink = image.cpu().numpy()
+    ink = to_array(image)
     with left:
         st.markdown("**The chosen pixel looks at**")
         ramp = weights_ramp(trace.n_keys, float(looks_at.max()))

@@ -18,6 +18,7 @@ from attention_core.charts.channels import product_bars
 from attention_core.charts.palette import INK
 from attention_core.data.drawing import ink_of
 from attention_core.data.scenes import FIND_SIDE
+from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS, FeatureMask
 from attention_core.models.features import receptive_field
 from attention_core.topics.find import most_looked_at, n_for_share, products_of
@@ -72,8 +73,8 @@ def look(picture: np.ndarray) -> Seen:
     with COMPUTE, torch.inference_mode():
         image = torch.from_numpy(picture)
         trace = model.trace(image)
-        alone = None if plain is None else step_of(plain.trace(image), "output").value()[0].cpu().numpy()
-        return Seen(model, trace, step_of(trace, "output").value()[0].cpu().numpy(), alone, missing)
+        alone = None if plain is None else to_array(step_of(plain.trace(image), "output").value()[0])
+        return Seen(model, trace, to_array(step_of(trace, "output").value()[0]), alone, missing)
 
 
 def answers(seen: Seen) -> None:
@@ -112,7 +113,7 @@ def mask_over(
     picture: np.ndarray, trace: AttentionTrace, *, key: str, size: int, framed: int | None, **more: Any
 ) -> None:
     """Draw the mask over the drawing, perhaps with a region framed; a click on a region chooses it."""
-    weights = trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid).cpu().numpy()  # type: ignore[arg-type]
+    weights = to_array(trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid))  # type: ignore[arg-type]
     st.altair_chart(
         overlay(picture, weights, size=size, select="region", marked=framed, **more),
         key=key,

@@ -9,6 +9,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, picture, signed_ramp, weights_ramp
 from attention_core.charts.channels import channel_bars
+from attention_core.device import to_array
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
 from ui.step_view import show_matrix
 
@@ -45,7 +46,7 @@ def channel_card(trace: AttentionTrace, region: int, name: str) -> None:
     order = order_of(trace)
     channel = chosen_channel(name, order)
     weight = float(trace.query[0, 0, channel])
-    maps = channel_maps(trace)[channel].cpu().numpy()
+    maps = to_array(channel_maps(trace)[channel])
     pair = np.stack((maps, weight * maps))
     st.markdown(
         f"**Channel {channel}** {'lifts' if weight >= 0 else 'lowers'} the score where it is active. "
@@ -84,7 +85,7 @@ def _sheet(trace: AttentionTrace, step: Step, region: int, name: str, order: lis
     labels = [f"{one}: sum {float(maps[one].sum()):.2f}" if masked else f"F[:, {one}]" for one in shown]
     key, chosen = f"{name}_sheet_{step.name}", chosen_channel(name, order)
     marked = None if masked else region  # a mark would cover the few cells that are left
-    _clickable_sheet(maps[shown].cpu().numpy(), labels, shown, name, key, columns=columns, marked=marked, chosen=chosen)
+    _clickable_sheet(to_array(maps[shown]), labels, shown, name, key, columns=columns, marked=marked, chosen=chosen)
     if masked:
         st.caption(
             "What is left of each channel under the mask. Its sum, above it, is one number of the context. " + SIGNED
@@ -138,7 +139,7 @@ def _take_channel(name: str, key: str) -> None:
 
 
 def _query_bars(trace: AttentionTrace, name: str, order: list[int]) -> None:
-    query = trace.query[0, 0].cpu().numpy()
+    query = to_array(trace.query[0, 0])
     up = int((query > 0).sum())
     key = f"{name}_query_bars"
     st.altair_chart(
@@ -173,12 +174,12 @@ def _weighted_sum(trace: AttentionTrace, region: int, name: str, order: list[int
         key=f"{name}_in_sum",
         persist_state="session",
     )
-    maps = channel_maps(trace, weighted=True)[up + down].cpu().numpy()
+    maps = to_array(channel_maps(trace, weighted=True)[up + down])
     labels = [f"{float(trace.query[0, 0, one]):+.2f} × F[:, {one}]" for one in up + down]
     key, chosen = f"{name}_products_sheet", chosen_channel(name, order)
     _clickable_sheet(maps, labels, up + down, name, key, columns=STRONGEST, marked=region, chosen=chosen)
     st.caption(f"First row: what pushes the map up most. Second row: what pushes it down most. {SIGNED}")
-    sums = np.stack([partial_scores(trace, some).cpu().numpy() for some in (order[:n], order)])
+    sums = np.stack([to_array(partial_scores(trace, some)) for some in (order[:n], order)])
     words = [f"sum of {n} channel{'s' if n > 1 else ''}", f"S, the sum of all {len(order)}"]
     st.altair_chart(
         contact_sheet(sums, words, signed_ramp(sums), title="score", columns=2, size=SHEET // 2 - 8, marked=region),
@@ -189,7 +190,7 @@ def _weighted_sum(trace: AttentionTrace, region: int, name: str, order: list[int
 
 
 def _mask(trace: AttentionTrace, region: int, name: str) -> None:
-    weights = trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid).cpu().numpy()  # type: ignore[arg-type]
+    weights = to_array(trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid))  # type: ignore[arg-type]
     ramp = weights_ramp(trace.n_keys, float(weights.max()))
     st.altair_chart(
         picture(weights, ramp, title="weight", size=SHEET - 60, marked=region),
@@ -208,10 +209,10 @@ def _context_bars(trace: AttentionTrace, name: str, order: list[int]) -> None:
     key = f"{name}_context_bars"
     st.altair_chart(
         channel_bars(
-            trace.context()[0].cpu().numpy(),
+            to_array(trace.context()[0]),
             order,
             title="context",
-            beside=trace.value[0].mean(0).cpu().numpy(),
+            beside=to_array(trace.value[0].mean(0)),
             beside_title="plain average",
             chosen=chosen_channel(name, order),
             select="picked",

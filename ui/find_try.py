@@ -10,6 +10,7 @@ import torch
 
 from attention_core.attention.interventions import UNIFORM, Intervention
 from attention_core.charts import overlay
+from attention_core.device import to_array
 from attention_core.topics.find import most_looked_at, others_at_random
 from ui.find import Seen
 from ui.find_pad import NAME
@@ -44,7 +45,7 @@ def trial(seen: Seen, intervention: Intervention) -> Trial:
     """Return the mask and the answer after an edit; the features stay what they are."""
     with COMPUTE, torch.inference_mode():
         weights = seen.trace.replace(intervention).weights()[0].reshape(seen.trace.story.key_axis.grid)  # type: ignore[arg-type]
-        return Trial(weights.cpu().numpy(), seen.model.answer(seen.trace, intervention).cpu().numpy())
+        return Trial(to_array(weights), to_array(seen.model.answer(seen.trace, intervention)))
 
 
 def block_section(seen: Seen, picture: np.ndarray) -> None:

@@ -13,6 +13,7 @@ from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import contact_sheet, matrix_chart, ramp_for, weights_ramp
 from attention_core.charts.pairs import pair_map
 from attention_core.data.match3 import MODULUS, PRESETS, Typed, fresh_sequences, matching_pairs, read_numbers
+from attention_core.device import to_array
 from attention_core.evaluate.match3 import accuracy
 from attention_core.weights import read_card
 from ui.labels import distinct
@@ -128,7 +129,7 @@ def show_step(trace: AttentionTrace, step: Step, query: int, numbers: list[int],
     if grid:
         _show_slice(trace, step, query, numbers, name, size)
     elif step.row_axis.grid:
-        values = step.value().detach().float().cpu().numpy()
+        values = to_array(step.value().float())
         pictures = values.T.reshape(-1, *step.row_axis.grid)
         labels = [f"K[:, {number}]" for number in range(len(pictures))]
         ramp = ramp_for(step.role, values, len(step.col_axis))
@@ -140,10 +141,10 @@ def show_step(trace: AttentionTrace, step: Step, query: int, numbers: list[int],
 
 def _show_slice(trace: AttentionTrace, step: Step, query: int, numbers: list[int], name: str, size: int) -> None:
     single = Axis("pair", [*map(str, numbers), "nobody"])
-    values = step.value(0, [query]).detach().float().cpu().numpy().reshape(step.col_axis.grid)
+    values = to_array(step.value(0, [query]).float()).reshape(step.col_axis.grid)
     ramp = None
     if step.name == "weights":
-        ramp = weights_ramp(int(np.isfinite(pair_scores(trace, query).cpu().numpy()).sum()), float(values.max()))
+        ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, query))).sum()), float(values.max()))
         values = _seen_only(trace, query)
     chart = pair_map(
         values,
@@ -166,12 +167,12 @@ def _show_slice(trace: AttentionTrace, step: Step, query: int, numbers: list[int
 def _seen_only(trace: AttentionTrace, query: int) -> np.ndarray:
     """Return one query's weights with NaN where it may not attend."""
     weights, scores = pair_weights(trace, query), pair_scores(trace, query)
-    return weights.masked_fill(torch.isinf(scores), float("nan")).cpu().numpy()
+    return to_array(weights.masked_fill(torch.isinf(scores), float("nan")))
 
 
 def all_slices(trace: AttentionTrace, numbers: list[int]) -> None:
     """Draw the whole n x n x n block as one small square per query."""
-    squares = np.stack([pair_weights(trace, place).cpu().numpy() for place in range(len(numbers))])
+    squares = np.stack([to_array(pair_weights(trace, place)) for place in range(len(numbers))])
     labels = [f"query {one}" for one in numbers]
     chart = contact_sheet(squares, labels, weights_ramp(squares[0].size, 1.0), title="weight", columns=4, size=120)
     st.altair_chart(chart, width="content", alt="One square of weights over all pairs for every query")
@@ -179,7 +180,7 @@ def all_slices(trace: AttentionTrace, numbers: list[int]) -> None:
 
 def single_row(trace: AttentionTrace, query: int, numbers: list[int]) -> None:
     """Draw the pairwise head's row for the same query, one cell per other."""
-    row = trace.weights(0, [query]).cpu().numpy()
+    row = to_array(trace.weights(0, [query]))
     chart = matrix_chart(
         np.where(np.arange(row.shape[1]) == query, np.nan, row),
         Axis("query", [str(numbers[query])]),

@@ -14,20 +14,11 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.lookup import bump_chart, recall_chart, regression_chart, sweep_chart
+from attention_core.device import to_array
 from attention_core.topics.lookup.ngrams import ngrams, place_of, shared_runs
 from attention_core.topics.lookup.recall import fit_for_recall, recall_among_noise
-from attention_core.topics.lookup.records import (
-    MAX_QUERIES,
-    Asked,
-    read_queries,
-)
-from attention_core.topics.lookup.soft_lookup import (
-    Records,
-    exact_lookup,
-    regression,
-    temperature_sweep,
-    value_labels,
-)
+from attention_core.topics.lookup.records import MAX_QUERIES, Asked, read_queries
+from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, regression, temperature_sweep, value_labels
 from ui.labels import distinct, literal
 from ui.records import forget_query
 
@@ -137,7 +128,7 @@ def sweep_section(records: Records, query: str | float, temperature: float) -> N
     grid = WIDTHS if records.numeric_keys else TEMPERATURES
     span = [one**2 if records.numeric_keys else one for one in (grid[0], grid[-1])]
     temperatures = np.geomspace(*span, 48).tolist()
-    weights = temperature_sweep(records, query, temperatures).numpy()
+    weights = to_array(temperature_sweep(records, query, temperatures))
     labels = [_words(key) for key in records.keys]
     st.altair_chart(
         sweep_chart(weights, temperatures, labels, temperature),
@@ -176,15 +167,15 @@ def _recall(keys: tuple[str, ...], temperature: float, n_repeats: int) -> list:
 def regression_section(records: Records, queries: Sequence[float], trace: AttentionTrace, chosen: int) -> None:
     """Draw numeric records, the chosen query's bump of weights, and the curve of what every query gets back."""
     curve = regression(records, trace.score.width**2)
-    keys, weights = np.asarray(records.keys), trace.weights(0, [chosen])[0].numpy()
+    keys, weights = np.asarray(records.keys), to_array(trace.weights(0, [chosen])[0])
     asked = np.asarray(queries)
     span = (float(min(keys.min(), asked.min())), float(max(keys.max(), asked.max())))
     chart = regression_chart(
         keys,
         np.asarray(records.values),
-        (curve[0].numpy(), curve[1].numpy()),
+        (to_array(curve[0]), to_array(curve[1])),
         asked,
-        trace.context()[:, 0].numpy(),
+        to_array(trace.context()[:, 0]),
         weights,
         chosen,
         (records.key_name, records.value_name),

@@ -9,6 +9,7 @@ import torch
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import INK_RAMP, VIRIDIS, Ramp, signed_ramp, weights_ramp
 from attention_core.charts.picture import picture
+from attention_core.device import to_array
 
 
 def chosen_query(image: np.ndarray, name: str) -> int:
@@ -50,7 +51,7 @@ def central_ink(image: np.ndarray) -> int:
 
 def looks_at_map(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int) -> None:
     """Draw where one query looks: its row of the weights as a picture."""
-    weights = trace.weights(head, [query])[0].cpu().numpy()
+    weights = to_array(trace.weights(head, [query])[0])
     ramp = weights_ramp(trace.n_keys, float(weights.max()))
     chart = picture(
         weights.reshape(trace.story.key_axis.grid), ramp, title="weight", size=size, marked=query, outline=image
@@ -61,8 +62,8 @@ def looks_at_map(trace: AttentionTrace, head: int, query: int, image: np.ndarray
 def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int) -> None:
     """Draw where this pixel looks and which pixels look at it, on one colour scale."""
     grid = trace.story.key_axis.grid
-    looks_at = trace.weights(head, [query])[0].cpu().numpy()
-    looked_at = trace.weights(head, cols=[query])[:, 0].cpu().numpy()
+    looks_at = to_array(trace.weights(head, [query])[0])
+    looked_at = to_array(trace.weights(head, cols=[query])[:, 0])
     ramp = weights_ramp(trace.n_keys, float(max(looks_at.max(), looked_at.max())))
     maps = (
         ("This pixel looks at", rf"A[{query}, :]", looks_at, f"its row of the weights; sums to {looks_at.sum():.2f}"),
@@ -86,9 +87,7 @@ def whole_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, 
     grid = trace.story.key_axis.grid
     queries = torch.from_numpy(image.flatten() > 0.3) if ink_only else None
     summary = trace.summary(head, queries if queries is None or queries.any() else None)
-    received, means, entropy = (
-        part.cpu().numpy() for part in (summary.received, summary.score_row_mean, summary.entropy)
-    )
+    received, means, entropy = (to_array(part) for part in (summary.received, summary.score_row_mean, summary.entropy))
     most = float(np.log2(trace.n_keys))
     who = "over the ink queries" if ink_only else "over all queries"
     maps = (

@@ -18,6 +18,7 @@ from attention_core.attention.positions import (
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.positions import distance_chart, hands_chart
+from attention_core.device import to_array
 from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.layout import section
@@ -101,7 +102,7 @@ def _rotary() -> None:
 
 def _table(table: Tensor) -> alt.LayerChart:
     return matrix_chart(
-        table.numpy(),
+        to_array(table),
         Axis.numbered("positions", table.shape[0]),
         Axis.numbered("dimensions", table.shape[1]),
         Role.INPUT,
@@ -119,7 +120,7 @@ def _pictures(
     with matrix:
         axis = Axis.numbered("positions", len(products))
         st.altair_chart(
-            matrix_chart(products.numpy(), axis, axis, Role.SCORES, title=title, size=SIZE),
+            matrix_chart(to_array(products), axis, axis, Role.SCORES, title=title, size=SIZE),
             key=f"{NAME}_products",
             width="content",
             alt="Dot products of all pairs of positions",

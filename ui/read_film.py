@@ -7,6 +7,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.charts import overlay, overlay_strip, probability_bars
 from attention_core.charts.reading import Strip, columns_chart, region_chart, strips_chart
+from attention_core.device import to_array
 from attention_core.models.digit_reader_steps import CLASSES
 from attention_core.topics.read import column_weights, looks_of
 from ui.layout import section
@@ -33,7 +34,7 @@ def film_part(shown: Shown) -> int:
             st.slider(
                 "Scrub through the looks", 1, n, key=f"{NAME}_scrub", on_change=_scrub, label_visibility="collapsed"
             )
-        weights = trace.weights().cpu().numpy()
+        weights = to_array(trace.weights())
         st.altair_chart(
             overlay(
                 shown.canvas,
@@ -50,7 +51,7 @@ def film_part(shown: Shown) -> int:
         )
     with said:
         section(f"Look {look + 1} says", Role.OUTPUT)
-        row = shown.reading.probabilities[look].cpu().numpy()
+        row = to_array(shown.reading.probabilities[look])
         st.altair_chart(
             probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False),
             key=f"{NAME}_said",
@@ -92,7 +93,7 @@ def strip_part(shown: Shown, look: int) -> None:
     st.altair_chart(
         overlay_strip(
             shown.canvas,
-            trace.weights().cpu().numpy().reshape(-1, *trace.story.key_axis.grid),
+            to_array(trace.weights()).reshape(-1, *trace.story.key_axis.grid),
             labels,
             size=235,
             columns=4,
@@ -117,7 +118,7 @@ def _take_look(key: str) -> None:
 
 def vectors_part(shown: Shown, look: int) -> None:
     """Draw the state before a look, the glimpse that it brought, and the state after it."""
-    states, glimpse = shown.reading.states.cpu().numpy(), shown.reading.trace.context()[look].cpu().numpy()
+    states, glimpse = to_array(shown.reading.states), to_array(shown.reading.trace.context()[look])
     before = "the learned start" if look == 0 else f"the state after look {look}"
     strips = (
         Strip(f"query h{_low(look)}: {before}, {states.shape[1]} numbers", states[look], Role.QUERY),
@@ -157,12 +158,7 @@ def evidence_part(shown: Shown, look: int) -> None:
         )
         st.altair_chart(
             columns_chart(
-                shown.canvas,
-                column_weights(trace).cpu().numpy(),
-                labels,
-                size=WIDTH - 64,
-                marked=look,
-                column=column,
+                shown.canvas, to_array(column_weights(trace)), labels, size=WIDTH - 64, marked=look, column=column
             ),
             key=f"{NAME}_columns",
             width="content",
@@ -173,8 +169,8 @@ def evidence_part(shown: Shown, look: int) -> None:
         section("One region through all looks", Role.SCORES)
         st.altair_chart(
             region_chart(
-                trace.scores(cols=[region])[:, 0].cpu().numpy(),
-                trace.weights(cols=[region])[:, 0].cpu().numpy(),
+                to_array(trace.scores(cols=[region])[:, 0]),
+                to_array(trace.weights(cols=[region])[:, 0]),
                 labels,
                 marked=look,
             ),

@@ -7,6 +7,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, ramp_for
+from attention_core.device import to_array
 from ui.digits import ink_image
 from ui.layout import section
 from ui.query_row import query_row
@@ -44,7 +45,7 @@ def _show(trace: AttentionTrace, step: Step, look: int, best: int, shown: Shown)
         ink_image(shown.picture, 2 * shown.picture.shape[1], "The 48 x 192 picture that the reader sees")
         return
     if step.col_axis is trace.story.key_axis:
-        values = step.value().cpu().numpy()
+        values = to_array(step.value())
         labels = [f"look {number + 1}: {said}" for number, said in enumerate(shown.labels)]
         chart = contact_sheet(
             values.reshape(-1, *trace.story.key_axis.grid),

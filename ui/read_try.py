@@ -7,6 +7,7 @@ from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.charts import overlay_strip
+from attention_core.device import to_array
 from attention_core.models.digit_reader import Reading
 from attention_core.topics.read import begins_at, looks_of, nearest_look, random_state, written
 from ui.layout import section
@@ -132,7 +133,7 @@ def _maps_of(shown: Shown, after: Reading, skipped: list[int]) -> None:
     st.altair_chart(
         overlay_strip(
             shown.canvas,
-            after.trace.weights().cpu().numpy().reshape(-1, *after.trace.story.key_axis.grid),
+            to_array(after.trace.weights()).reshape(-1, *after.trace.story.key_axis.grid),
             looks,
             size=185,
             columns=3,

@@ -14,6 +14,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import ROLE_COLOURS, matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
+from attention_core.device import to_array
 from attention_core.topics.scoring.compare import (
     Parts,
     comparison_frame,
@@ -80,7 +81,7 @@ def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) ->
 def fields(functions: Mapping[str, Score], query: Tensor, key: Tensor, changed: list[str], shared_scale: bool) -> None:
     """Draw every function as a field over all key positions in the plane."""
     values = {
-        name: score_field(function, query, extent=EXTENT, n=FIELD_POINTS).numpy()
+        name: to_array(score_field(function, query, extent=EXTENT, n=FIELD_POINTS))
         for name, function in functions.items()
     }
     st.caption(
@@ -94,7 +95,7 @@ def fields(functions: Mapping[str, Score], query: Tensor, key: Tensor, changed: 
 
 def cosines(query: Tensor, key: Tensor) -> None:
     """Draw the cosine of every pair of vectors as a matrix."""
-    values = cosine_matrix(torch.cat([query[None], key])).numpy()
+    values = to_array(cosine_matrix(torch.cat([query[None], key])))
     axis = Axis("vectors", ["q", *(key_name(place) for place in range(len(key)))])
     st.altair_chart(
         matrix_chart(

@@ -11,6 +11,7 @@ from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, matrix_chart, probability_bars, ramp_for
 from attention_core.charts.palette import INK_RAMP
 from attention_core.charts.picture import picture
+from attention_core.device import to_array
 from attention_core.explain.arithmetic import cell_formula
 from ui.layout import section
 
@@ -39,7 +40,7 @@ def counted(n: int, name: str) -> str:
 
 def show_matrix(step: Step, head: int, query: int, name: str, size: int = MATRIX_SIZE) -> None:
     """Draw the step's numbers in the form that suits them: a matrix, pictures per dimension, or bars."""
-    values = step.value(head).detach().float().cpu().numpy()
+    values = to_array(step.value(head).float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     st.altair_chart(step_chart_for(step, values, query, size), width="content", key=f"{name}_{step.name}", alt=words)
 

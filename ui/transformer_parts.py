@@ -14,6 +14,7 @@ from attention_core.charts.heads import heads_chart, masked_weights, said_chart,
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.mosaic import mosaic
 from attention_core.charts.palette import weights_ramp
+from attention_core.device import to_array
 from attention_core.topics.transformer.ablation import Head
 from attention_core.topics.translate.translation import Translation
 from attention_core.topics.translate.word_view import WordView, sentence_probability
@@ -242,7 +243,7 @@ def off_part(look: Look, head: Head) -> None:
     with left:
         st.markdown(f"**What each {KIND_WORDS[head.kind].lower()} head is worth to this translation**")
         st.altair_chart(
-            worth_chart(worth(look.text)[head.kind].numpy(), size=330),
+            worth_chart(to_array(worth(look.text)[head.kind]), size=330),
             key=f"{NAME}_worth",
             width="content",
             alt="Log-probability that the translation loses when one head alone is switched off",

@@ -10,6 +10,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.alignment import alignment_chart
 from attention_core.charts.collapse import collapse_chart, cost_chart
 from attention_core.data.sentence_presets import TRANSLATE
+from attention_core.device import to_array
 from attention_core.models import Translator
 from attention_core.topics.translate.collapse import LONGEST, Collapse, collapse, cost
 from attention_core.topics.translate.learned import Learning, learning_of
@@ -59,7 +60,7 @@ def learning_part() -> None:
     )
     for place, (column, one) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
         column.altair_chart(
-            alignment_chart(one.moments[number].weights.numpy(), one.target, one.source, size=270),
+            alignment_chart(to_array(one.moments[number].weights), one.target, one.source, size=270),
             width="content",
             key=f"{NAME}_learning_{place}",
             alt=f"Alignment after {one.moments[number].step:,} updates: {' '.join(one.source[:-1])}",
@@ -83,7 +84,7 @@ def collapse_part() -> None:
         n = st.slider("Words of the source, n", 1, LONGEST, key=key, persist_state="session")
         one = _collapsed(text, n)
         st.altair_chart(
-            collapse_chart(one.words, one.states.numpy(), one.weights.numpy(), one.context.numpy(), width=430),
+            collapse_chart(one.words, to_array(one.states), to_array(one.weights), to_array(one.context), width=430),
             width="content",
             key=f"{NAME}_collapse",
             alt=f"{len(one.words)} encoder states and their weighted sum",

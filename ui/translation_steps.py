@@ -7,6 +7,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.alignment import alignment_chart
+from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL, WordView
 from ui.layout import section
 from ui.next_words import next_words
@@ -83,11 +84,7 @@ def next_part(shown: Shown, text: str, piece: int) -> None:
     after = tuple(ids[:piece])
     section("The next word", Role.OUTPUT)
     next_words(
-        NAME,
-        candidates(shown.translator, text, after),
-        after,
-        ids[piece] if piece < len(ids) else None,
-        take_choice,
+        NAME, candidates(shown.translator, text, after), after, ids[piece] if piece < len(ids) else None, take_choice
     )
     if len(after) >= MOST_FORCED:
         st.info(f"Up to {MOST_FORCED} pieces can be chosen; from here on the models speak alone.")
@@ -109,7 +106,7 @@ def alignment_part(models: dict[str, Shown], row: int) -> None:
             st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**: {_what(shown)}")
             st.altair_chart(
                 alignment_chart(
-                    view.weights.numpy(),
+                    to_array(view.weights),
                     view.target,
                     view.keys,
                     size=round(cell * max(len(view.target), len(view.keys))),

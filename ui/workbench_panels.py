@@ -12,6 +12,7 @@ from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.hull import hull_chart
 from attention_core.charts.neuron import neuron_chart, pair_cells
 from attention_core.charts.softmax import column_bars, stacked_sum
+from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.softmax import softmax_parts
 from ui.layout import section
@@ -27,19 +28,15 @@ NOTHING = -9.0
 """The score that every key gets when nothing is relevant."""
 
 
-def _array(tensor) -> np.ndarray:
-    return tensor.detach().cpu().double().numpy()
-
-
 def softmax_panel(trace: AttentionTrace, step: Step, head: int) -> None:
     """Draw one row's softmax: exponentials, sum, division; with a constant added, or with nothing relevant."""
     query, key = chosen_cell(step)
     asks = trace.story.query_axis.labels[query]
     section(f"The softmax of {_safe(asks)}, in three steps", Role.WEIGHTS)
-    scores = _array(trace.scores(head, [query]))[0]
+    scores = to_array(trace.scores(head, [query]))[0]
     allowed = trace.allowed(head, [query])
     if allowed is not None:
-        scores = np.where(_array(allowed)[0] > 0, scores, -np.inf)
+        scores = np.where(to_array(allowed)[0] > 0, scores, -np.inf)
     left, right = st.columns([1, 1.6], gap="large", vertical_alignment="bottom")
     with left:
         constant = st.slider("Add a constant to every score", -5.0, 5.0, 0.0, 0.5, key=f"{NAME}_constant")
@@ -100,7 +97,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
     if trace.n_queries != trace.n_keys or problem.mode == Mode.CROSS or max(step.shape) > 64:
         return
     row, column = chosen_cell(step)
-    scores = _array(step.value(head))
+    scores = to_array(step.value(head))
     axis, other = trace.story.query_axis, trace.story.key_axis
     section("Both ways: S<sub>ij</sub> against S<sub>ji</sub>", Role.SCORES)
     there, back = scores[row, column], scores[column, row]
@@ -147,7 +144,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
 def hull_panel(trace: AttentionTrace, step: Step, head: int) -> None:
     """Draw contexts inside the hull of two-dimensional values; say so when values have another width."""
     section("A weighted average", Role.CONTEXT)
-    values = _array(trace.value_of(head))
+    values = to_array(trace.value_of(head))
     if values.shape[1] != 2:
         st.caption(
             f"Values of two columns are drawn as points here, with every context inside their hull; these have "
@@ -155,7 +152,7 @@ def hull_panel(trace: AttentionTrace, step: Step, head: int) -> None:
         )
         return
     query, _ = chosen_cell(step)
-    weights, context = _array(trace.weights(head, [query]))[0], _array(trace.context(head))
+    weights, context = to_array(trace.weights(head, [query]))[0], to_array(trace.context(head))
     left, right = st.columns([1, 1], gap="large", vertical_alignment="center")
     with left:
         chart = hull_chart(
@@ -194,7 +191,7 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
         )
     with right:
         st.markdown(f"**Attention**: one weight for each of the {n} × {n} pairs")
-        weights = _array(trace.weights(head))
+        weights = to_array(trace.weights(head))
         row, column = chosen_cell(step_of(trace, "weights"))
         chart = pair_cells(
             weights,
@@ -207,7 +204,7 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
         st.altair_chart(chart, width="content", key=f"{NAME}_pairs", alt="The weights: one cell for every pair")
         moved = None
         if before is not None and before.n_queries == n and before.n_keys == n and head < before.n_heads:
-            moved = int((np.abs(weights - _array(before.weights(head))) > 1e-12).sum())
+            moved = int((np.abs(weights - to_array(before.weights(head))) > 1e-12).sum())
         st.caption(
             "The cartesian product of the inputs with themselves: (who asks, who is asked). These weights are made "
             "from the inputs, anew each time."

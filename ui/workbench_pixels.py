@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from attention_core.device import to_array
 from attention_core.topics.vectors import Problem, pixel_problem, spread_positions
 
 DIGIT = 7
@@ -44,7 +45,7 @@ def _digit_layer() -> tuple:
         return (str(error),)
     trace = model.trace(drawing.image)
     trace = trace[0] if isinstance(trace, tuple) else trace
-    return (*(part[0].cpu().double().numpy() for part in (trace.query, trace.key, trace.value)), drawing.image)
+    return (*(to_array(part[0]).astype(float) for part in (trace.query, trace.key, trace.value)), drawing.image)
 
 
 def digit_pixels() -> DigitPixels:

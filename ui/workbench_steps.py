@@ -12,6 +12,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.product import Factor, product_cell, product_chart
+from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem, Scaled
 from attention_core.topics.vectors.cells import cell_arithmetic, column_kind, row_kind
 from ui.cell_arithmetic import cell_arithmetic_view
@@ -120,12 +121,8 @@ def _take_click(key: str, kinds: tuple[str, str]) -> None:
         _choose(kinds, picked[0]["row"], picked[0]["col"])
 
 
-def _array(tensor) -> np.ndarray:
-    return tensor.detach().cpu().double().numpy()
-
-
 def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int, large: bool) -> alt.TopLevelMixin:
-    values = _array(step.value(head))
+    values = to_array(step.value(head))
     row, column = chosen_cell(step)
     width, height = SIZES[large]
     font = 18 if large else 12
@@ -179,16 +176,16 @@ def _factors(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> 
     base = trace.score.base if isinstance(trace.score, Scaled) else trace.score
     if step.name == "scores" and isinstance(base, (Dot, ScaledDot)):
         return (
-            factor("Q", _array(trace.query[head]), Role.QUERY),
-            factor("Kᵀ", _array(trace.key_of(head)).T, Role.KEY),
+            factor("Q", to_array(trace.query[head]), Role.QUERY),
+            factor("Kᵀ", to_array(trace.key_of(head)).T, Role.KEY),
         )
     if step.name == "context":
         return (
-            factor("A", _array(trace.weights(head)), Role.WEIGHTS),
-            factor("V", _array(trace.value_of(head)), Role.VALUE),
+            factor("A", to_array(trace.weights(head)), Role.WEIGHTS),
+            factor("V", to_array(trace.value_of(head)), Role.VALUE),
         )
     if step.name == "output":
-        heads = np.hstack([_array(trace.context(one)) for one in range(trace.n_heads)])
+        heads = np.hstack([to_array(trace.context(one)) for one in range(trace.n_heads)])
         return factor("C", heads, Role.CONTEXT), factor("W_O", tables["W_O"], Role.OUTPUT)
     return None
 
@@ -214,7 +211,7 @@ def show_change(before: AttentionTrace | None, trace: AttentionTrace, step: Step
     if old is None or old.shape != step.shape or head >= before.n_heads:
         st.caption("The step is new or has another shape than before the edit, so there is no difference to draw.")
         return
-    new_values, old_values = _array(step.value(head)), _array(old.value(head))
+    new_values, old_values = to_array(step.value(head)), to_array(old.value(head))
     both = np.isfinite(new_values) & np.isfinite(old_values)
     difference = np.where(both, np.where(both, new_values, 0) - np.where(both, old_values, 0), np.nan)
     opened = int((np.isfinite(new_values) != np.isfinite(old_values)).sum())

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention_core.atlas.matrix import Atlas, Tile
 from attention_core.attention.trace import AttentionTrace
+from attention_core.device import to_array
 
 COLUMNS = 8192
 """Keys at once, for at most 256 queries."""
@@ -36,7 +37,7 @@ def glimpse(atlas: Atlas) -> Tile:
     normaliser = normaliser.masked_fill(normaliser == -math.inf, 0)[:, None]
     means, largest = [], []
     for cols in parts:
-        weights = (_scores(trace, head, rows, cols) - normaliser).exp().float().cpu().numpy()
+        weights = to_array((_scores(trace, head, rows, cols) - normaliser).exp().float())
         edges = np.arange(0, weights.shape[1], block)
         sizes = np.diff(np.append(edges, weights.shape[1]))
         means.append(np.add.reduceat(weights, edges, axis=1) / sizes.astype(np.float32))

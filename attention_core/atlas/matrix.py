@@ -21,6 +21,7 @@ from attention_core.atlas.blocks import extent, parts, place, pooled
 from attention_core.atlas.cells import BAND, Cells
 from attention_core.atlas.survey import Survey
 from attention_core.attention.trace import AttentionTrace
+from attention_core.device import to_array
 
 TILE = BAND
 """Cells of a level on one side of a tile."""
@@ -190,14 +191,14 @@ class Atlas:
         rows = slice(row * TILE * block, min((row + 1) * TILE * block, self.n_queries))
         cols = slice(col * TILE * block, min((col + 1) * TILE * block, self.n_keys))
         if level == 0:
-            weights = self._cells.weights(rows, cols).cpu().numpy()
+            weights = to_array(self._cells.weights(rows, cols))
             return Tile(weights, weights), True
         if level < self.base_level:
             sums, largest, is_final = *self._on_demand(rows, cols, block), True
         else:
             sums, largest, is_final = self._survey.pooled(rows, cols, block)
         counts = extent(rows, block)[:, None] * extent(cols, block)
-        return Tile(sums.cpu().numpy() / counts, largest.cpu().numpy()), is_final
+        return Tile(to_array(sums) / counts, to_array(largest)), is_final
 
     def _on_demand(self, rows: slice, cols: slice, block: int) -> tuple[Tensor, Tensor]:
         shape = math.ceil((rows.stop - rows.start) / block), math.ceil((cols.stop - cols.start) / block)

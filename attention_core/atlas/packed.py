@@ -14,6 +14,7 @@ import numpy as np
 from torch import Tensor
 
 from attention_core.atlas.matrix import TILE, Atlas
+from attention_core.device import to_array
 
 MASKED, ZERO, UNKNOWN, FIRST = 0, 1, 2, 3
 """Codes of a cell that a mask hides, of a weight of exactly 0, of one not surveyed yet, of the smallest value."""
@@ -115,6 +116,6 @@ def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarra
 
 
 def _any_in_blocks(allowed: Tensor, block: int) -> np.ndarray:
-    cells = allowed.cpu().numpy()
+    cells = to_array(allowed)
     by_rows = np.logical_or.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)
     return np.logical_or.reduceat(by_rows, np.arange(0, cells.shape[1], block), axis=1)

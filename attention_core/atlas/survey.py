@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attention_core.atlas.blocks import parts, place, pooled
 from attention_core.atlas.cells import BAND, Cells
+from attention_core.device import to_array
 
 LOWEST_LOG = -1e4
 """Stands for the logarithm of a weight of 0, whose product with the weight must be 0."""
@@ -72,7 +73,7 @@ class Survey:
 
     def result(self, name: str) -> np.ndarray | None:
         """Return one of column_sums, row_sums, row_largest and row_entropy, or None before the pass is complete."""
-        return self._results[name].cpu().numpy() if self.is_done else None
+        return to_array(self._results[name]) if self.is_done else None
 
     def pooled(self, rows: slice, cols: slice, block: int) -> tuple[Tensor, Tensor, bool]:
         """Return sums and maxima of larger blocks, NaN where a row of them was not seen, and whether that is final."""

@@ -178,9 +178,10 @@ def _with_edits(
     tile: Tensor, intervention: Intervention, head: int, shape: tuple[int, int], rows: Rows, cols: Rows
 ) -> Tensor:
     tile = tile.clone()
-    row_places, col_places = torch.arange(shape[0])[rows].tolist(), torch.arange(shape[1])[cols].tolist()
-    row_of = {position: place for place, position in enumerate(row_places)}
-    col_of = {position: place for place, position in enumerate(col_places)}
+    row_of, col_of = (
+        {position: place for place, position in enumerate(torch.arange(n, device=tile.device)[some].tolist())}
+        for n, some in zip(shape, (rows, cols), strict=True)
+    )
     for edited_head, query, key, value in intervention.score_edits:
         if edited_head == head and query in row_of and key in col_of:
             tile[row_of[query], col_of[key]] = value

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from attention_core.attention.attend import at_least_single
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Rows
+from attention_core.device import to_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
     if masks:
         arrays["mask"] = torch.stack(masks)
     buffer = io.BytesIO()
-    plain: dict[str, Any] = {name: at_least_single(tensor.detach()).cpu().numpy() for name, tensor in arrays.items()}
+    plain: dict[str, Any] = {name: to_array(tensor) for name, tensor in arrays.items()}
     np.savez_compressed(buffer, **plain)
     return buffer.getvalue()
 
@@ -88,8 +88,8 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
     """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight."""
     import pandas as pd
 
-    queries = torch.arange(trace.n_queries)[rows].numpy()
-    keys = torch.arange(trace.n_keys)[cols].numpy()
+    queries = to_array(torch.arange(trace.n_queries, device=trace.query.device)[rows])
+    keys = to_array(torch.arange(trace.n_keys, device=trace.query.device)[cols])
     query_of_cell, key_of_cell = np.repeat(queries, len(keys)), np.tile(keys, len(queries))
     return pd.DataFrame(
         {
@@ -97,8 +97,8 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
             "key": key_of_cell,
             "query_label": [trace.story.query_axis.labels[query] for query in query_of_cell],
             "key_label": [trace.story.key_axis.labels[key] for key in key_of_cell],
-            "score": trace.scores(head, rows, cols).flatten().cpu().numpy(),
-            "weight": trace.weights(head, rows, cols).flatten().cpu().numpy(),
+            "score": to_array(trace.scores(head, rows, cols).flatten()),
+            "weight": to_array(trace.weights(head, rows, cols).flatten()),
         }
     )
 

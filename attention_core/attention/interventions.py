@@ -24,10 +24,13 @@ class Intervention:
     ablated_heads: tuple[int, ...] = ()
     score_edits: tuple[tuple[int, int, int, float], ...] = ()
 
-    def full_mask(self, mask: Tensor | None, n_heads: int, n_queries: int, n_keys: int) -> Tensor | None:
+    def full_mask(
+        self, mask: Tensor | None, n_heads: int, n_queries: int, n_keys: int, device: torch.device | None = None
+    ) -> Tensor | None:
         """Combine a mask with the blocked keys; (n_heads or 1, n_queries, n_keys), True = may attend, or None.
 
-        Both parts are expanded views where they can be, so that a row of blocked keys costs no n x n memory.
+        Both parts are expanded views where they can be, so that a row of blocked keys costs no n x n memory. Without
+        a mask the result lies on the device.
 
         Raises:
             IndexError: a blocked key is not there.
@@ -38,7 +41,7 @@ class Intervention:
             return mask
         if not 0 <= min(self.blocked_keys) <= max(self.blocked_keys) < n_keys:
             raise IndexError(f"blocked keys must be from 0 to {n_keys - 1}, got {self.blocked_keys}")
-        open_keys = torch.ones(n_keys, dtype=torch.bool, device=None if mask is None else mask.device)
+        open_keys = torch.ones(n_keys, dtype=torch.bool, device=device if mask is None else mask.device)
         open_keys[list(self.blocked_keys)] = False
         return open_keys.expand(1, n_queries, n_keys) if mask is None else mask & open_keys
 

@@ -264,7 +264,6 @@ class Location:
 
     Attributes:
         weight: (n_positions, d_q); a score for each of the first n_keys positions.
-        positions: which positions the keys of this call stand at; None = 0 to n_keys - 1.
     """
 
     weight: Tensor

@@ -133,12 +133,13 @@ class AttentionTrace:
 
     def allowed(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor | None:
         """Return the mask's tile, True = may attend, or None when every query may attend to every key."""
-        full = self.intervention.full_mask(self.mask, self.n_heads, self.n_queries, self.n_keys)
-        tile = None if full is None else full[min(head, full.shape[0] - 1)][rows][:, cols].to(self.query.device)
+        device = self.query.device
+        full = self.intervention.full_mask(self.mask, self.n_heads, self.n_queries, self.n_keys, device)
+        tile = None if full is None else full[min(head, full.shape[0] - 1)][rows][:, cols].to(device)
         if not self.is_causal:
             return tile
-        queries = torch.arange(self.n_queries, device=self.query.device)[rows]
-        keys = torch.arange(self.n_keys, device=self.query.device)[cols]
+        queries = torch.arange(self.n_queries, device=device)[rows]
+        keys = torch.arange(self.n_keys, device=device)[cols]
         past = keys <= queries[:, None]
         return past if tile is None else tile & past
 

@@ -10,6 +10,7 @@ import numpy as np
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp
+from attention_core.device import to_array
 from attention_core.explain.heads.similarity import Distances
 
 CELL = 38
@@ -75,7 +76,7 @@ def distance_chart(
     names = [f"{layer + 1} · {head + 1}" for layer, n in enumerate(n_heads) for head in range(n)]
     axis = Axis("heads, layer by layer", names)
     chart = matrix_chart(
-        found.matrix.numpy(),
+        to_array(found.matrix),
         axis,
         axis,
         Role.WEIGHTS,

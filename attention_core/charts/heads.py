@@ -13,6 +13,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.mosaic import Mosaic
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, fixed
+from attention_core.device import to_array
 
 HEAD, LEFT = 18, 18
 LABEL = "#7d8794"
@@ -23,7 +24,7 @@ def masked_weights(trace: AttentionTrace, head: int) -> np.ndarray:
     weights, allowed = trace.weights(head), trace.allowed(head)
     if allowed is not None:
         weights = weights.masked_fill(~allowed, float("nan"))
-    return weights.detach().float().cpu().numpy()
+    return to_array(weights.float())
 
 
 def heads_chart(
@@ -128,11 +129,7 @@ def _names(n_layers: int, n_heads: int, right: int, down: int, pictures: Mosaic,
     )
     beside = pd.DataFrame(
         [
-            {
-                "left": LEFT - 6,
-                "top": HEAD + layer * down + pictures.height / 2,
-                "text": _named("layer", layer, roomy),
-            }
+            {"left": LEFT - 6, "top": HEAD + layer * down + pictures.height / 2, "text": _named("layer", layer, roomy)}
             for layer in range(0, n_layers, every)
         ]
     )

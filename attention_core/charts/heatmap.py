@@ -12,6 +12,7 @@ from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts.palette import ROLE_COLOURS, Ramp, ramp_for
 from attention_core.charts.raster import block, png_url
 from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, fixed
+from attention_core.device import to_array
 
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
@@ -35,7 +36,7 @@ def step_chart(
         query: a row to mark, or None.
         ramp: colours; those of the step's role if None.
     """
-    matrix = step.value(head).detach().float().cpu().numpy()
+    matrix = to_array(step.value(head).float())
     return matrix_chart(
         matrix, step.row_axis, step.col_axis, step.role, title=step.title, size=size, marked_row=query, ramp=ramp
     )
@@ -43,7 +44,7 @@ def step_chart(
 
 def step_ramp(step: Step, head: int = 0) -> Ramp:
     """Return the ramp that step_chart uses, to share it between pictures that are compared."""
-    return ramp_for(step.role, step.value(head).detach().float().cpu().numpy(), len(step.col_axis))
+    return ramp_for(step.role, to_array(step.value(head).float()), len(step.col_axis))
 
 
 def matrix_chart(
@@ -172,11 +173,7 @@ def _image_layers(matrix, row_axis, col_axis, ramp, title, width):
         .mark_image(smooth=False, aspect=False, clip=True, aria=False)
         .encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"), url=alt.Url("url:N"))
     )
-    return [
-        image,
-        _tooltip_layer(matrix, row_axis, col_axis, title),
-        colour_bar_layer(ramp, title, min(width, 260)),
-    ]
+    return [image, _tooltip_layer(matrix, row_axis, col_axis, title), colour_bar_layer(ramp, title, min(width, 260))]
 
 
 def _numbers() -> alt.Axis:

@@ -18,6 +18,7 @@ from attention_core.attention.attend import ROWS_AT_ONCE
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.charts.raster import mosaic_url
+from attention_core.device import to_array
 from attention_core.explain.heads.look import PLAIN, Look, shown, value_lengths
 from attention_core.explain.heads.rows import whole_rows
 
@@ -174,5 +175,5 @@ def _columns(cells: Tensor, width: int) -> Tensor:
 
 
 def _numbers(cells: Tensor) -> np.ndarray:
-    numbers = cells.detach().float().cpu().numpy()
+    numbers = to_array(cells.float())
     return np.where(numbers < 0, np.nan, numbers)

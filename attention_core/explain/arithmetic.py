@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention_core.attention.attend import at_least_single
 from attention_core.attention.scores import Dot, ScaledDot
+from attention_core.device import to_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,10 +107,10 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     shown = pd.DataFrame(
         {
             "key": [trace.story.key_axis.labels[one] for one in top.tolist()],
-            "score": scores[top].cpu().numpy(),
-            "exponential": exponentials[top].cpu().numpy(),
-            "weight": weights[top].cpu().numpy(),
-            "contribution": lengths[top].cpu().numpy(),
+            "score": to_array(scores[top]),
+            "exponential": to_array(exponentials[top]),
+            "weight": to_array(weights[top]),
+            "contribution": to_array(lengths[top]),
         }
     )
     if not rest.any():

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.device import to_array
 from attention_core.hub.generation import Generation, most_positions, own_cache, step_inputs, whole_inputs
 from attention_core.hub.growing import is_cross
 
@@ -167,7 +168,7 @@ def lengths_kept(generation: Generation, what: str = "keys") -> np.ndarray:
         vectors: Tensor | None = getattr(layer, what)
         if vectors is None or vectors.ndim != 4:
             continue
-        lengths = vectors[0].float().norm(dim=-1).cpu().numpy()
+        lengths = to_array(vectors[0].float().norm(dim=-1))
         row = np.full((lengths.shape[0], len(generation.ids)), np.nan)
         if lengths.shape[1]:
             row[:, -lengths.shape[1] :] = lengths

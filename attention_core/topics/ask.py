@@ -17,6 +17,7 @@ from attention_core.data.questions import ANSWERS, Kind, Question, numbers_of, p
 from attention_core.data.scene_questions import Item, answer
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.data.sketches import Stroke
+from attention_core.device import to_array
 from attention_core.models.scene_question import SceneQuestion
 
 WHERE = ("top left", "bottom right", "middle", "top right", "bottom left", "top", "right", "left", "bottom")
@@ -73,7 +74,7 @@ def owners(seen: Seen, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], 
         digits: which strokes belong together.
         side: of the square canvas, pixels.
     """
-    ink = seen.picture[0].numpy() > 0
+    ink = to_array(seen.picture[0]) > 0
     whose = np.full(ink.shape, -1)
     if not digits or not ink.any():
         return whose
@@ -111,7 +112,7 @@ def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scorin
     bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < LEAST_INK
     said = [ANSWERS[one] for one in looked.logits.argmax(1).tolist()]
     paper = (looked.weights[:, :, :-1] * bare[:, None]).sum(-1)
-    return Counted(said, looked.weights[:, :, -1].cpu().numpy(), paper.cpu().numpy())
+    return Counted(said, to_array(looked.weights[:, :, -1]), to_array(paper))
 
 
 def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:

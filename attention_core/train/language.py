@@ -29,7 +29,8 @@ class LanguageTask:
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the cross-entropy per piece of one batch, in nats."""
-        windows = torch.tensor([self._window(generator) for _ in range(BATCH_SIZE)], device=self.device)
+        cpu = torch.Generator().manual_seed(generator.initial_seed())  # sentences are drawn one by one
+        windows = torch.tensor([self._window(cpu) for _ in range(BATCH_SIZE)], device=self.device)
         logits = model(input_ids=windows[:, :-1], use_cache=False).logits
         return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
 

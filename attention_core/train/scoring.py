@@ -25,7 +25,7 @@ DATA = (
 )
 
 
-def draw_nearest(n: int, d: int, generator: torch.Generator, device: str = "cpu") -> tuple[Tensor, Tensor, Tensor]:
+def draw_nearest(n: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
     """Draw tasks.
 
     The last number is never negative because v^T tanh(...) without a bias is odd: on a domain that is symmetric
@@ -34,13 +34,12 @@ def draw_nearest(n: int, d: int, generator: torch.Generator, device: str = "cpu"
     Args:
         n: how many.
         d: width of the vectors.
-        generator: where the randomness comes from.
-        device: where the tensors go.
+        generator: where the randomness comes from, and where the tensors lie.
 
     Returns:
         query (n, d), key (n, N_KEYS, d), and the position of the nearest key (n,).
     """
-    points = (2 * torch.rand(n, N_KEYS + 1, d, generator=generator, device=device) - 1) * EXTENT
+    points = (2 * torch.rand(n, N_KEYS + 1, d, generator=generator, device=generator.device) - 1) * EXTENT
     points[..., -1] = points[..., -1].abs()
     query, key = points[:, 0], points[:, 1:]
     return query, key, (key - query[:, None]).square().sum(-1).argmin(-1)
@@ -56,7 +55,7 @@ class NearestTask:
         """Return the mean cross-entropy of the learned functions over all widths, on one random batch each."""
         losses = []
         for d in model.config.dimensions:  # type: ignore[union-attr]
-            query, key, _ = draw_nearest(BATCH_SIZE, d, generator, self.device)
+            query, key, _ = draw_nearest(BATCH_SIZE, d, generator)
             wanted = (-SHARPNESS * (key - query[:, None]).norm(dim=-1)).softmax(-1)
             scores = model(query, key)
             losses += [F.cross_entropy(scores[name], wanted) for name in LEARNED]

@@ -117,8 +117,9 @@ def _visit_once(browser: str, url: str) -> None:
 def chromium():
     """One browser for the tests of a file."""
     path = _chromium()
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser

@@ -8,6 +8,7 @@ import pytest
 
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "find.py")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 BARS = ".st-key-find_answer svg.marks [aria-label*='probability: ']"
@@ -16,7 +17,7 @@ MASK = """() => [...document.querySelectorAll('.st-key-find_hero svg.marks image
     .map(image => image.getAttribute('href') ?? image.getAttribute('xlink:href') ?? '').join()"""
 OTHER_CHANNEL = """before => [...document.querySelectorAll('p')]
     .some(one => /^Channel [0-9]+ /.test(one.innerText) && one.innerText !== before)"""
-VERDICT = "() => document.querySelector('.verdict b')?.textContent"
+VERDICT = ".verdict b"
 
 
 @pytest.fixture
@@ -60,21 +61,21 @@ def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(vis
     draw(visitor, [(0.55, 0.55), (0.8, 0.55), (0.66, 0.88)])  # a seven, off the middle
     visitor.locator(BARS).first.wait_for(state="attached")
     settle(visitor)
-    assert visitor.evaluate(VERDICT) == "7"
+    expect(visitor.locator(VERDICT).first).to_have_text("7")
     alone = visitor.evaluate(MASK)
     visitor.locator(".st-key-find_scatter button").first.click()  # the other one is for narrow screens
     wait_for_change(visitor, MASK, alone)
     cluttered = visitor.evaluate(MASK)
     visitor.locator(".st-key-find_erase button").click()
     wait_for_change(visitor, MASK, cluttered)
-    assert visitor.evaluate(VERDICT) == "7"
+    expect(visitor.locator(VERDICT).first).to_have_text("7")
 
 
 def test_stroke_changes_the_answer_and_the_mask(visitor):
     answer, mask = visitor.evaluate(ANSWER), visitor.evaluate(MASK)
     draw(visitor, [(0.15, 0.2), (0.45, 0.45)])  # through the three
     wait_for_change(visitor, ANSWER, answer)
-    assert visitor.evaluate(MASK) != mask
+    wait_for_change(visitor, MASK, mask)
 
 
 def test_click_on_a_region_shows_its_score_and_frames_it(visitor):
@@ -104,7 +105,7 @@ def test_click_on_a_channel_shows_its_picture_weight_and_product(visitor):
     visitor.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 0.35 * box["height"])
     visitor.wait_for_function(OTHER_CHANNEL, arg=before)
     settle(visitor)
-    assert visitor.locator(".st-key-find_channel_card svg.marks image").count() == 2
+    expect(visitor.locator(".st-key-find_channel_card svg.marks image")).to_have_count(2)
 
 
 def test_phone_shows_pad_mask_and_answer_without_scrolling_sideways(visitor):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "groups.py")
 OTHER = next(entry.title for entry in PAGES if entry.file == "start.py")
 TITLE = next(entry.title for entry in PAGES if entry.file == "groups.py")
@@ -16,6 +19,7 @@ def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):
     numbers.press("Enter")
     page.get_by_text("Framed: 9 + 19 and 22 + 6, which with 3 make 0 modulo 31.").wait_for()
     page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 3")
+    expect(page.locator(".answers thead th").last).to_have_text("30")
     answers = page.locator(".answers tr").nth(2).locator("td").all_inner_texts()
     truth = page.locator(".answers tr").nth(1).locator("td").all_inner_texts()
     assert [int(share.rstrip("%")) > 50 for share in answers] == [word == "yes" for word in truth]
@@ -25,4 +29,4 @@ def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):
     page.get_by_role("link", name=OTHER, exact=True).click()
     page.get_by_role("link", name=TITLE).first.click()
     page.get_by_text("receives the values of all keys").wait_for()
-    assert page.get_by_role("textbox", name="Your numbers").input_value() == "3 9 19 1 14 22 6 30"
+    expect(page.get_by_role("textbox", name="Your numbers")).to_have_value("3 9 19 1 14 22 6 30")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "lookup.py")
 OTHER = next(entry.title for entry in PAGES if entry.file == "groups.py")
 TITLE = next(entry.title for entry in PAGES if entry.file == "lookup.py")
@@ -40,12 +43,12 @@ def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page)
     queries.press("Control+Enter")
     found = page.locator(".looked-up").get_by_text("A brand new title (")
     found.wait_for()
-    assert "miss" in page.locator(".looked-up tr").nth(1).inner_text()
+    expect(page.locator(".looked-up tr").nth(1)).to_contain_text("miss")
     page.get_by_role("link", name=OTHER).click()
     page.get_by_role("heading", name=OTHER).wait_for()
     page.get_by_role("link", name=TITLE).first.click()
     found.wait_for()
-    assert queries.input_value() == "a brend new titel"
+    expect(queries).to_have_value("a brend new titel")
     page.get_by_text("Noisy time series", exact=True).first.click()
     page.get_by_text("Attention as regression").wait_for()
     page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 4")

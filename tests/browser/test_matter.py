@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "matter.py")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
@@ -20,11 +23,11 @@ def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_u
     page.locator(".verdict", has_text="negative").wait_for()
     word.hover()
     page.get_by_text("times its even share").wait_for()
-    assert page.locator(".row.lit .name").inner_text() == "dull"
+    expect(page.locator(".row.lit .name")).to_have_text("dull")
     word.click()
     page.get_by_text("1 word blocked; before: negative").wait_for()
     page.wait_for_function(IDLE)
-    assert page.get_by_role("button", name="dull, weight 0 %").get_attribute("aria-pressed") == "true"
+    expect(page.get_by_role("button", name="dull, weight 0 %")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Give all words back").click()
     page.get_by_text("1 word blocked").wait_for(state="detached")
     page.wait_for_function(IDLE)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
 ENTRY = next(entry for entry in PAGES if entry.file == "memory.py")
 OTHER = next(entry.title for entry in PAGES if entry.file == "groups.py")
 SENTENCE = "The green bird sings."
@@ -18,7 +21,7 @@ def test_a_typed_sentence_is_walked_through_and_a_cell_leads_to_its_state(app_ur
     box.fill(SENTENCE)
     box.press("Control+Enter")
     page.get_by_text("Word 6 of 6").wait_for()
-    assert page.locator(".shaded .word").count() == 12
+    expect(page.locator(".shaded .word")).to_have_count(12)
     page.get_by_role("button", name="Previous").click()
     page.get_by_text("Word 5 of 6").wait_for()
     page.get_by_role("heading", name="Word by word").click()
@@ -38,7 +41,7 @@ def test_a_typed_sentence_is_walked_through_and_a_cell_leads_to_its_state(app_ur
     page.get_by_role("heading", name=OTHER).wait_for()
     page.get_by_role("link", name=ENTRY.title).first.click()
     page.get_by_text("Word 3 of 6").wait_for()
-    assert box.input_value() == SENTENCE
+    expect(box).to_have_value(SENTENCE)
 
 
 def test_playing_walks_to_the_end_and_stops(app_url, page):

@@ -8,6 +8,7 @@ import pytest
 
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "model.py")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 HEADS = ".st-key-model_glance .marks"
@@ -28,6 +29,10 @@ def visitor(page, app_url):
 def settle(page) -> None:
     page.wait_for_timeout(300)
     page.wait_for_function(IDLE)
+
+
+def begins_with(text: str) -> re.Pattern:
+    return re.compile(rf"^{re.escape(text)}")
 
 
 def boxes(page) -> list:
@@ -58,8 +63,8 @@ def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_addre
     visitor.locator(TOKENS).nth(6).click()
     visitor.wait_for_url(re.compile("token=6"))
     settle(visitor)
-    assert visitor.locator(TOKENS).nth(6).get_attribute("aria-pressed") == "true"
-    assert visitor.get_by_text("position 6").count()
+    expect(visitor.locator(TOKENS).nth(6)).to_have_attribute("aria-pressed", "true")
+    expect(visitor.get_by_text("position 6").first).to_be_attached()
 
 
 def test_hovering_and_the_keys_show_both_directions_without_moving_anything(visitor):
@@ -67,18 +72,15 @@ def test_hovering_and_the_keys_show_both_directions_without_moving_anything(visi
     before, first = boxes(visitor), visitor.locator(TIP).first.inner_text()
     assert len(before) > 10
     visitor.locator(TOKENS).nth(8).hover()
-    visitor.wait_for_timeout(100)
-    looks, looked_at = (visitor.locator(TIP).nth(place).inner_text() for place in (0, 1))
-    assert looks != first
-    assert looks.startswith(visitor.locator(TOKENS).nth(8).inner_text())
-    assert "looks at" in looks
-    assert "looked at by" in looked_at
-    assert "%" in looked_at
+    looks, looked_at = visitor.locator(TIP).nth(0), visitor.locator(TIP).nth(1)
+    expect(looks).to_have_text(begins_with(visitor.locator(TOKENS).nth(8).inner_text()), use_inner_text=True)
+    assert looks.inner_text() != first
+    expect(looks).to_contain_text("looks at")
+    expect(looked_at).to_contain_text(re.compile("looked at by.*%", re.DOTALL))
     assert boxes(visitor) == before
     visitor.locator(TOKENS).nth(3).focus()
     visitor.keyboard.press("ArrowRight")
-    visitor.wait_for_timeout(100)
-    assert visitor.locator(TIP).first.inner_text().startswith(visitor.locator(TOKENS).nth(4).inner_text())
+    expect(looks).to_have_text(begins_with(visitor.locator(TOKENS).nth(4).inner_text()), use_inner_text=True)
     visitor.keyboard.press("Enter")
     visitor.wait_for_url(re.compile("token=4"))
 
@@ -87,15 +89,13 @@ def test_two_columns_have_arcs_and_what_is_handed_over_is_said_to_be_no_weight(v
     visitor.get_by_role("button", name="Two columns").click()
     drawn = "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((part) => part)"
     arcs = visitor.locator(".st-key-model_tokens canvas.arcs")
-    visitor.wait_for_timeout(200)
-    assert arcs.evaluate(drawn)
+    visitor.wait_for_function(drawn, arg=arcs.element_handle())
     visitor.locator(".st-key-model_tokens .tokens.key .token").nth(2).hover()
-    visitor.wait_for_timeout(100)
-    assert "is looked at by" in visitor.locator(TIP).first.inner_text()
+    expect(visitor.locator(TIP).first).to_contain_text("is looked at by")
     visitor.get_by_role("button", name="Special tokens").click()
     visitor.get_by_text("Not the plain weights").first.wait_for()
     settle(visitor)
-    assert "[CLS]" not in visitor.locator(TIP).first.inner_text()
+    expect(visitor.locator(TIP).first).not_to_contain_text("[CLS]")
     visitor.set_viewport_size({"width": 390, "height": 844})
     settle(visitor)
     assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

@@ -7,6 +7,7 @@ import pytest
 from tests import tiny_hub
 from tests.browser.conftest import serving
 
+expect = pytest.importorskip("playwright.sync_api").expect
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 MAP = "[class*='st-key-model_out_worth'] .marks"
 
@@ -59,13 +60,13 @@ def test_a_clicked_word_is_said_and_an_earlier_one_goes_another_way(opened):
     second = bars.nth(1).locator(".word").inner_text()
     bars.nth(1).click()
     has_grown_to(page, n + 1)
-    assert tokens(page).count() == n + 1
-    assert tokens(page).last.inner_text().strip() == second.replace("␣", "")
-    assert tokens(page).last.get_attribute("class").split() == ["written", "newest"]
+    expect(tokens(page)).to_have_count(n + 1)
+    expect(tokens(page).last).to_have_text(second.replace("␣", ""), use_inner_text=True)
+    expect(tokens(page).last).to_have_class("written newest")
     tokens(page).nth(2).click()
     page.get_by_text("Click another than the text has").wait_for()
     settle(page)
-    assert tokens(page).nth(2).get_attribute("aria-pressed") == "true"
+    expect(tokens(page).nth(2)).to_have_attribute("aria-pressed", "true")
     bars.nth(0).click()
     has_grown_to(page, 4)
     page.get_by_role("button", name="Start again").click()
@@ -94,7 +95,7 @@ def test_a_head_on_the_map_of_what_matters_is_clicked(opened):
     page.mouse.click(place["x"] + place["width"] * 0.5, place["y"] + place["height"] * 0.1)
     page.wait_for_url("**head=encoder.0.self*")
     settle(page)
-    assert "encoder self, layer 1, head" in page.locator(".st-key-model_out").inner_text()
+    expect(page.locator(".st-key-model_out")).to_contain_text("encoder self, layer 1, head")
     page.set_viewport_size({"width": 390, "height": 844})
     settle(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

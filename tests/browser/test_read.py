@@ -8,6 +8,7 @@ import pytest
 
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "read.py")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 CARDS = ".reading"
@@ -29,10 +30,6 @@ def visitor(page, app_url):
 def settle(page) -> None:
     page.wait_for_timeout(300)
     page.wait_for_function(IDLE)
-
-
-def read(page) -> str:
-    return page.locator(CARDS).first.get_attribute("aria-label")
 
 
 def draw(page, strokes) -> None:
@@ -71,12 +68,12 @@ def ink_box(page) -> list[float]:
 
 
 def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor):
-    assert read(visitor) == "Reads 31415"
+    expect(visitor.locator(CARDS).first).to_have_attribute("aria-label", "Reads 31415")
     clear(visitor)
     draw(visitor, [*FOUR, *SEVEN])
     visitor.locator(f"{CARDS}[aria-label='Reads 47']").first.wait_for()
     settle(visitor)
-    assert visitor.get_by_text("read in 3 looks; at the last it stopped by itself").is_visible()
+    expect(visitor.get_by_text("read in 3 looks; at the last it stopped by itself")).to_be_visible()
     visitor.get_by_test_id("stSidebarNavLink").first.click()
     visitor.locator("canvas.upper-canvas").wait_for(state="detached")
     visitor.wait_for_function(IDLE)
@@ -93,8 +90,9 @@ def test_film_plays_to_its_end_and_pictures_arrows_and_scrubbing_lead_back(visit
     visitor.get_by_text("Look 6 of 6").wait_for()
     visitor.locator(".st-key-read_walk button", has_text="Play").wait_for()  # it stopped by itself
     settle(visitor)
-    assert visitor.get_by_text("nothing tells it how many digits there are").is_visible()
-    assert visitor.locator(FILM).inner_html() != first
+    expect(visitor.get_by_text("nothing tells it how many digits there are")).to_be_visible()
+    changed = f"before => document.querySelector('{FILM}')?.innerHTML !== before"
+    visitor.wait_for_function(changed, arg=first)
 
     visitor.get_by_role("heading").first.click()
     visitor.keyboard.press("ArrowLeft")

@@ -90,7 +90,7 @@ def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
         plane.keyboard.press("ArrowLeft")
     assert float(arrow.get_attribute("aria-valuenow")) == pytest.approx(before - 2)
     assert arrow.get_attribute("aria-label") == "Query"
-    assert "dot product" in plane.locator("[aria-live=polite]").first.inner_text()
+    expect(plane.locator("[aria-live=polite]").first).to_contain_text("dot product")
     expect(plane.locator(SENTENCE)).not_to_have_text(words)
     assert arrow.evaluate("(node) => node.getRootNode().activeElement === node"), "focus survives Python's answer"
 
@@ -124,6 +124,6 @@ def test_what_was_dragged_and_typed_is_there_after_another_page(plane):
     plane.get_by_text("Attention Explorer").first.wait_for()
     plane.get_by_role("link", name="What a score measures").first.click()
     tip(plane, 0).wait_for()
-    assert tip(plane, 0).get_attribute("aria-valuetext").startswith("x −2.00, y 3.00")
+    expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x −2.00, y 3.00"))
     edited.filter(has_text="that you put in").wait_for()
-    assert plane.locator("table[aria-label^=Score] .value").all_inner_texts() == bars
+    expect(plane.locator("table[aria-label^=Score] .value")).to_have_text(bars, use_inner_text=True)

@@ -8,6 +8,7 @@ import pytest
 
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "transformer.py")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 HEADS = "[class*='st-key-transformer_heads'] .marks"
@@ -43,7 +44,7 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     words.nth(4).click()
     visitor.wait_for_function("() => document.body.innerText.includes('the query is man')")
     settle(visitor)
-    assert words.nth(4).get_attribute("aria-pressed") == "true"
+    expect(words.nth(4)).to_have_attribute("aria-pressed", "true")
     visitor.locator(".st-key-transformer_next button").click()
     visitor.wait_for_url(re.compile(r"step=context"))
     visitor.get_by_role("button", name="Switch off").click()

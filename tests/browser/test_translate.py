@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "translate.py")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
@@ -32,18 +35,19 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
 
     other = page.locator(".root ol button[aria-pressed=false]").first
     said = words.nth(3).inner_text()
-    assert other.locator(".word").inner_text() != said
+    expect(other.locator(".word")).not_to_have_text(said, use_inner_text=True)
     other.click()
     lower.locator(".forced").first.wait_for()
     page.wait_for_function(IDLE)
     prefix = page.get_by_role("textbox", name="The French must begin with")
-    assert prefix.input_value()
-    assert page.locator(".root .target").nth(0).locator(".forced").count()  # the other model goes on from it too
+    expect(prefix).not_to_have_value("")
+    upper = page.locator(".root .target").nth(0)  # the other model goes on from it too
+    expect(upper.locator(".forced").first).to_be_attached()
 
     page.get_by_role("button", name="Undo").click()
     lower.locator(".forced").first.wait_for(state="detached")
-    assert not prefix.input_value()
-    assert words.nth(3).inner_text() == said
+    expect(prefix).to_have_value("")
+    expect(words.nth(3)).to_have_text(said, use_inner_text=True)
 
 
 def test_forty_words_fit_a_phone(app_url, page):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
-from attention_core.device import choose_device, describe_device
+from attention_core.device import choose_device, describe_device, to_array
 from attention_core.explain.heads.summary import _Mean
 from attention_core.hub.knock_out import cosine_change
 from attention_core.topics.memory.influence import _merge, similar_first
@@ -71,3 +72,18 @@ def test_what_is_summed_exactly_works_where_there_is_no_float64():
     ]
     for ours, expected in zip(_merge(steps[0], [0, 1]), _merge(steps[1], [0, 1]), strict=True):
         assert torch.equal(ours, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.float32, torch.float64])
+def test_arrays_have_the_type_and_the_numbers_of_the_tensor(dtype):
+    tensor = torch.tensor([[0, 1], [2, 3]]).to(dtype)
+    array = to_array(tensor.T)
+    assert array.dtype == np.asarray(tensor.tolist(), str(dtype).removeprefix("torch.")).dtype
+    assert array.tolist() == tensor.T.tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_leaves_as_float32(dtype):
+    array = to_array(torch.tensor([0.5, -3.0], dtype=dtype, requires_grad=True))
+    assert array.dtype == np.float32
+    assert array.tolist() == [0.5, -3.0]

@@ -36,6 +36,7 @@ from attention_core.topics.matter.word_space import nearest_words, neighbours_in
 from attention_core.train.__main__ import main as train
 from attention_core.train.sentiment import epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights
+from tests import tiny_data
 
 NAMES = ("sentence-attention", "sentence-mean", "sentence-two-phase")
 LINES = "1\ta fine film .\n0\ta dull film .\n1\tfunny and warm .\n0\tslow and silly .\n"
@@ -45,7 +46,7 @@ LINES = "1\ta fine film .\n0\ta dull film .\n1\tfunny and warm .\n0\tslow and si
 def file(tmp_path):
     """A small file of reviews; every sentence has another number in it."""
     path = tmp_path / "reviews.tsv"
-    path.write_text("".join(f"{n % 2}\tfilm {n} is {'fine' if n % 2 else 'dull'} .\n" for n in range(120)))
+    path.write_text(tiny_data.reviews())
     return path
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import struct
 
-import numpy as np
 import pytest
 import torch
 
@@ -14,6 +11,7 @@ from attention_core.data import strokes
 from attention_core.train import RECIPES, digits, loop
 from attention_core.train.__main__ import main
 from attention_core.weights import read_card, read_weights, write_weights
+from tests import tiny_data
 
 FFN, PIXELS = "ffn-classifier", "pixel-classifier"
 
@@ -21,18 +19,8 @@ FFN, PIXELS = "ffn-classifier", "pixel-classifier"
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """MNIST's four files with 40 + 20 blobs, and 30 pen paths."""
-    folder, generator = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
-    for part, n in (("train", 40), ("t10k", 20)):
-        images = np.zeros((n, 28, 28), np.uint8)
-        images[:, 5:22, 9:18] = generator.integers(0, 256, (n, 17, 9))
-        for name, array in (("images-idx3", images), ("labels-idx1", np.arange(n, dtype=np.uint8) % 10)):
-            header = b"\0\0\x08" + bytes([array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-            (folder / f"{part}-{name}-ubyte").write_bytes(header + array.tobytes())
-    rows = np.concatenate((generator.integers(0, 101, (30, 16)), np.arange(30)[:, None] % 10), 1)
-    head = ",".join(f"{letter}{number}" for number in range(8) for letter in "xy") + ",digit\n"
-    text = head + "\n".join(",".join(map(str, row)) for row in rows) + "\n"
-    (folder / "pendigits").mkdir()
-    (folder / "pendigits" / "train.csv.gz").write_bytes(gzip.compress(text.encode()))
+    folder = tmp_path_factory.mktemp("data")
+    tiny_data.write_digits(folder)
     return folder
 
 

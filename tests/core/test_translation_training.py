@@ -19,27 +19,16 @@ from attention_core.train import loop, translation
 from attention_core.train.__main__ import main
 from attention_core.train.translation import Batch, epoch_of_batches, smoothed_cross_entropy, training_pairs
 from attention_core.weights import read_card, read_weights
+from tests import tiny_data
 
 NAME = "translator-additive"
-COLOURS = {"red": "rouge", "blue": "bleue", "green": "verte", "white": "blanche", "black": "noire"}
-THINGS = {"car": "voiture", "house": "maison", "door": "porte", "chair": "chaise"}
 
 
 @pytest.fixture(scope="module")
 def pairs_file(tmp_path_factory):
     """Sixty pairs of three to eight words."""
     file = tmp_path_factory.mktemp("data") / "pairs.tsv"
-    lines = [
-        f"{start} {colour} {thing}{tail}\t{begin} {thing_fr} {colour_fr}{end}"
-        for colour, colour_fr in COLOURS.items()
-        for thing, thing_fr in THINGS.items()
-        for start, begin, tail, end in (
-            ("I see the", "Je vois la", ".", "."),
-            ("Where is the", "Où est la", " now?", " maintenant ?"),
-            ("The", "La", " is in front of me.", " est devant moi."),
-        )
-    ]
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    file.write_text(tiny_data.pairs(), encoding="utf-8")
     return file
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention_core.attention.scores import Dot, ScaledDot
 from attention_core.attention.trace import AttentionTrace
+from attention_core.device import to_array
 from ui.atlas.shelf import Shelf
 
 NOTEBOOK = """import numpy as np, torch
@@ -65,7 +66,7 @@ def head_file(shelf: Shelf) -> bytes:
     arrays = {"query": trace.query[shelf.atlas.head], "key": trace.key_of(shelf.atlas.head)}
     np.savez(
         file,
-        **{name: tensor.float().cpu().numpy() for name, tensor in arrays.items()},
+        **{name: to_array(tensor.float()) for name, tensor in arrays.items()},
         labels=np.array([str(one) for one in trace.story.key_axis.labels]),
     )
     return file.getvalue()

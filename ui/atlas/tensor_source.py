@@ -20,6 +20,7 @@ from attention_core.atlas.tensors import (
     read_tensors,
     trace_of_tensors,
 )
+from attention_core.device import to_array
 from ui.atlas.sources import MADE, TENSORS, Source, complain, shown
 from ui.opened import opened_file, opened_recording
 
@@ -80,7 +81,7 @@ def _example(name: str) -> Source:
 
 def _example_file() -> bytes:
     trace, file = made_up(NEAR, EXAMPLE), io.BytesIO()
-    np.savez(file, query=trace.query.numpy(), key=trace.key.numpy(), labels=np.array(trace.story.key_axis.labels))
+    np.savez(file, query=to_array(trace.query), key=to_array(trace.key), labels=np.array(trace.story.key_axis.labels))
     return file.getvalue()
 
 

@@ -10,6 +10,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.language import before_after_chart
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.picture import picture
+from attention_core.device import to_array
 from attention_core.hub.knock_out import Head, cosine_change, divergence, sentence_change
 from attention_core.hub.language import log_probabilities, predicts_words, token_text
 from attention_core.hub.model import Kind, ModelError
@@ -138,7 +139,7 @@ def _classes(run: ModelRun, without: ModelRun, key: str, name: str) -> None:
         st.altair_chart(chart, key=f"{name}_out_classes", alt="Probabilities of classes with every head and without")
     if run.hidden is None or without.hidden is None or run.hidden.shape != without.hidden.shape:
         return
-    changed = cosine_change(run.hidden, without.hidden).cpu().numpy()
+    changed = to_array(cosine_change(run.hidden, without.hidden))
     if run.patch_grid is not None and len(changed) == run.n_prefix + int(np.prod(run.patch_grid)):
         patches = changed[run.n_prefix :].reshape(run.patch_grid)
         ramp = Ramp(VIRIDIS, 0.0, float(max(patches.max(), 1e-6)))

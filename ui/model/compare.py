@@ -7,6 +7,7 @@ from weakref import ref
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.device import to_array
 from attention_core.explain.heads import PLAIN, Look, distances_head_for_head, groups, habit
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
@@ -101,7 +102,7 @@ def _change(run: ModelRun, other: ModelRun, picked: Chosen, name: str, shown: La
         st.caption(f"How far each head has moved cannot be said: {reason}.")
         return
     what = ("moved from", shown or ref(run), picked.group)
-    moved = kept(other, what, lambda: distances_head_for_head(first, second).numpy())
+    moved = kept(other, what, lambda: to_array(distances_head_for_head(first, second)))
     key = f"{name}_moved"
     st.markdown("**How far each head moved**")
     head_map(name, key, moved.tolist(), picked, title="Jensen-Shannon distance")

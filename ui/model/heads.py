@@ -13,6 +13,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.head_maps import distance_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import weights_ramp
+from attention_core.device import to_array
 from attention_core.explain.heads import METRICS, distances, distances_from, groups, habit, rollout
 from attention_core.explain.heads.similarity import MOST_HEADS, Distances
 from attention_core.explain.heads.summary import summarised_queries
@@ -82,10 +83,10 @@ def similar_section(run: ModelRun, name: str) -> None:
         if sum(n_heads) > MOST_HEADS:
             st.info(f"{sum(n_heads):,} heads have too many pairs for a matrix; the list is complete.")
             found = kept(run, ("apart", now.group, own), lambda: distances_from(layers, now.layer, now.head))
-            row = found.matrix[0].numpy()
+            row = to_array(found.matrix[0])
         else:
             found = kept(run, ("distances", now.group), lambda: distances(layers))
-            row = found.matrix[own].numpy()
+            row = to_array(found.matrix[own])
             _all_distances(name, now.group, found, n_heads, own)
         if not found.is_exact:
             st.caption(f"Compared on {found.n_sampled:,} of {found.n_queries:,} queries, evenly spaced.")
@@ -147,7 +148,7 @@ def rollout_section(run: ModelRun, name: str) -> None:
         return
     query = min(now.query, layers[0].n_queries - 1)
     both = {"After all layers": found.rolled, "The last layer alone, mean of its heads": found.last}
-    both = {title: matrix.nan_to_num().numpy() for title, matrix in both.items()}
+    both = {title: to_array(matrix.nan_to_num()) for title, matrix in both.items()}
     high = max(float(np.quantile(one, 0.999)) for one in both.values())
     for place, (title, matrix) in zip(st.columns(2, gap="large"), both.items(), strict=True):
         with place:

@@ -9,6 +9,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
+from attention_core.device import to_array
 from attention_core.explain.heads import Look, matrix_for
 from ui.model.handed_over import what_is_shown
 from ui.model.state import choose
@@ -42,10 +43,10 @@ def large_matrix(
     if max(trace.n_queries, trace.n_keys) > MOST_DRAWN:
         st.info(f"{trace.n_queries:,} × {trace.n_keys:,} weights: the atlas shows all of them, like a map.")
         return
-    values = matrix_for(trace, head, look).detach().float().cpu().numpy()
+    values = to_array(matrix_for(trace, head, look).float())
     allowed = trace.allowed(head)
     if allowed is not None:
-        values = np.where(allowed.cpu().numpy(), values, np.nan)
+        values = np.where(to_array(allowed), values, np.nan)
     small = max(values.shape) <= MAX_RECT_SIDE
     largest = float(np.nanmax(values, initial=0))
     ramp = weights_ramp(trace.n_keys, largest) if look.is_plain else Ramp(VIRIDIS, 0, max(largest, 1e-12))

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.device import to_array
 from attention_core.explain.heads import PLAIN, Look, is_of_itself, matrix_for
 from attention_core.explain.heads.look import shown
 from attention_core.explain.heads.rows import whole_rows
@@ -41,12 +42,12 @@ def token_view(name: str, run: ModelRun, trace: AttentionTrace, head: int, look:
         row = kept(
             run,
             ("row", trace.story.name, head, look, query),
-            lambda: matrix_for(trace, head, look, [query])[0].numpy(force=True),
+            lambda: to_array(matrix_for(trace, head, look, [query])[0]),
         )
         column = kept(
             run,
             ("column", trace.story.name, head, look, query),
-            lambda: matrix_for(trace, head, look, cols=[query])[:, 0].numpy(force=True),
+            lambda: to_array(matrix_for(trace, head, look, cols=[query])[:, 0]),
         )
         patch_view(name, run, patches, query, row, column, percent=not look.times_value or look.normalised)
         return
@@ -66,9 +67,9 @@ def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, look: Look, rows:
     """Return what a window of a head's matrix shows."""
     whole, empty = shown(trace, head, look, whole_rows(trace, head, rows).weights, rows)
     whole = whole.nan_to_num()
-    matrix = whole[:, cols].numpy(force=True)
+    matrix = to_array(whole[:, cols])
     n_keys = trace.n_keys
-    beyond = (whole.sum(1).numpy(force=True) - matrix.sum(1)).clip(0) if cols != slice(0, n_keys) else None
+    beyond = (to_array(whole.sum(1)) - matrix.sum(1)).clip(0) if cols != slice(0, n_keys) else None
     of_itself = is_of_itself(trace)
     special = special_keys(run, trace)
     of_keys = frozenset(one - cols.start for one in special if cols.start <= one < cols.stop)

@@ -139,7 +139,7 @@ def shown(trace: AttentionTrace, head: int, look: Look, weights: Tensor, rows: R
     rescaled = without_sinks(weights, look.hidden)
     if not rescaled.empty:
         return rescaled
-    queries = torch.arange(trace.n_queries)[rows]
+    queries = torch.arange(trace.n_queries, device=trace.query.device)[rows]
     return Rescaled(rescaled.weights, queries[rescaled.empty].tolist())
 
 

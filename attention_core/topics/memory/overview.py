@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import (
     DIRECTIONS,
@@ -28,11 +29,7 @@ from attention_core.topics.translate.translation import Source
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURES = {
-    "norm": "gradient norm",
-    "left": "what is left of the word",
-    "share": "share of the state",
-}
+MEASURES = {"norm": "gradient norm", "left": "what is left of the word", "share": "share of the state"}
 """Ways to look at the norms: as they are; divided by the norm right after the word; divided by the row's sum."""
 
 
@@ -74,7 +71,7 @@ class Memory:
         norms = torch.from_numpy(self.norms["forward"])
         if both:
             norms = both_ways(norms, torch.from_numpy(self.norms["backward"]))
-        values = {"norm": lambda x: x, "left": what_is_left, "share": shares}[measure](norms).numpy()
+        values = to_array({"norm": lambda x: x, "left": what_is_left, "share": shares}[measure](norms))
         return values if both else np.where(np.tri(len(self), dtype=bool), values, np.nan)
 
     def gate_means(self, direction: str, place: int) -> tuple[float, float] | None:
@@ -115,7 +112,7 @@ class Memory:
     def share_at_end(self, both: bool) -> np.ndarray:
         """Return what share each word has in what is handed over when all is read, (n,); sums to 1."""
         forward, backward = (torch.from_numpy(self.norms[direction]) for direction in DIRECTIONS)
-        return shares(reaching_the_end(forward, backward if both else None)).numpy()
+        return to_array(shares(reaching_the_end(forward, backward if both else None)))
 
     def left_after(self, word: int = 0) -> list[float]:
         """Return what is left of a word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
@@ -143,7 +140,7 @@ def remember(model: Translator, source: Source, by_pieces: bool = False) -> Memo
     orders = {direction: similar_first(reading.states) for direction, reading in readings.items()}
 
     def kept(direction: str, rows: Tensor) -> np.ndarray:
-        return rows[last[direction]][:, orders[direction]].T.cpu().numpy()
+        return to_array(rows[last[direction]][:, orders[direction]].T)
 
     return Memory(
         labels=source.labels if by_pieces else source.word_labels,
@@ -151,7 +148,7 @@ def remember(model: Translator, source: Source, by_pieces: bool = False) -> Memo
         states={way: kept(way, reading.states) for way, reading in readings.items()},
         update={way: kept(way, reading.update) for way, reading in readings.items() if reading.update is not None},
         reset={way: kept(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
-        norms={way: gradient_norms(model, source.ids, way, word_of).numpy() for way in DIRECTIONS},
+        norms={way: to_array(gradient_norms(model, source.ids, way, word_of)) for way in DIRECTIONS},
     )
 
 

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCORE_NAMES = ("dot", "scaled dot", "general", "cosine", "additive", "concat", "location")
-PARAMETER_NAMES = (
-    "general.W",
-    "additive.W_q",
-    "additive.W_k",
-    "additive.v",
-    "concat.W",
-    "concat.v",
-    "location.W",
-)
+PARAMETER_NAMES = ("general.W", "additive.W_q", "additive.W_k", "additive.v", "concat.W", "concat.v", "location.W")
 """The learned numbers: W (d, d); W_q, W_k (d_a, d) and v (d_a,); W (d_a, 2 d) and v (d_a,); W (n_positions, d)."""
 
 
@@ -97,8 +89,8 @@ def score_field(score: Score, query: Tensor, *, extent: float, n: int) -> Tensor
         n: points along a side; row 0 is the top (y = extent), column 0 the left (x = -extent).
     """
     if not getattr(score, "looks_at_keys", True):
-        return score(query[None], torch.zeros(1, 2, dtype=query.dtype))[0].expand(n, n)
-    ticks = torch.linspace(-extent, extent, n, dtype=query.dtype)
+        return score(query[None], torch.zeros_like(query)[None])[0].expand(n, n)
+    ticks = torch.linspace(-extent, extent, n, dtype=query.dtype, device=query.device)
     y, x = torch.meshgrid(ticks.flip(0), ticks, indexing="ij")
     return score(query[None], torch.stack([x, y], -1).reshape(-1, 2))[0].reshape(n, n)
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from attention_core.attention.scores import Additive, Concat, Cosine, General, Location, ScaledDot
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
+from attention_core.device import to_array
 from attention_core.explain.arithmetic import number
 from attention_core.topics.vectors.problem import Mode, Problem
 from attention_core.topics.vectors.scaled import Scaled
@@ -127,24 +127,20 @@ def _projection(problem: Problem, step: Step, head: int, row: int, column: int, 
     )
 
 
-def _array(tensor: torch.Tensor) -> np.ndarray:
-    return tensor.detach().cpu().double().numpy()
-
-
 def _score(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
     base = trace.score.base if isinstance(trace.score, Scaled) else trace.score
-    query, key = _array(trace.query[head, row]), _array(trace.key_of(head)[column])
+    query, key = to_array(trace.query[head, row]), to_array(trace.key_of(head)[column])
     asks, asked = trace.story.query_axis.labels[row], trace.story.key_axis.labels[column]
     symbol = rf"S_{{{row + 1},{column + 1}}}"
     query_line, key_line = Line(f"query {asks}", Role.QUERY, query), Line(f"key {asked}", Role.KEY, key)
     if isinstance(base, (Additive, Concat)):
         return _hidden_score(base, query, key, asks, asked, symbol, value)
     if isinstance(base, General):
-        turned = query @ _array(base.weight)
+        turned = query @ to_array(base.weight)
         first = Line(f"query {asks} times W", Role.QUERY, turned)
         return _products(f"Query {asks} times W, meets key {asked}", first, key_line, symbol, value)
     if isinstance(base, Location):
-        place = Line(f"row {column + 1} of W", Role.SCORES, _array(base.weight[column]))
+        place = Line(f"row {column + 1} of W", Role.SCORES, to_array(base.weight[column]))
         headline = f"Query {asks} meets row {column + 1} of W: the key {asked} plays no part"
         return _products(headline, query_line, place, symbol, value)
     plain = _products(f"Query {asks} meets key {asked}", query_line, key_line, symbol, value)
@@ -166,11 +162,11 @@ def _hidden_score(
     base: Additive | Concat, query: np.ndarray, key: np.ndarray, asks: str, asked: str, symbol: str, value: float
 ) -> Arithmetic:
     if isinstance(base, Additive):
-        query_weight, key_weight = _array(base.query_weight), _array(base.key_weight)
+        query_weight, key_weight = to_array(base.query_weight), to_array(base.key_weight)
     else:
-        whole = _array(base.weight)
+        whole = to_array(base.weight)
         query_weight, key_weight = whole[:, : len(query)], whole[:, len(query) :]
-    from_query, from_key, vector = query_weight @ query, key_weight @ key, _array(base.vector)
+    from_query, from_key, vector = query_weight @ query, key_weight @ key, to_array(base.vector)
     hidden = np.tanh(from_query + from_key)
     lines = (
         Line(f"W_q times query {asks}", Role.QUERY, from_query),
@@ -211,7 +207,7 @@ def _mask(trace: AttentionTrace, head: int, row: int, column: int, value: float)
 
 def _weight(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
     scores, allowed = trace.scores(head, [row]), trace.allowed(head, [row])
-    masked = _array(scores if allowed is None else scores.masked_fill(~allowed, -math.inf))[0]
+    masked = to_array(scores if allowed is None else scores.masked_fill(~allowed, -math.inf))[0]
     symbol = rf"A_{{{row + 1},{column + 1}}}"
     asks = trace.story.query_axis.labels[row]
     if not np.isfinite(masked).any():
@@ -236,8 +232,8 @@ def _context(trace: AttentionTrace, head: int, row: int, column: int, value: flo
     asks = trace.story.query_axis.labels[row]
     return _products(
         f"The weights of {asks} times column {column + 1} of V",
-        Line(f"weights of {asks}", Role.WEIGHTS, _array(trace.weights(head, [row])[0])),
-        Line(f"column {column + 1} of V", Role.VALUE, _array(trace.value_of(head)[:, column])),
+        Line(f"weights of {asks}", Role.WEIGHTS, to_array(trace.weights(head, [row])[0])),
+        Line(f"column {column + 1} of V", Role.VALUE, to_array(trace.value_of(head)[:, column])),
         rf"C_{{{row + 1},{column + 1}}}",
         value,
         trace_labels(trace),
@@ -252,7 +248,7 @@ def _after(
     if step.name == "merged":
         headline = f"Column {column % d_v + 1} of the context of head {column // d_v + 1}"
         return Arithmetic(headline, (), (), None, rf"C_{{{row + 1},{column + 1}}} = {number(value)}", value)
-    collected = np.concatenate([_array(trace.context(head)[row]) for head in range(trace.n_heads)])
+    collected = np.concatenate([to_array(trace.context(head)[row]) for head in range(trace.n_heads)])
     if step.name == "output":
         return _products(
             f"The context of {asks} times column {column + 1} of W_O",

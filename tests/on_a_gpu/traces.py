@@ -1,0 +1,145 @@
+"""Every trained model on the best device: its traces, with and without edits, and all that is asked of a trace."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+import torch
+from attention_core.text import sentences, translation
+
+from attention_core import Intervention
+from attention_core.atlas import Atlas
+from attention_core.atlas.glimpse import glimpse
+from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
+from attention_core.attention.steps import steps_of
+from attention_core.device import choose_device
+from attention_core.explain.arithmetic import row_table
+from attention_core.hub.inputs import text_inputs
+from attention_core.hub.own import own_language_model
+from attention_core.hub.run import run
+from attention_core.models import MODELS, load
+from attention_core.topics.find import channel_maps
+from attention_core.topics.scoring.compare import compare, comparison_frame, favourites
+
+SENTENCE = "the man sees the dog"
+EDITS = {
+    "as it is": Intervention(),
+    "blocked keys": Intervention(blocked_keys=(0, 2)),
+    "ablated head": Intervention(ablated_heads=(0,)),
+    "score edit": Intervention(score_edits=((0, 0, 1, 3.0),)),
+    "scale": Intervention(scale=0.5),
+}
+WITHOUT_ATTENTION = {"ffn-classifier", "scoring-functions", "translator-none", "translator-plain"}
+ONLY_AFTERWARDS = {"sentence", "feature", "digit", "scene", "tatoeba"}
+"""Families of models whose traces take edited scores, while they themselves do not run with them."""
+ATTENTIVE = sorted(set(MODELS) - WITHOUT_ATTENTION)
+
+
+@cache
+def model_of(name):
+    return own_language_model() if name == "tatoeba-llama" else load(name)
+
+
+@cache
+def traced(name, edit):
+    """Return the traces of a model that ran with an edit, or was given it afterwards."""
+    family, afterwards = name.partition("-")[0], EDITS[edit]
+    during = Intervention() if edit == "score edit" and family in ONLY_AFTERWARDS else afterwards
+    traces = ran(name, family, model_of(name), during)
+    return traces if during == afterwards else [trace.replace(afterwards) for trace in traces]
+
+
+def ran(name, family, model, edit):
+    if name == "translator-transformer":
+        source = translation.read_source(SENTENCE)
+        edits = {(kind, 0): edit for kind in ("encoder", "decoder", "cross")}
+        return list(translation.explain_layers(model, source, translation.translate(model, source), edits).values())
+    if family == "translator":
+        source = translation.read_source(SENTENCE)
+        return [translation.explain(model, source, translation.translate(model, source), edit)]
+    if family == "sentence":
+        return [sentences.explain(model, sentences.read_sentence(SENTENCE), edit)]
+    if family == "scene":
+        answered = model.explain(torch.rand(4, 64, 64), [1, 2, 3], ["how", "many", "reds"], intervention=edit)
+        return [*answered.looks, *answered.words]
+    if family == "tatoeba":
+        ablated = [(0, head) for head in edit.ablated_heads]
+        traces = run(model, text_inputs(model, SENTENCE), ablated=ablated).recording.traces
+        return [trace.replace(edit) for trace in traces]
+    sizes = {"pixel": (28, 28), "feature": (60, 60), "digit": (48, 192)}
+    return [model.trace(torch.rand(sizes[family]) if family in sizes else [3, 1, 4, 1, 5], edit)]
+
+
+def every_step(trace):
+    for step in steps_of(trace):
+        head = trace.n_heads - 1
+        assert step.value(head).device == trace.query.device, step.name
+        n_rows, n_cols = step.value(head, [0], slice(0, 2)).shape
+        assert (n_rows, n_cols) == (1, min(2, len(step.col_axis))), step.name
+
+
+def tiles(trace):
+    rows, cols = torch.arange(2, device=trace.query.device) % trace.n_queries, [1, 0]
+    for some in (rows, rows.tolist()):
+        assert trace.weights(0, some, cols).shape == trace.scores(0, some, cols).shape == (2, 2)
+
+
+def export(trace):
+    assert trace_to_npz(trace)
+    assert len(trace_to_frame(trace, 0, slice(0, 1))) == trace.n_keys
+    assert "weights" in trace_to_code(trace)
+
+
+def export_of_chosen_rows(trace):
+    assert len(trace_to_frame(trace, 0, torch.zeros(1, dtype=torch.int64, device=trace.query.device), [0, 1])) == 2
+
+
+def summary(trace):
+    for queries in (None, torch.ones(trace.n_queries, dtype=torch.bool, device=trace.query.device)):
+        assert trace.summary(0, queries).received.device == trace.query.device
+
+
+def atlas(trace):
+    made = Atlas(trace)
+    assert made.tile(0, 0, 0).mean.shape[0] == min(256, trace.n_queries)
+    glimpse(made)
+    assert list(made.survey())[-1] == 1
+    assert made.column_sums.shape == (trace.n_keys,)
+
+
+def arithmetic(trace):
+    if trace.key.shape[-1]:
+        assert len(row_table(trace, 0, trace.n_queries - 1).weight) > 0
+
+
+ASKED = (every_step, tiles, export, export_of_chosen_rows, summary, atlas, arithmetic)
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.__name__)
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("name", ATTENTIVE)
+def test_trace(name, edit, asked):
+    for trace in traced(name, edit):
+        assert trace.query.device.type == choose_device()
+        asked(trace)
+
+
+def test_networks_without_attention():
+    assert load("ffn-classifier")(torch.rand(1, 28, 28, device=choose_device())).logits.isfinite().all()
+    for name in ("translator-none", "translator-plain"):
+        assert translation.translate(load(name), translation.read_source(SENTENCE)).text
+
+
+@pytest.mark.parametrize("d", [2, 8])
+def test_scoring_functions(d):
+    query, key = torch.rand(6, d, device=choose_device()).split((1, 5))
+    traces = compare(load("scoring-functions").scores(d), query, key)
+    for trace in traces.values():
+        for asked in ASKED:
+            asked(trace)
+    assert len(comparison_frame(traces)) == 5 * len(favourites(traces))
+
+
+def test_channels_of_a_feature_map():
+    assert channel_maps(traced("feature-mask", "as it is")[0]).isfinite().all()

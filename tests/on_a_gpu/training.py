@@ -1,0 +1,59 @@
+"""A batch of every recipe on the best device, and the whole training of three models, on made-up data."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from attention_core.data import strokes
+from attention_core.device import choose_device
+from attention_core.models import build
+from attention_core.train import RECIPES, digits, match3, scoring, sentiment, translation, vision
+from attention_core.train.loop import Moment, Options, train
+from tests import tiny_data
+
+SETTINGS = {
+    digits: {"BATCH_SIZE": 6, "N_HELD_OUT": 5, "N_REPLAYS": 1},
+    vision: {"BATCH_SIZE": 4, "N_DRAWINGS": 4, "N_HELD_OUT": 5, "N_REPLAYS": 1, "POOL": 40},
+    match3: {"HELD_OUT": 50},
+    scoring: {"TEST_SIZE": 50},
+    sentiment: {"BATCH_SIZE": 8},
+    translation: {"BATCH_SIZE": 8, "N_JOINED": 6},
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    tiny_data.write_digits(folder)
+    tiny_data.write_texts(folder)
+    return str(folder)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    for module, settings in SETTINGS.items():
+        for name, value in settings.items():
+            monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(strokes, "cached_arrays", lambda name, made_from, make: make(), raising=False)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_batch_is_learned_from(name, data):
+    device = choose_device()
+    torch.manual_seed(0)
+    model = build(name).to(device).train()
+    task = RECIPES[name].task(data, 0, device)
+    loss = task.loss(model, Moment(0, 100), torch.Generator(device).manual_seed(1))
+    loss.backward()
+    assert loss.isfinite()
+    gradients = [one.grad for one in model.parameters() if one.grad is not None]
+    assert gradients
+    assert {one.device.type for one in gradients} == {device}
+
+
+@pytest.mark.parametrize("name", ["scoring-functions", "match3-pairwise", "ffn-classifier"])
+def test_whole_training(name, data, tmp_path):
+    epochs = 2 / RECIPES[name].batches_per_epoch
+    options = Options(name, epochs=epochs, data=data, checkpoints=tmp_path, weights=tmp_path)
+    assert train(RECIPES[name], options).exists()

@@ -1,0 +1,55 @@
+"""Made-up data sets in the forms of the real ones, so small that a training takes no time."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from pathlib import Path
+
+import numpy as np
+
+COLOURS = {"red": "rouge", "blue": "bleue", "green": "verte", "white": "blanche", "black": "noire"}
+THINGS = {"car": "voiture", "house": "maison", "door": "porte", "chair": "chaise"}
+
+
+def write_digits(folder: Path) -> None:
+    """Write MNIST's four files with 40 + 20 blobs, and 30 pen paths."""
+    generator = np.random.default_rng(0)
+    for part, n in (("train", 40), ("t10k", 20)):
+        images = np.zeros((n, 28, 28), np.uint8)
+        images[:, 5:22, 9:18] = generator.integers(0, 256, (n, 17, 9))
+        for name, array in (("images-idx3", images), ("labels-idx1", np.arange(n, dtype=np.uint8) % 10)):
+            header = b"\0\0\x08" + bytes([array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+            (folder / f"{part}-{name}-ubyte").write_bytes(header + array.tobytes())
+    rows = np.concatenate((generator.integers(0, 101, (30, 16)), np.arange(30)[:, None] % 10), 1)
+    head = ",".join(f"{letter}{number}" for number in range(8) for letter in "xy") + ",digit\n"
+    text = head + "\n".join(",".join(map(str, row)) for row in rows) + "\n"
+    (folder / "pendigits").mkdir()
+    (folder / "pendigits" / "train.csv.gz").write_bytes(gzip.compress(text.encode()))
+
+
+def pairs() -> str:
+    """Return sixty English-French pairs of three to eight words, a line each."""
+    lines = [
+        f"{start} {colour} {thing}{tail}\t{begin} {thing_fr} {colour_fr}{end}"
+        for colour, colour_fr in COLOURS.items()
+        for thing, thing_fr in THINGS.items()
+        for start, begin, tail, end in (
+            ("I see the", "Je vois la", ".", "."),
+            ("Where is the", "Où est la", " now?", " maintenant ?"),
+            ("The", "La", " is in front of me.", " est devant moi."),
+        )
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def reviews() -> str:
+    """Return 120 judged sentences, a line each; every one has another number in it."""
+    return "".join(f"{n % 2}\tfilm {n} is {'fine' if n % 2 else 'dull'} .\n" for n in range(120))
+
+
+def write_texts(folder: Path) -> None:
+    """Write the pairs and the reviews where the real ones lie."""
+    for place, text in (("tatoeba/eng-fra.tsv.gz", pairs()), ("polarity/sentences.tsv.gz", reviews())):
+        (folder / place).parent.mkdir()
+        (folder / place).write_bytes(gzip.compress(text.encode()))
