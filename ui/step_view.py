@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import altair as alt
-import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role, Step
-from attention_core.charts import contact_sheet, matrix_chart, probability_bars, ramp_for
-from attention_core.charts.palette import INK_RAMP
-from attention_core.charts.picture import picture
-from attention_core.device import to_array
+from attention_core.attention.types import Step
+from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.explain.arithmetic import cell_formula
 from ui.layout import section
-
-MATRIX_SIZE = 500
 
 
 def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
@@ -38,30 +31,8 @@ def counted(n: int, name: str) -> str:
     return f"{n:,} {one if n == 1 else name}"
 
 
-def show_matrix(step: Step, head: int, query: int, name: str, size: int = MATRIX_SIZE) -> None:
+def show_matrix(step: Step, head: int, query: int | None, name: str, size: int = STEP_SIZE) -> None:
     """Draw the step's numbers in the form that suits them: a matrix, pictures per dimension, or bars."""
-    values = to_array(step.value(head).float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
-    st.altair_chart(step_chart_for(step, values, query, size), width="content", key=f"{name}_{step.name}", alt=words)
-
-
-def step_chart_for(step: Step, values: np.ndarray, query: int, size: int) -> alt.TopLevelMixin:
-    """Return the chart that suits a step: positions of a picture become pictures, classes become bars."""
-    grid = step.row_axis.grid
-    if step.role == Role.OUTPUT and values.shape[0] == 1:
-        return probability_bars({step.title.lower(): values[0]}, list(step.col_axis.labels), height=260).properties(
-            width=size - 60
-        )
-    if grid and step.col_axis.grid is None:
-        if step.role == Role.INPUT and values.shape[1] == 1:
-            return picture(values[:, 0].reshape(grid), INK_RAMP, title="ink", size=size - 120, marked=query)
-        pictures = values.T.reshape(-1, *grid)
-        ramp = ramp_for(step.role, values, len(step.col_axis))
-        columns = 4 if len(pictures) <= 16 else 8
-        side = (size - 10 * columns) // columns
-        labels = [f"{step.symbol[0]}[:, {number}]" for number in range(len(pictures))]
-        return contact_sheet(pictures, labels, ramp, title=step.title.lower(), columns=columns, size=side, marked=query)
-    marked = query if len(step.row_axis) > 1 else None
-    return matrix_chart(
-        values, step.row_axis, step.col_axis, step.role, title=step.title.lower(), size=size, marked_row=marked
-    )
+    chart = step_chart(step, head, query=query, size=size)
+    st.altair_chart(chart, width="content", key=f"{name}_{step.name}", alt=words)

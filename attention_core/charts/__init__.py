@@ -1,11 +1,11 @@
 """Altair charts of traces and matrices; the only part of the core that imports Altair. Works in any notebook.
 
 from attention_core.charts import matrix_chart, step_chart
-step_chart(step_of(trace, "weights"), size=480)
+step_chart(step_of(trace, "weights"), query=406)
 """
 
 from attention_core.charts.bars import bars, probability_bars
-from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart, step_chart, step_ramp
+from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay, overlay_strip
 from attention_core.charts.palette import (
     INK_RAMP,
@@ -17,11 +17,13 @@ from attention_core.charts.palette import (
     weights_ramp,
 )
 from attention_core.charts.picture import contact_sheet, picture
+from attention_core.charts.step import STEP_SIZE, step_chart
 
 __all__ = [
     "INK_RAMP",
     "MAX_RECT_SIDE",
     "ROLE_COLOURS",
+    "STEP_SIZE",
     "VIRIDIS",
     "Ramp",
     "bars",
@@ -34,6 +36,5 @@ __all__ = [
     "ramp_for",
     "signed_ramp",
     "step_chart",
-    "step_ramp",
     "weights_ramp",
 ]

@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import pandas as pd
 
+from attention_core.attention.types import Role
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.scale import series_colour
+
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
 
@@ -29,6 +33,7 @@ def probability_bars(
         ]
     )
     names = list(series)
+    colour = series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
     return (
         alt.Chart(frame)
         .mark_bar(cornerRadiusEnd=1)
@@ -41,12 +46,7 @@ def probability_bars(
                 scale=alt.Scale(domain=[0, 1]),
             ),
             xOffset=alt.XOffset("model:N", sort=names),
-            color=alt.Color(
-                "model:N",
-                sort=names,
-                scale=alt.Scale(domain=names, range=list(SERIES[: len(names)])),
-                legend=alt.Legend(orient="top", title=None, labelLimit=260, offset=2) if legend else None,
-            ),
+            color=colour if legend else colour.legend(None),
             tooltip=[
                 alt.Tooltip("model:N"),
                 alt.Tooltip("class:N"),
@@ -77,4 +77,41 @@ def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: 
             tooltip=[alt.Tooltip("label:N"), alt.Tooltip("value:Q", format=".4g", title=title)],
         )
         .properties(height=height)
+    )
+
+
+def before_after_bars(
+    labels: Sequence[str],
+    before: Sequence[float],
+    after: Sequence[float],
+    names: Sequence[str],
+    *,
+    fields: tuple[str, str] = ("label", "when"),
+    decimals: int = 1,
+) -> alt.Chart:
+    """Return bars of probabilities before and after a change, for a chart to lay along an axis of places.
+
+    Args:
+        labels: what they are the probabilities of.
+        before: 0 to 1.
+        after: 0 to 1.
+        names: what before and after are called.
+        fields: what a label and a name are called when the mouse asks.
+        decimals: of the percentages that it is told.
+    """
+    label, series = fields
+    frame = pd.DataFrame(
+        [
+            {"place": place, label: one, series: name, "probability": float(value)}
+            for name, values in zip(names, (before, after), strict=True)
+            for place, (one, value) in enumerate(zip(labels, values, strict=True))
+        ]
+    )
+    return (
+        alt.Chart(frame)
+        .mark_bar(cornerRadiusEnd=1)
+        .encode(
+            color=series_colour(series, names, ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2),
+            tooltip=[f"{label}:N", f"{series}:N", alt.Tooltip("probability:Q", format=f".{decimals}%")],
+        )
     )

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.layers import UncheckedLayers, clickable, pointer
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import checked_by_tests
 from attention_core.topics.find import Products
 
 UP, DOWN = "#d98632", "#4a8cba"
@@ -83,14 +83,10 @@ def channel_bars(
     mouse = (
         alt.Chart(frame)
         .transform_calculate(end="datum.place + 1")
-        .mark_rect(opacity=0, cursor="pointer" if select else "default", aria=False)
+        .mark_rect(opacity=0, **pointer(select))
         .encode(x=alt.X("place:Q"), x2=alt.X2("end:Q"), tooltip=shown)
     )
-    if select:
-        mouse = mouse.add_params(
-            alt.selection_point(name=select, fields=["channel"], on="click", empty=False, clear=False)
-        )
-    return checked_by_tests(alt.layer(*layers, mouse).properties(height=height))
+    return UncheckedLayers(layer=[*layers, clickable(mouse, select, "channel")], height=height)
 
 
 def product_bars(products: Products, n_channels: int, *, height: int = 180) -> alt.LayerChart:
@@ -128,5 +124,4 @@ def product_bars(products: Products, n_channels: int, *, height: int = 180) -> a
     right = base.transform_filter("datum.product >= 0").mark_text(align="left", dx=4, **small)
     left = base.transform_filter("datum.product < 0").mark_text(align="right", dx=-4, **small)
     words = alt.Text("words:N")
-    whole = alt.layer(bars, right.encode(text=words), left.encode(text=words))
-    return checked_by_tests(whole.properties(height=height))
+    return UncheckedLayers(layer=[bars, right.encode(text=words), left.encode(text=words)], height=height)

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.layers import corners, fixed
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import fixed
 
 ROW = 13
 """Screen pixels of one vector."""
@@ -52,20 +52,13 @@ def collapse_chart(
     )
     height = ROW * (below + 1)
     x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[-86, width + 16 + bar_room], nice=False))
-    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[below + 1, 0], nice=False))
-    pictures = (
-        alt.Chart(images)
-        .mark_image(smooth=False, aspect=False, aria=False)
-        .encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"), url=alt.Url("url:N"))
-    )
+    space = corners(width, below + 1) | {"x": x}
+    pictures = alt.Chart(images).mark_image(smooth=False, aspect=False, aria=False).encode(**space, url="url:N")
     bars = (
         alt.Chart(rows)
         .mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
         .encode(
-            x=x,
-            x2=alt.X2("right"),
-            y=y,
-            y2=alt.Y2("bottom"),
+            **space,
             tooltip=[alt.Tooltip("word:N", title="encoder's state at"), alt.Tooltip("weight:Q", format=".1%")],
         )
     )
@@ -86,7 +79,7 @@ def collapse_chart(
         .mark_text(fontSize=11, baseline="middle", color=ROLE_COLOURS[Role.CONTEXT], aria=False)
         .encode(x=x, y=alt.Y("middle:Q"), text="word:N")
     )
-    return fixed(alt.layer(pictures, bars, labels, arrow), round(width + 102 + bar_room), height)
+    return fixed([pictures, bars, labels, arrow], round(width + 102 + bar_room), height)
 
 
 def cost_chart(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from attention_core.charts.scale import series_colour
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, expected_slope, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
@@ -48,12 +49,7 @@ def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None
         scale=alt.Scale(type="log"),
         axis=alt.Axis(values=[10.0**power for power in range(-4, 7)], format="~g"),
     )
-    colour = alt.Color(
-        "way:N",
-        sort=titles,
-        scale=alt.Scale(domain=titles, range=list(COLOURS)),
-        legend=alt.Legend(orient="top", title=None, offset=2, columns=2, labelLimit=260),
-    )
+    colour = series_colour("way", titles, COLOURS, offset=2, columns=2, labelLimit=260)
     dashed = (
         alt.Chart(slopes)
         .mark_line(strokeDash=[4, 4], strokeWidth=1.3, opacity=0.75, aria=False)

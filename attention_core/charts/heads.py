@@ -10,9 +10,11 @@ import pandas as pd
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
+from attention_core.charts.bars import before_after_bars
+from attention_core.charts.layers import clickable, corners, fixed, haloed, pointer
 from attention_core.charts.mosaic import Mosaic
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, fixed
+from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, names_at
 from attention_core.device import to_array
 
 HEAD, LEFT = 18, 18
@@ -69,40 +71,31 @@ def heads_chart(
         ]
     )
     width, height = LEFT + n_heads * right, HEAD + n_layers * down
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False))
-    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False))
-    corners = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
+    space = corners(width, height)
+    x, y = space["x"], space["y"]
     place = {"left": LEFT, "right": width - pictures.gap, "top": HEAD, "bottom": height - pictures.gap}
     image = alt.Chart(pd.DataFrame([{**place, "url": pictures.url}]))
     crosses = alt.Chart(frame[frame["is_off"]])
     layer_marks = [
         _bar(pictures, title),
-        image.mark_image(smooth=True, aspect=False, aria=False).encode(
-            **corners, url="url:N"
-        ),  # narrow pages shrink it
+        image.mark_image(smooth=True, aspect=False, aria=False).encode(**space, url="url:N"),  # narrow pages shrink it
         *_names(n_layers, n_heads, right, down, pictures, x, y),
-        crosses.mark_rect(color="#10141a", opacity=0.55, aria=False).encode(**corners),
+        crosses.mark_rect(color="#10141a", opacity=0.55, aria=False).encode(**space),
         crosses.mark_text(
             text="off", fontSize=13, color="#ffffff", dx=pictures.width / 2, dy=pictures.height / 2, aria=False
         ).encode(x=x, y=y),
     ]
     here = frame[(frame["layer"] == chosen[0]) & (frame["head"] == chosen[1])]
-    for colour, stroke in (("white", 5), (ROLE_COLOURS[Role.QUERY], 3)):
-        marks = alt.Chart(here).mark_rect(fillOpacity=0, stroke=colour, strokeWidth=stroke, aria=False)
-        layer_marks.append(marks.encode(**corners))
+    layer_marks += haloed(alt.Chart(here).encode(**space).mark_rect, ROLE_COLOURS[Role.QUERY], (5, 3), fillOpacity=0)
     tooltip = [alt.Tooltip("name:N", title="head"), alt.Tooltip("note:N", title="looks")]
     if pictures.of_its_own:
         tooltip.append(alt.Tooltip("largest:Q", title=f"largest {title}", format=".3~g"))
     mouse = (
         alt.Chart(frame)
-        .mark_rect(opacity=0, cursor="pointer" if select else "default", aria=False)
+        .mark_rect(opacity=0, **pointer(select))
         .encode(x=x, x2=alt.X2("next"), y=y, y2=alt.Y2("below"), tooltip=tooltip)
     )
-    if select:
-        mouse = mouse.add_params(
-            alt.selection_point(name=select, fields=["layer", "head"], on="click", empty=False, clear=False)
-        )
-    return fixed(alt.layer(*layer_marks, mouse), width, height)
+    return fixed([*layer_marks, clickable(mouse, select, "layer", "head")], width, height)
 
 
 def _bar(pictures: Mosaic, title: str) -> alt.Chart:
@@ -163,40 +156,16 @@ def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[f
         after: probabilities with the edits.
         height: screen pixels.
     """
-    import json
-
     names = ["as trained", "edited"]
-    frame = pd.DataFrame(
-        [
-            {"place": place, "piece": piece, "model": name, "probability": float(value)}
-            for name, values in zip(names, (before, after), strict=True)
-            for place, (piece, value) in enumerate(zip(pieces, values, strict=True))
-        ]
+    angle = 0 if len(pieces) <= 14 else -45
+    up = alt.Axis(format="%", tickCount=3)
+    bars = before_after_bars(pieces, before, after, names, fields=("piece", "model")).encode(
+        x=alt.X(
+            "place:O",
+            title=None,
+            axis=alt.Axis(labelExpr=names_at(pieces), labelAngle=angle, labelLimit=80, ticks=False),
+        ),
+        xOffset=alt.XOffset("model:N", sort=names),
+        y=alt.Y("probability:Q", title="probability of the piece", scale=alt.Scale(domain=[0, 1]), axis=up),
     )
-    labels = f"{json.dumps(list(pieces))}[datum.value]"
-    return (
-        alt.Chart(frame)
-        .mark_bar(cornerRadiusEnd=1)
-        .encode(
-            x=alt.X(
-                "place:O",
-                title=None,
-                axis=alt.Axis(labelExpr=labels, labelAngle=0 if len(pieces) <= 14 else -45, labelLimit=80, ticks=False),
-            ),
-            xOffset=alt.XOffset("model:N", sort=names),
-            y=alt.Y(
-                "probability:Q",
-                title="probability of the piece",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%", tickCount=3),
-            ),
-            color=alt.Color(
-                "model:N",
-                sort=names,
-                scale=alt.Scale(domain=names, range=["#A9B4BF", ROLE_COLOURS[Role.CONTEXT]]),
-                legend=alt.Legend(orient="top", title=None, offset=2),
-            ),
-            tooltip=["piece:N", "model:N", alt.Tooltip("probability:Q", format=".1%")],
-        )
-        .properties(height=height)
-    )
+    return bars.properties(height=height)

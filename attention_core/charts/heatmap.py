@@ -8,11 +8,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.types import Axis, Role, Step
+from attention_core.attention.types import Axis, Role
+from attention_core.charts.layers import CORNERS, fixed, haloed
 from attention_core.charts.palette import ROLE_COLOURS, Ramp, ramp_for
 from attention_core.charts.raster import block, png_url
-from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, fixed
-from attention_core.device import to_array
+from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, is_dark
 
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
@@ -22,29 +22,6 @@ CHOSEN = "#14181d"
 """Frame of a chosen cell, inside a white one, so that it shows on every ground."""
 TOOLTIP_BLOCKS = 40
 """An image answers the mouse in at most this many blocks a side."""
-
-
-def step_chart(
-    step: Step, head: int = 0, *, size: int = 480, query: int | None = None, ramp: Ramp | None = None
-) -> alt.Chart:
-    """Draw a step of a trace.
-
-    Args:
-        step: one of steps_of(trace).
-        head: which head, from 0.
-        size: screen pixels of the longer side.
-        query: a row to mark, or None.
-        ramp: colours; those of the step's role if None.
-    """
-    matrix = to_array(step.value(head).float())
-    return matrix_chart(
-        matrix, step.row_axis, step.col_axis, step.role, title=step.title, size=size, marked_row=query, ramp=ramp
-    )
-
-
-def step_ramp(step: Step, head: int = 0) -> Ramp:
-    """Return the ramp that step_chart uses, to share it between pictures that are compared."""
-    return ramp_for(step.role, to_array(step.value(head).float()), len(step.col_axis))
 
 
 def matrix_chart(
@@ -93,7 +70,7 @@ def matrix_chart(
         layers += _row_marks(marked_row, matrix.shape, height, by_position=max(matrix.shape) > MAX_RECT_SIDE)
         if marked_col is not None and max(matrix.shape) <= MAX_RECT_SIDE:
             layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
-    chart = fixed(alt.layer(*layers), width, height)
+    chart = fixed(layers, width, height)
     return chart.interactive() if max(matrix.shape) > MAX_RECT_SIDE else chart
 
 
@@ -138,10 +115,9 @@ def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select,
 
 def _contrast(ramp: Ramp):
     """Return black on bright cells and white on dark ones, by the ramp's own brightness."""
-    brightness = ramp.lookup(64) @ np.array([0.299, 0.587, 0.114])
     span, low = max(ramp.high - ramp.low, 1e-30), ramp.low
     place = f"floor(63 * pow(clamp((datum.value - {low!r}) / {span!r}, 0, 1), {ramp.exponent!r}))"
-    dark = json.dumps([int(value < 140) for value in brightness])
+    dark = json.dumps(is_dark(ramp.lookup(64)).astype(int).tolist())
     return alt.condition(f"{dark}[{place}]", alt.value("#ffffff"), alt.value("#14181d"))
 
 
@@ -204,10 +180,7 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
         alt.Chart(frame)
         .mark_rect(opacity=0, aria=False)
         .encode(
-            x=alt.X("left:Q"),
-            x2=alt.X2("right"),
-            y=alt.Y("top:Q"),
-            y2=alt.Y2("bottom"),
+            **CORNERS,
             tooltip=[
                 alt.Tooltip("rows:N", title=row_axis.name),
                 alt.Tooltip("cols:N", title=col_axis.name),
@@ -227,20 +200,12 @@ def _row_marks(row, shape, height, by_position):
             base.mark_rule(color="white", strokeWidth=3, opacity=0.8, clip=True, aria=False),
             base.mark_rule(color=ROLE_COLOURS[Role.QUERY], strokeWidth=1.6, clip=True, aria=False),
         ]
-    cell = height / shape[0]
-    frame = pd.DataFrame([{"row": row}])
-    base = alt.Chart(frame).encode(y=alt.Y("row:O"))
-    return [
-        base.mark_bar(fillOpacity=0, stroke="white", strokeWidth=4, height=cell, aria=False),
-        base.mark_bar(fillOpacity=0, stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2, height=cell, aria=False),
-    ]
+    base = alt.Chart(pd.DataFrame([{"row": row}])).encode(y=alt.Y("row:O"))
+    return haloed(base.mark_bar, ROLE_COLOURS[Role.QUERY], (4, 2), fillOpacity=0, height=height / shape[0])
 
 
 def _cell_mark(row, col, shape, width, height):
     frame = pd.DataFrame([{"row": row, "col": col}])
     base = alt.Chart(frame).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
-    size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1, "fillOpacity": 0, "aria": False}
-    return [
-        base.mark_rect(**size, stroke="white", strokeWidth=5),
-        base.mark_rect(**size, stroke=CHOSEN, strokeWidth=2.5),
-    ]
+    size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
+    return haloed(base.mark_rect, CHOSEN, (5, 2.5), fillOpacity=0, **size)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.layers import fixed
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import fixed
 from attention_core.topics.vectors.hull import convex_hull
 
 
@@ -85,4 +85,4 @@ def hull_chart(
     layers.append(
         alt.Chart(only).mark_text(color=colour, fontWeight="bold", **text).encode(x=x, y=y, text=alt.Text("label:N"))
     )
-    return fixed(alt.layer(*layers), size, size)
+    return fixed(layers, size, size)

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.bars import before_after_bars
+from attention_core.charts.layers import fixed, haloed
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar_layer, fixed
+from attention_core.charts.scale import colour_bar_layer, names_at
 
 MOST_TOOLTIPS = 4000
 """Cells beyond which an image answers the mouse no more."""
@@ -78,12 +80,11 @@ def kept_chart(
     layers = [
         colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
         alt.Chart(whole).mark_image(smooth=False, aspect=False, aria=False).encode(**corners, url="url:N"),
-        newest.mark_rect(fillOpacity=0, stroke="white", strokeWidth=5, aria=False).encode(**corners),
-        newest.mark_rect(fillOpacity=0, stroke=ROLE_COLOURS[role], strokeWidth=3, aria=False).encode(**corners),
+        *haloed(newest.encode(**corners).mark_rect, ROLE_COLOURS[role], (5, 3), fillOpacity=0),
     ]
     if lengths.size <= MOST_TOOLTIPS:
         layers.append(_answers(lengths, n_key_heads, tokens, role, corners))
-    return fixed(alt.layer(*layers), width, height)
+    return fixed(layers, width, height)
 
 
 def _answers(
@@ -125,36 +126,10 @@ def before_after_chart(
         names: what before and after are called.
         height: screen pixels; by the number of labels if 0.
     """
-    frame = pd.DataFrame(
-        [
-            {"place": place, "label": label, "when": name, "probability": float(value)}
-            for name, values in zip(names, (before, after), strict=True)
-            for place, (label, value) in enumerate(zip(labels, values, strict=True))
-        ]
+    axis = alt.Axis(labelExpr=names_at(labels), ticks=False, labelLimit=130, labelOverlap=False)
+    bars = before_after_bars(labels, before, after, names, decimals=3).encode(
+        y=alt.Y("place:O", title=None, axis=axis),
+        yOffset=alt.YOffset("when:N", sort=list(names)),
+        x=alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),
     )
-    return (
-        alt.Chart(frame)
-        .mark_bar(cornerRadiusEnd=1)
-        .encode(
-            y=alt.Y(
-                "place:O",
-                title=None,
-                axis=alt.Axis(
-                    labelExpr=f"{json.dumps(list(labels))}[datum.value]",
-                    ticks=False,
-                    labelLimit=130,
-                    labelOverlap=False,
-                ),
-            ),
-            yOffset=alt.YOffset("when:N", sort=list(names)),
-            x=alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),
-            color=alt.Color(
-                "when:N",
-                sort=list(names),
-                scale=alt.Scale(domain=list(names), range=["#A9B4BF", ROLE_COLOURS[Role.CONTEXT]]),
-                legend=alt.Legend(orient="top", title=None, offset=2),
-            ),
-            tooltip=["label:N", "when:N", alt.Tooltip("probability:Q", format=".3%")],
-        )
-        .properties(height=height or 34 * len(labels) + 70)
-    )
+    return bars.properties(height=height or 34 * len(labels) + 70)

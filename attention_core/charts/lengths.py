@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from attention_core.charts.scale import fixed
+from attention_core.charts.layers import fixed
 from attention_core.topics.translate.lengths import TRANSLATORS, ByLength
 
 COLOURS = {
@@ -70,7 +70,7 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> a
     shape = alt.Shape("model:N", scale=alt.Scale(domain=names, range=[kinds[name] for name in names]), legend=None)
     lines = base.mark_line(strokeWidth=2.2)
     marks = base.mark_point(size=70, filled=True, opacity=1).encode(shape=shape, tooltip=told).add_params(looked)
-    return fixed(alt.layer(lines, marks, _names(frame, figures, top, height, x, looked)), width, height)
+    return fixed([lines, marks, _names(frame, figures, top, height, x, looked)], width, height)
 
 
 def _names(frame, figures, top, height, x, looked) -> alt.Chart:

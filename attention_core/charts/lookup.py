@@ -10,6 +10,7 @@ import pandas as pd
 
 from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.scale import series_colour
 from attention_core.topics.lookup.recall import Recall
 
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
@@ -57,12 +58,7 @@ def sweep_chart(
                 axis=alt.Axis(tickCount=5, format="~g", grid=False),
             ),
             y=alt.Y("weight:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=3, format="%")),
-            color=alt.Color(
-                "record:N",
-                sort=names,
-                scale=alt.Scale(domain=names, range=colours),
-                legend=alt.Legend(orient="bottom", title=None, columns=1, labelLimit=260),
-            ),
+            color=series_colour("record", names, colours, orient="bottom", columns=1, labelLimit=260),
             tooltip=["record:N", alt.Tooltip("temperature:Q", format=".3g"), alt.Tooltip("weight:Q", format=".3f")],
         )
     )
@@ -90,12 +86,7 @@ def recall_chart(results: Sequence[Recall], *, height: int = 330) -> alt.Chart:
         .encode(
             x=alt.X("noise:Q", title="share of letters replaced in the keys", axis=alt.Axis(format="%", tickCount=5)),
             y=alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
-            color=alt.Color(
-                "look-up:N",
-                sort=list(kinds),
-                scale=alt.Scale(domain=list(kinds), range=colours),
-                legend=alt.Legend(orient="bottom", title=None, columns=1, labelLimit=320),
-            ),
+            color=series_colour("look-up", list(kinds), colours, orient="bottom", columns=1, labelLimit=320),
             tooltip=["look-up:N", alt.Tooltip("noise:Q", format=".0%"), alt.Tooltip("share:Q", format=".1%")],
         )
         .properties(height=height)

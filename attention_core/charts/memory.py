@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.layers import fixed, haloed
 from attention_core.charts.lengths import spread_out
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, fixed
+from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, names_at
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
 MUTED = "#7d8794"
@@ -54,23 +54,19 @@ def over_time(
     n = len(labels)
     width, height = size
     seen = np.where(np.asarray(read, dtype=bool), _mean_of_rows(values, height), np.nan)
-    corners = pd.DataFrame([{"url": png_url(seen, ramp), "left": 0, "right": n, "top": 0, "bottom": 1}])
+    whole = pd.DataFrame([{"url": png_url(seen, ramp), "left": 0, "right": n, "top": 0, "bottom": 1}])
     x = alt.X("left:Q", title=None, scale=alt.Scale(domain=[0, n], nice=False), axis=_words_axis(labels, width, words))
     y = alt.Y("top:Q", title=None, axis=None, scale=alt.Scale(domain=[1, 0], nice=False))
+    corners = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
     image = (
-        alt.Chart(corners)
-        .mark_image(smooth=False, aspect=False, clip=True, aria=False)
-        .encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"), url=alt.Url("url:N"))
+        alt.Chart(whole).mark_image(smooth=False, aspect=False, clip=True, aria=False).encode(**corners, url="url:N")
     )
     frame = pd.DataFrame({"left": range(n), "right": range(1, n + 1), "top": 0, "bottom": 1, **columns})
     answers = (
         alt.Chart(frame[np.asarray(read, dtype=bool)])
         .mark_rect(opacity=0, aria=False)
         .encode(
-            x=x,
-            x2=alt.X2("right"),
-            y=y,
-            y2=alt.Y2("bottom"),
+            **corners,
             tooltip=[
                 alt.Tooltip(f"{name}:{'N' if isinstance(some[0], str) else 'Q'}", **_number_format(some[0]))
                 for name, some in columns.items()
@@ -82,13 +78,10 @@ def over_time(
         layers.append(colour_bar_layer(ramp, bar, min(width, 200)))
     if now is not None:
         place = pd.DataFrame([{"left": now, "right": now + 1, "top": 0, "bottom": 1}])
-        base = alt.Chart(place).encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"))
-        layers += [
-            base.mark_rect(fillOpacity=0, stroke="white", strokeWidth=4, aria=False, tooltip=None),
-            base.mark_rect(fillOpacity=0, stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2, aria=False, tooltip=None),
-        ]
+        frame_of = alt.Chart(place).encode(**corners).mark_rect
+        layers += haloed(frame_of, ROLE_COLOURS[Role.QUERY], (4, 2), fillOpacity=0, tooltip=None)
     heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
-    return fixed(alt.layer(*layers).properties(title=heading), width, height)
+    return fixed(layers, width, height, title=heading)
 
 
 def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> Ramp:
@@ -155,12 +148,9 @@ def gradient_heatmap(
     layers = [cells]
     if marked_row is not None:
         mark = alt.Chart(pd.DataFrame([{"row": marked_row}])).encode(y=alt.Y("row:O"))
-        look = {"fillOpacity": 0, "height": size / n, "aria": False, "tooltip": None}
-        layers += [
-            mark.mark_bar(stroke="white", strokeWidth=4, **look),
-            mark.mark_bar(stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2, **look),
-        ]
-    return fixed(alt.layer(*layers), size, size)
+        look = {"fillOpacity": 0, "height": size / n, "tooltip": None}
+        layers += haloed(mark.mark_bar, ROLE_COLOURS[Role.QUERY], (4, 2), **look)
+    return fixed(layers, size, size)
 
 
 def fading_chart(
@@ -227,7 +217,7 @@ def fading_chart(
         *_line_names(frame, x, y, least, top, height),
     ]
     heading = alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
-    return fixed(alt.layer(*layers).properties(title=heading), *size)
+    return fixed(layers, *size, title=heading)
 
 
 def _lowest(lines: Sequence[Sequence[float]]) -> float:
@@ -280,7 +270,7 @@ def _number_format(value: Any) -> dict[str, str]:
 def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
     place = "floor(datum.value)"
-    text = f"{place} % {every} == 0 ? {json.dumps(list(labels))}[{place}] : ''"
+    text = f"{place} % {every} == 0 ? {names_at(labels, place)} : ''"
     return {
         "labelExpr": text,
         "labelLimit": 90,

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.layers import fixed, haloed
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
 from attention_core.charts.product import short
-from attention_core.charts.scale import colour_bar_layer, fixed
+from attention_core.charts.scale import colour_bar_layer, painted
 
 FREE = {"aria": False, "tooltip": None}
 
@@ -64,7 +65,7 @@ def neuron_chart(
         total.mark_text(color="white", fontSize=13, fontWeight="bold", **FREE).encode(text=alt.Text("label:N")),
         total.mark_text(dy=36, fontSize=12, color="#7d8794", **FREE).encode(text=alt.Text("under:N")),
     ]
-    return fixed(alt.layer(edge, dot, name, weight, part, *out), *size)
+    return fixed([edge, dot, name, weight, part, *out], *size)
 
 
 def pair_cells(
@@ -90,19 +91,15 @@ def pair_cells(
     """
     n_rows, n_cols = values.shape
     rows, cols = np.indices(values.shape)
-    finite = np.isfinite(values)
-    place = (ramp.position(values) * 63).astype(int)
-    colours = ramp.lookup(64)
-    painted = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
-    dark = (colours @ np.array([0.299, 0.587, 0.114]) < 140)[place] & finite
+    fill, ink = painted(values, ramp)
     frame = pd.DataFrame(
         {
             "x": cols.ravel() + 0.5,
             "y": rows.ravel() + 0.5,
             "pair": [f"({row_labels[row]}, {column_labels[col]})" for row in range(n_rows) for col in range(n_cols)],
-            "text": [short(one) if ok else "-∞" for one, ok in zip(values.ravel(), finite.ravel(), strict=True)],
-            "fill": np.where(finite, painted[place], "#9aa1aa").ravel(),
-            "ink": np.where(dark, "#ffffff", "#14181d").ravel(),
+            "text": [short(one) if np.isfinite(one) else "-∞" for one in values.ravel()],
+            "fill": fill.ravel(),
+            "ink": ink.ravel(),
             "chosen": [(row, col) == marked for row in range(n_rows) for col in range(n_cols)],
         }
     )
@@ -116,21 +113,16 @@ def pair_cells(
         )
     ]
     if marked is not None:
-        framed = base.transform_filter("datum.chosen")
-        layers.append(
-            framed.mark_rect(width=cell - 2, height=cell - 2, fillOpacity=0, stroke="white", strokeWidth=5, **FREE)
-        )
-        layers.append(
-            framed.mark_rect(width=cell - 2, height=cell - 2, fillOpacity=0, stroke="#14181d", strokeWidth=2.5, **FREE)
-        )
-    ink = alt.Color("ink:N", scale=None)
+        look = {"width": cell - 2, "height": cell - 2, "fillOpacity": 0, "tooltip": None}
+        layers += haloed(base.transform_filter("datum.chosen").mark_rect, "#14181d", (5, 2.5), **look)
+    colour = alt.Color("ink:N", scale=None)
     longest = max(map(len, frame["pair"]))
     if longest * 6 < cell:
-        layers.append(base.mark_text(dy=-9, fontSize=11, **FREE).encode(text=alt.Text("pair:N"), color=ink))
+        layers.append(base.mark_text(dy=-9, fontSize=11, **FREE).encode(text=alt.Text("pair:N"), color=colour))
     layers.append(
         base.mark_text(dy=9 if longest * 6 < cell else 0, fontSize=13, **FREE).encode(
-            text=alt.Text("text:N"), color=ink
+            text=alt.Text("text:N"), color=colour
         )
     )
     layers.append(colour_bar_layer(ramp, title, min(size - 20, 220)))
-    return fixed(alt.layer(*layers), round(cell * n_cols), round(cell * n_rows))
+    return fixed(layers, round(cell * n_cols), round(cell * n_rows))

@@ -12,8 +12,10 @@ import pandas as pd
 from PIL import Image
 
 from attention_core.attention.types import Role
+from attention_core.charts.layers import CORNERS, clickable, corners, fixed, pointer, sheet
 from attention_core.charts.palette import ROLE_COLOURS, Ramp, weights_ramp
-from attention_core.charts.scale import colour_bar_layer, fixed
+from attention_core.charts.picture import position_cells
+from attention_core.charts.scale import colour_bar_layer
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
@@ -53,25 +55,9 @@ def overlay(
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
     width, height = _screen(picture.shape[1], picture.shape[0], size)
-    frame = pd.DataFrame(
-        [
-            {
-                "picture": image_url(picture),
-                "map": map_url(weights, ramp, smooth),
-                "left": 0,
-                "right": columns,
-                "top": 0,
-                "bottom": rows,
-            }
-        ]
-    )
-    place = {
-        "x": alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, columns], nice=False)),
-        "x2": alt.X2("right"),
-        "y": alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[rows, 0], nice=False)),
-        "y2": alt.Y2("bottom"),
-    }
-    base = alt.Chart(frame).encode(**place)
+    urls = {"picture": image_url(picture), "map": map_url(weights, ramp, smooth)}
+    frame = pd.DataFrame([{**urls, "left": 0, "right": columns, "top": 0, "bottom": rows}])
+    base = alt.Chart(frame).encode(**corners(columns, rows))
     image = {"aspect": False, "clip": True, "aria": False}
     shown = base.mark_image(**image, smooth=True).encode(url=alt.Url("picture:N"))
     glow = base.mark_image(**image, smooth=smooth, opacity=opacity)
@@ -83,7 +69,7 @@ def overlay(
         layers.append(_box(marked // columns, marked % columns, marked // columns + 1, marked % columns + 1))
     if bar:
         layers.append(colour_bar_layer(ramp, "weight", min(width - 20, 260)))
-    return fixed(alt.layer(*layers, _cells(weights, select)), width, height)
+    return fixed([*layers, position_cells(weights, select, "weight", format=".2%")], width, height)
 
 
 def overlay_strip(
@@ -111,46 +97,27 @@ def overlay_strip(
         chosen: number of the one to frame, or None.
         select: name of a point selection over the pictures (field number), or None.
     """
-    n, gap, head = len(weights), 12, 20
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
-    across, down = min(columns, n), -(-n // columns)
-    left = np.arange(n) % columns * (width + gap)
-    top = np.arange(n) // columns * (height + gap + head) + head
-    frame = pd.DataFrame(
-        {
-            "number": np.arange(n),
-            "label": list(labels),
-            "map": [map_url(one, ramp, smooth) for one in weights],
-            "left": left,
-            "right": left + width,
-            "top": top,
-            "bottom": top + height,
-            "chosen": [number == chosen for number in range(n)],
-        }
-    )
-    total_width, total_height = across * (width + gap) - gap, down * (height + gap + head) - gap
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, total_width], nice=False))
-    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[total_height, 0], nice=False))
-    base = alt.Chart(frame).encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"))
+    places, total_width, total_height = sheet(len(weights), columns, width, height, 12, 20)
+    maps = [map_url(one, ramp, smooth) for one in weights]
+    frame = places.assign(label=list(labels), map=maps, chosen=[number == chosen for number in places["number"]])
+    space = corners(total_width, total_height)
+    base = alt.Chart(frame).encode(**space)
     image = {"aspect": False, "clip": True, "aria": False}
     shown = base.mark_image(**image, smooth=True).encode(url=alt.value(image_url(picture)))
     glow = base.mark_image(**image, smooth=smooth, opacity=opacity).encode(url=alt.Url("map:N"))
     names = (
         alt.Chart(frame)
         .mark_text(align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS, aria=False)
-        .encode(x=x, y=y, text=alt.Text("label:N"))
+        .encode(x=space["x"], y=space["y"], text="label:N")
     )
-    edge = base.mark_rect(fillOpacity=0, cursor="pointer" if select else "default", aria=False).encode(
+    edge = base.mark_rect(fillOpacity=0, **pointer(select)).encode(
         stroke=alt.condition("datum.chosen", alt.value(ROLE_COLOURS[Role.QUERY]), alt.value("#8a93a066")),
         strokeWidth=alt.condition("datum.chosen", alt.value(3), alt.value(1)),
         tooltip=[alt.Tooltip("label:N", title="look")],
     )
-    if select:
-        edge = edge.add_params(
-            alt.selection_point(name=select, fields=["number"], on="click", empty=False, clear=False)
-        )
-    return fixed(alt.layer(shown, glow, names, edge), total_width, total_height)
+    return fixed([shown, glow, names, clickable(edge, select, "number")], total_width, total_height)
 
 
 def glow_ramp(n_regions: int, high: float) -> Ramp:
@@ -199,30 +166,5 @@ def _box(top: float, left: float, bottom: float, right: float, dash: Sequence[in
             aria=False,
             tooltip=None,
         )
-        .encode(x=alt.X("left:Q"), x2=alt.X2("right"), y=alt.Y("top:Q"), y2=alt.Y2("bottom"))
+        .encode(**CORNERS)
     )
-
-
-def _cells(weights: np.ndarray, select: str | None) -> alt.Chart:
-    """Return what the mouse meets: a cell per region, invisible."""
-    rows, columns = np.divmod(np.arange(weights.size), weights.shape[1])
-    frame = pd.DataFrame(
-        {"position": np.arange(weights.size), "row": rows, "column": columns, "weight": weights.ravel()}
-    )
-    cells = (
-        alt.Chart(frame)
-        .transform_calculate(left="datum.column", right="datum.column + 1", top="datum.row", bottom="datum.row + 1")
-        .mark_rect(opacity=0, cursor="pointer" if select else "default", aria=False)
-        .encode(
-            x=alt.X("left:Q"),
-            x2=alt.X2("right:Q"),
-            y=alt.Y("top:Q"),
-            y2=alt.Y2("bottom:Q"),
-            tooltip=[alt.Tooltip("row:Q"), alt.Tooltip("column:Q"), alt.Tooltip("weight:Q", format=".2%")],
-        )
-    )
-    if select:
-        cells = cells.add_params(
-            alt.selection_point(name=select, fields=["position"], on="click", empty=False, clear=False)
-        )
-    return cells

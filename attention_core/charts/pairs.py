@@ -10,6 +10,7 @@ import pandas as pd
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.layers import haloed
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
 
 
@@ -41,6 +42,5 @@ def pair_map(
         return chart
     frame = pd.DataFrame(both, columns=["row", "col"])
     base = alt.Chart(frame).encode(x="col:O", y="row:O")
-    halo = base.mark_rect(fillOpacity=0, stroke="white", strokeWidth=5, aria=False)
-    line = base.mark_rect(fillOpacity=0, stroke=ROLE_COLOURS[Role.CONTEXT], strokeWidth=2.5, aria=False)
+    halo, line = haloed(base.mark_rect, ROLE_COLOURS[Role.CONTEXT], (5, 2.5), fillOpacity=0)
     return chart + halo + line

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from attention_core.attention.positions import ByDistance
 from attention_core.attention.types import Role
+from attention_core.charts.layers import fixed
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import fixed
 
 LINE = "#1B6CA8"
 
@@ -69,4 +69,4 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> alt.
             tooltip=["position:O", "pair:N", alt.Tooltip("turned:Q", title="turned by (degrees)", format=".1f")],
         )
     )
-    return fixed(alt.layer(hands), cell * len(turned), cell * len(order))
+    return fixed([hands], cell * len(turned), cell * len(order))

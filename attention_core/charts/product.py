@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -11,8 +12,9 @@ import pandas as pd
 
 from attention_core.attention.types import Role
 from attention_core.charts.heatmap import CHOSEN
+from attention_core.charts.layers import clickable, corners, fixed
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
-from attention_core.charts.scale import colour_bar_layer, fixed
+from attention_core.charts.scale import colour_bar_layer, painted
 
 GAP = 0.45
 """Between the factors and the result, in cells."""
@@ -96,9 +98,9 @@ def product_chart(
     start, top = n_inner + GAP, inner + GAP
     frames = [_cells(left, 0, top), _cells(right, start, 0), _cells(result, start, top)]
     across, down = start + n_columns, top + n_rows
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, across], nice=False))
-    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[down, 0], nice=False))
-    layers = [_painted(pd.concat(frames[:2]), x, y, None), _painted(frames[2], x, y, select)]
+    space = corners(across, down)
+    x, y = space["x"], space["y"]
+    layers = [_painted(pd.concat(frames[:2]), space, None), _painted(frames[2], space, select)]
     if cell >= NUMBERS_FROM * font_size / 11:
         layers.append(_numbers(pd.concat(frames), x, y, font_size))
     lit = pd.DataFrame(
@@ -111,25 +113,18 @@ def product_chart(
     lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], CHOSEN]
     for stroke, width in (("white", 5.0), (alt.Undefined, 2.5)):
         mark = alt.Chart(lit).mark_rect(fillOpacity=0, strokeWidth=width, aria=False, tooltip=None, stroke=stroke)
-        encoding = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
-        if stroke is alt.Undefined:
-            encoding["stroke"] = alt.Stroke("colour:N", scale=None)
-        layers.append(mark.encode(**encoding))
+        own = {"stroke": alt.Stroke("colour:N", scale=None)} if stroke is alt.Undefined else {}
+        layers.append(mark.encode(**space, **own))
     layers += _labels(row_labels, column_labels, start, top, across, down, cell, x, y, font_size)
     layers += _names(left, right, result, inner, n_inner, start, top, x, y)
     layers.append(colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
-    return fixed(alt.layer(*layers), round(across * cell), round(down * cell))
+    return fixed(layers, round(across * cell), round(down * cell))
 
 
 def _cells(factor: Factor, start: float, top: float) -> pd.DataFrame:
     values = factor.values
     rows, cols = np.indices(values.shape)
-    finite = np.isfinite(values)
-    place = (factor.ramp.position(values) * 63).astype(int)
-    colours = factor.ramp.lookup(64)
-    painted = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
-    dark = colours @ np.array([0.299, 0.587, 0.114]) < 140
-    fill = np.where(finite, painted[place], "#9aa1aa")
+    fill, ink = painted(values, factor.ramp)
     return pd.DataFrame(
         {
             "matrix": factor.name,
@@ -139,14 +134,14 @@ def _cells(factor: Factor, start: float, top: float) -> pd.DataFrame:
             "right": start + cols.ravel() + 1,
             "top": top + rows.ravel(),
             "bottom": top + rows.ravel() + 1,
-            "value": np.where(finite, values, np.nan).ravel().astype(float),
+            "value": np.where(np.isfinite(values), values, np.nan).ravel().astype(float),
             "fill": fill.ravel(),
-            "ink": np.where(dark[place] & finite, "#ffffff", "#14181d").ravel(),
+            "ink": ink.ravel(),
         }
     )
 
 
-def _painted(frame: pd.DataFrame, x: alt.X, y: alt.Y, select: str | None) -> alt.Chart:
+def _painted(frame: pd.DataFrame, space: dict[str, Any], select: str | None) -> alt.Chart:
     shown = frame.assign(shown_row=frame["row"] + 1, shown_col=frame["col"] + 1)
     shown["words"] = [
         f"{one.matrix}, row {one.shown_row}, column {one.shown_col}: {short(one.value)}" for one in shown.itertuples()
@@ -155,10 +150,7 @@ def _painted(frame: pd.DataFrame, x: alt.X, y: alt.Y, select: str | None) -> alt
         alt.Chart(shown)
         .mark_rect(stroke="#8a93a0", strokeWidth=0.4, strokeOpacity=0.5, cursor="pointer" if select else "default")
         .encode(
-            x=x,
-            x2=alt.X2("right"),
-            y=y,
-            y2=alt.Y2("bottom"),
+            **space,
             color=alt.Color("fill:N", scale=None),
             description=alt.Description("words:N"),
             tooltip=[
@@ -169,10 +161,7 @@ def _painted(frame: pd.DataFrame, x: alt.X, y: alt.Y, select: str | None) -> alt
             ],
         )
     )
-    if select is None:
-        return chart
-    picked = alt.selection_point(name=select, fields=["row", "col"], on="click", empty=False, clear=False)
-    return chart.add_params(picked)
+    return clickable(chart, select, "row", "col")
 
 
 def _numbers(frame: pd.DataFrame, x: alt.X, y: alt.Y, font_size: int) -> alt.Chart:

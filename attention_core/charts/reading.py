@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.layers import clickable, corners, fixed, pointer
 from attention_core.charts.overlay import glow_ramp, image_url
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
-from attention_core.charts.scale import colour_bar, colour_scale, fixed
+from attention_core.charts.scale import colour_bar, colour_scale, names_at
 
 LABELS = 64
 """Screen pixels for the names of rows, left of the chart."""
@@ -77,45 +77,38 @@ def columns_chart(
         }
     )
     end = float(tops[-1] + row_height)
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, n_columns], nice=False))
-    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[end, 0], nice=False))
-    corners = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
-    shown = alt.Chart(whole).encode(**corners)
+    space = corners(n_columns, end)
+    shown = alt.Chart(whole).encode(**space)
     map_cells = (
         alt.Chart(cells)
-        .mark_rect(aria=False, cursor="pointer" if select else "default")
+        .mark_rect(**pointer(select))
         .encode(
-            **corners,
+            **space,
             color=alt.Color("weight:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, "weight of a column", 260)),
             tooltip=[alt.Tooltip("label:N", title="look"), "column:Q", alt.Tooltip("weight:Q", format=".1%")],
         )
     )
-    if select:
-        map_cells = map_cells.add_params(
-            alt.selection_point(name=select, fields=["look", "column"], on="click", empty=False, clear=False)
-        )
     names = pd.DataFrame({"left": 0, "top": tops + row_height / 2 - 1, "label": list(labels)})
     layers = [
         shown.mark_image(aspect=False, clip=True, aria=False, smooth=True).encode(url=alt.Url("url:N")),
         shown.mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False),
-        map_cells,
+        clickable(map_cells, select, "look", "column"),
         alt.Chart(names)
         .mark_text(align="right", dx=-8, fontSize=12, color=GREY, aria=False)
-        .encode(x=x, y=y, text=alt.Text("label:N")),
+        .encode(x=space["x"], y=space["y"], text="label:N"),
     ]
     frame = {"fillOpacity": 0, "stroke": ROLE_COLOURS[Role.QUERY], "strokeWidth": 2, "aria": False}
     if marked is not None:
         row = {"left": 0, "right": n_columns, "top": tops[marked] - 1, "bottom": tops[marked] + row_height - 1}
-        layers.append(alt.Chart(pd.DataFrame([row])).mark_rect(**frame).encode(**corners))
+        layers.append(alt.Chart(pd.DataFrame([row])).mark_rect(**frame).encode(**space))
     if column is not None:
         beam = {"left": column, "right": column + 1, "top": 0.0, "bottom": end}
         layers.append(
             alt.Chart(pd.DataFrame([beam]))
             .mark_rect(fillOpacity=0, stroke=GREY, strokeDash=[4, 3], strokeWidth=1.2, aria=False, tooltip=None)
-            .encode(**corners)
+            .encode(**space)
         )
-    chart = fixed(alt.layer(*layers), size, round(end))
-    return chart.properties(padding={"left": LABELS, "top": 5, "right": 5, "bottom": 5})
+    return fixed(layers, size, round(end), padding={"left": LABELS, "top": 5, "right": 5, "bottom": 5})
 
 
 def region_chart(
@@ -152,7 +145,7 @@ def region_chart(
     names = alt.Axis(
         title=None,
         values=list(range(len(labels))),
-        labelExpr=f"{json.dumps(list(labels))}[datum.value]",
+        labelExpr=names_at(labels),
         labelAngle=0,
         ticks=False,
         grid=False,
@@ -176,7 +169,7 @@ def region_chart(
         .encode(text=alt.Text("weight:Q", format=".1%"))
         for where, dy in (("!datum.valley", -13), ("datum.valley", 14))
     ]
-    return fixed(alt.layer(line, points, *shares), width, height)
+    return fixed([line, points, *shares], width, height)
 
 
 def _valleys(scores: np.ndarray) -> np.ndarray:
@@ -215,16 +208,12 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int =
         ignore_index=True,
     )
     high = int(tops[-1] + row_height)
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, longest], nice=False))
-    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[high, 0], nice=False))
+    space = corners(longest, high)
     drawn = (
         alt.Chart(cells)
         .mark_rect(aria=False)
         .encode(
-            x=x,
-            x2=alt.X2("right"),
-            y=y,
-            y2=alt.Y2("bottom"),
+            **space,
             color=alt.Color(
                 "value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, "value", min(width - 20, 200))
             ),
@@ -236,7 +225,7 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int =
         .mark_text(
             align="left", baseline="bottom", fontSize=12, fontWeight=600, color=ROLE_COLOURS[strip.role], aria=False
         )
-        .encode(x=x, y=y, text=alt.Text("name:N"))
+        .encode(x=space["x"], y=space["y"], text="name:N")
         for strip, top in zip(strips, tops, strict=True)
     ]
-    return fixed(alt.layer(drawn, *names), width, high)
+    return fixed([drawn, *names], width, high)

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.layers import CORNERS, corners, fixed
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar_layer, fixed
+from attention_core.charts.scale import colour_bar_layer, series_colour
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 GAP, SQUARE = 1.2, 2.4
@@ -55,9 +56,7 @@ def region_picture(
             "number": ["", f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"],
         }
     )
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, left + SQUARE + 1.2], nice=False))
-    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[rows, 0], nice=False))
-    base = alt.Chart(parts).encode(x=x, x2=alt.X2("right"), y=y, y2=alt.Y2("bottom"))
+    base = alt.Chart(parts).encode(**corners(left + SQUARE + 1.2, rows))
     layers = [
         base.mark_image(smooth=False, aspect=False, aria=False).encode(url=alt.Url("url:N")),
         base.mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False),
@@ -69,9 +68,8 @@ def region_picture(
         layers.append(_dots(ink, grid))
     if marked is not None:
         layers.append(_frame(marked, grid, parts))
-    return fixed(
-        alt.layer(*layers, _cells(values, grid, title, extra, parts)), round((left + SQUARE + 1.2) * scale), size
-    )
+    layers.append(_cells(values, grid, title, extra, parts))
+    return fixed(layers, round((left + SQUARE + 1.2) * scale), size)
 
 
 def _words(parts: pd.DataFrame, field: str, side: str, offset: int, baseline: str) -> alt.Chart:
@@ -102,7 +100,7 @@ def _frame(marked: int, grid: tuple[int, int], parts: pd.DataFrame) -> alt.Chart
     return (
         alt.Chart(frame)
         .mark_rect(fillOpacity=0, stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2.5, aria=False, tooltip=None)
-        .encode(x=alt.X("left:Q"), x2=alt.X2("right"), y=alt.Y("top:Q"), y2=alt.Y2("bottom"))
+        .encode(**CORNERS)
     )
 
 
@@ -123,13 +121,7 @@ def _cells(values: np.ndarray, grid: tuple[int, int], title: str, extra: str, pa
     return (
         alt.Chart(frame)
         .mark_rect(opacity=0, aria=False)
-        .encode(
-            x=alt.X("left:Q"),
-            x2=alt.X2("right:Q"),
-            y=alt.Y("top:Q"),
-            y2=alt.Y2("bottom:Q"),
-            tooltip=[alt.Tooltip("region:N"), alt.Tooltip("value:Q", title=title, format=".4g")],
-        )
+        .encode(**CORNERS, tooltip=["region:N", alt.Tooltip("value:Q", title=title, format=".4g")])
     )
 
 
@@ -190,12 +182,11 @@ def nothing_weights(
         scale=alt.Scale(domain=[min(counts) - 0.3, max(counts) + 0.3], nice=False),
     )
     up = alt.Y("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
-    legend = alt.Legend(orient="top", title=None, labelLimit=220)
     dashes = alt.Legend(orient="top", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor="#8a93a0")
     base = alt.Chart(frame).encode(
         x=across,
         y=up,
-        color=alt.Color("look:N", sort=looks, scale=alt.Scale(domain=looks, range=COLOURS_OF_LOOKS), legend=legend),
+        color=series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220),
         tooltip=[
             alt.Tooltip("matching:Q", title="digits that match"),
             alt.Tooltip("look:N"),

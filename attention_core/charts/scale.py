@@ -1,7 +1,9 @@
-"""What all matrix charts share: the Altair colour scale of a ramp, its colour bar, frames of cells."""
+"""What charts share: colours of ramps and of series, colour bars, frames of cells, names at an axis."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -18,23 +20,31 @@ def colour_scale(ramp: Ramp) -> alt.Scale:
     return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
 
 
-class CheckedByTests(alt.LayerChart):
-    """Layers that are not held against Vega-Lite's schema each time they are drawn: half the time of a page of maps."""
-
-    def to_dict(self, validate: bool = True, **more: Any) -> dict[str, Any]:
-        """Return the spec, unchecked; tests/charts checks the specs of all charts that are built here."""
-        return super().to_dict(validate=False, **more)
-
-
-def fixed(chart: alt.LayerChart, width: int, height: int) -> alt.LayerChart:
-    """Return the chart with a plot of exactly this size; axes and colour bar come on top (cells stay square)."""
-    return checked_by_tests(chart.properties(width=width, height=height, autosize=alt.AutoSizeParams(type="pad")))
+def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> alt.Color:
+    """Return one colour per name, in this order, with a legend without a title above the chart."""
+    scale = alt.Scale(domain=list(names), range=list(colours))
+    return alt.Color(
+        f"{field}:N", sort=list(names), scale=scale, legend=alt.Legend(title=None, **{"orient": "top", **legend})
+    )
 
 
-def checked_by_tests(chart: alt.LayerChart) -> alt.LayerChart:
-    """Return the chart, no longer held against the schema when it is drawn."""
-    object.__setattr__(chart, "__class__", CheckedByTests)  # Altair takes plain assignments for parts of the spec
-    return chart
+def is_dark(colours: np.ndarray) -> np.ndarray:
+    """Say which colours, RGB (..., 3), need white numbers on them."""
+    return colours @ np.array([0.299, 0.587, 0.114]) < 140
+
+
+def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
+    """Return the colour of each cell, and the colour in which its number shows on it; grey where not finite."""
+    finite, colours = np.isfinite(values), ramp.lookup(64)
+    place = (ramp.position(values) * 63).astype(int)
+    names = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
+    ink = np.where(is_dark(colours)[place] & finite, "#ffffff", "#14181d")
+    return np.where(finite, names[place], "#9aa1aa"), ink
+
+
+def names_at(labels: Sequence[str], place: str = "datum.value") -> str:
+    """Return the expression that puts the labels in the place of positions from 0."""
+    return f"{json.dumps(list(labels))}[{place}]"
 
 
 def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:

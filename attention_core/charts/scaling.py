@@ -8,6 +8,7 @@ from dataclasses import asdict
 import altair as alt
 import pandas as pd
 
+from attention_core.charts.scale import series_colour
 from attention_core.topics.scoring.scaling import ScaleRow
 
 WITHOUT, WITH = "q · k", "q · k / √dₖ"
@@ -55,12 +56,7 @@ def scale_chart(
         .encode(
             x=x,
             y=alt.Y(f"{field}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="~g")),
-            color=alt.Color(
-                "scores:N",
-                sort=[WITHOUT, WITH],
-                scale=alt.Scale(domain=[WITHOUT, WITH], range=list(COLOURS)),
-                legend=alt.Legend(orient="top", title=None, offset=2),
-            ),
+            color=series_colour("scores", (WITHOUT, WITH), COLOURS, offset=2),
             tooltip=[
                 alt.Tooltip("scores:N"),
                 alt.Tooltip("d_k:Q", title="dₖ"),
@@ -96,12 +92,7 @@ def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], 
             x=alt.X("rank:O", title="keys, largest weight first", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             xOffset=alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
             y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
-            color=alt.Color(
-                "scores:N",
-                sort=[WITHOUT, WITH],
-                scale=alt.Scale(domain=[WITHOUT, WITH], range=list(COLOURS)),
-                legend=alt.Legend(orient="top", title=None, offset=2),
-            ),
+            color=series_colour("scores", (WITHOUT, WITH), COLOURS, offset=2),
             tooltip=["scores:N", "rank:O", alt.Tooltip("weight:Q", format=".4f")],
         )
         .properties(height=height)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import altair as alt
@@ -10,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.layers import fixed
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import fixed
+from attention_core.charts.scale import names_at
 
 
 def column_bars(
@@ -52,9 +52,10 @@ def column_bars(
     low, high = min(0.0, float(frame["value"].min())), max(0.0, float(frame["value"].max()))
     high = max(high, top or 0.0)
     room = 0.16 * max(high - low, 1e-12)
-    names = f"{json.dumps(list(labels))}[datum.value]"
     base = alt.Chart(frame).encode(
-        x=alt.X("place:O", title=None, axis=alt.Axis(labelExpr=names, labelAngle=0, labelLimit=70, ticks=False)),
+        x=alt.X(
+            "place:O", title=None, axis=alt.Axis(labelExpr=names_at(labels), labelAngle=0, labelLimit=70, ticks=False)
+        ),
     )
     scale = alt.Scale(domain=[low - (room if low < 0 else 0), high + room], nice=False)
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, format="%" if share else "~g"))
@@ -69,7 +70,7 @@ def column_bars(
         above = base.transform_filter("datum.value >= 0").mark_text(baseline="bottom", dy=-3, **style)
         below = base.transform_filter("datum.value < 0").mark_text(baseline="top", dy=3, **style)
         layers += [above.encode(y=y, text=alt.Text("text:N")), below.encode(y=y, text=alt.Text("text:N"))]
-    return fixed(alt.layer(*layers), *size)
+    return fixed(layers, *size)
 
 
 def stacked_sum(
@@ -114,4 +115,4 @@ def stacked_sum(
         .mark_text(fontSize=11, color="#7d8794", dy=-34, aria=False, tooltip=None)
         .encode(x=alt.X("middle:Q"), y=alt.YValue(size[1] / 2), text=alt.Text("label:N"))
     )
-    return fixed(alt.layer(bar, names), *size)
+    return fixed([bar, names], *size)
