@@ -21,9 +21,7 @@ from attention_core.explain.heads import (
     groups,
     handed_over,
     matrix_for,
-    patches_of,
     rollout,
-    special_keys,
     summaries,
 )
 from attention_core.hub import cache, generation, knock_out
@@ -33,7 +31,7 @@ from attention_core.hub.length import affordable_tokens
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import Kind
 from attention_core.hub.pictures import picture_inputs
-from attention_core.hub.run import run
+from attention_core.hub.run import patches_of, run, special_keys
 from tests import tiny_hub
 from tests.tiny_models import GPT, GROUPED, SIZES, STACKS, T5
 

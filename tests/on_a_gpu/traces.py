@@ -6,7 +6,6 @@ from functools import cache
 
 import pytest
 import torch
-from attention_core.text import sentences, translation
 
 from attention_core import Intervention
 from attention_core.atlas import Atlas
@@ -20,7 +19,9 @@ from attention_core.hub.own import own_language_model
 from attention_core.hub.run import run
 from attention_core.models import MODELS, load
 from attention_core.topics.find import channel_maps
+from attention_core.topics.matter import sentences
 from attention_core.topics.scoring.compare import compare, comparison_frame, favourites
+from attention_core.topics.translate import translation
 
 SENTENCE = "the man sees the dog"
 EDITS = {
