@@ -2,7 +2,7 @@
 
 Starts the app (unless --url names a running one), opens "What a score measures" at 1440 x 900 and drags key 1 round
 the plane at the pace of a mouse. Counted while the button is down: frames in which the arrow's tip stood elsewhere
-than in the frame before, and how often all that Python makes was drawn anew (the sentence, the seven functions' bars,
+than in the frame before, and how often all that Python makes was drawn anew (the sentence, the functions' bars,
 the fields; the slowest counts). Goals: 30 drawn frames and 5 answers a second on two cores. Chromium: variable
 CHROMIUM, or on the PATH.
 """

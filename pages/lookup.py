@@ -56,7 +56,7 @@ def explore() -> None:
             recall_section(records, temperature)
         elif records.numeric_values:
             section("Attention as regression")
-            regression_section(records, queries, trace, query)
+            regression_section(records, queries, trace, query, temperature)
     st.divider()
     section("Step by step")
     step = stepper(trace, NAME)

@@ -1,9 +1,10 @@
-"""What a score measures: seven ways to compare a query with a key."""
+"""What a score measures: eight ways to compare a query with a key."""
 
 import streamlit as st
 import torch
 
-from attention_core.topics.scoring.compare import compare, seven_scores
+from attention_core.attention.scores import all_scores
+from attention_core.topics.scoring.compare import compare
 from attention_core.weights import read_card
 from ui import scoring_state as kept
 from ui.layout import page_frame, section, who_asks
@@ -32,7 +33,7 @@ def explore() -> None:
     query = torch.tensor(query_numbers, dtype=torch.float64)
     key = torch.tensor(key_numbers, dtype=torch.float64)
     parameters = kept.parameters(d, model.parameters_of(d))
-    functions = seven_scores(parameters)
+    functions = all_scores(parameters)
     traces = compare(functions, query[None], key)
     plane, comparison = st.columns([0.82, 1], gap="large")
     with comparison:
@@ -51,7 +52,7 @@ def explore() -> None:
                     vector_table(d)
     section("The field: what would a key score there?")
     if d == 2:
-        shared = st.toggle("One colour scale for all seven", key=f"{NAME}_shared", persist_state="session")
+        shared = st.toggle("One colour scale for all", key=f"{NAME}_shared", persist_state="session")
         fields(functions, query, key, kept.changed_functions(d), shared)
     else:
         st.info("A field needs a plane: choose 2 numbers per vector.")

@@ -38,7 +38,7 @@ def cell_arithmetic_view(arithmetic: Arithmetic, lit: int | None = None) -> None
         body = "".join(
             _row(
                 line.label,
-                ROLE_COLOURS.get(line.role) if line.role else None,
+                ROLE_COLOURS.get(line.role),
                 line.values,
                 place == last,
                 arithmetic,

@@ -164,9 +164,11 @@ def _recall(keys: tuple[str, ...], temperature: float, n_repeats: int) -> list:
     return recall_among_noise(keys, temperature, NOISE, n_repeats=n_repeats)
 
 
-def regression_section(records: Records, queries: Sequence[float], trace: AttentionTrace, chosen: int) -> None:
+def regression_section(
+    records: Records, queries: Sequence[float], trace: AttentionTrace, chosen: int, temperature: float
+) -> None:
     """Draw numeric records, the chosen query's bump of weights, and the curve of what every query gets back."""
-    curve = regression(records, trace.score.width**2)
+    curve = regression(records, temperature)
     keys, weights = np.asarray(records.keys), to_array(trace.weights(0, [chosen])[0])
     asked = np.asarray(queries)
     span = (float(min(keys.min(), asked.min())), float(max(keys.max(), asked.max())))
@@ -209,5 +211,6 @@ def spelling_section(query: str, key: str) -> None:
     st.dataframe(pd.DataFrame(rows), hide_index=True, height=180, width="content")
     st.caption(
         "A hash, not a dictionary, decides which of the 512 numbers a run adds to; _ marks the ends of a word. It "
-        "compares spelling, not meaning: “car” and “automobile” have nothing in common here."
+        "compares spelling, not meaning: “car” and “automobile” have nothing in common here. All vectors have "
+        "length 1: scored by the L2 distance, the keys would get the very same weights."
     )

@@ -37,7 +37,7 @@ PAGES = (
         "Idea",
         "scoring.py",
         "What a score measures",
-        "Seven ways to compare a query with a key: what does each one reward?",
+        "Eight ways to compare a query with a key: what does each one reward?",
     ),
     PageEntry("Words", "memory.py", "What a recurrent network forgets", "Why was attention needed?"),
     PageEntry("Words", "matter.py", "Which words matter", "Which words of a sentence decide a judgement?"),

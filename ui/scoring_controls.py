@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention.scores import SCORES
 from attention_core.topics.scoring.presets import VECTOR_PRESETS
 from ui import scoring_state as kept
 from ui.number_table import Rows, number_table
@@ -14,13 +15,6 @@ from ui.scoring_parts import key_name
 from ui.scoring_state import DIMENSIONS, LIMIT, MAX_KEYS, MIN_KEYS, NAME
 
 PARAMETER_LIMIT = 100.0
-TABLES = {
-    "general": ("W",),
-    "additive": ("W_q", "W_k", "v"),
-    "concat": ("W", "v"),
-    "location": ("W",),
-}
-"""Per function, the parameters that stand side by side in one table; v is a column."""
 
 
 def _choose_dimension() -> int:
@@ -89,7 +83,7 @@ def parameter_table(d: int, parameters: Mapping[str, Tensor]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         function = st.segmented_control(
             "Parameters of",
-            list(TABLES),
+            [name for name, kind in SCORES.items() if kind.parameter_names()],
             default="general",
             key=f"{NAME}_parameters_of",
             required=True,
@@ -103,8 +97,8 @@ def parameter_table(d: int, parameters: Mapping[str, Tensor]) -> None:
             icon=":material/undo:",
             disabled=not kept.changed_functions(d),
         )
-    blocks = {name: parameters[f"{function}.{name}"] for name in TABLES[function]}
-    columns = [column for name, block in blocks.items() for column in _columns(name, block)]
+    blocks = {name: parameters[name] for name in SCORES[function].parameter_names()}
+    columns = [column for name, block in blocks.items() for column in _columns(name.split(".")[1], block)]
     rows = [
         [number for block in blocks.values() for number in block[row].reshape(-1).tolist()]
         for row in range(len(next(iter(blocks.values()))))
@@ -116,7 +110,7 @@ def parameter_table(d: int, parameters: Mapping[str, Tensor]) -> None:
         columns,
         limit=PARAMETER_LIMIT,
         version=st.session_state[f"{NAME}_version"],
-        on_edit=lambda edited: kept.put_parameters(d, _split(function, blocks, edited), typed=True),
+        on_edit=lambda edited: kept.put_parameters(d, _split(blocks, edited), typed=True),
     )
 
 
@@ -124,15 +118,12 @@ def _columns(name: str, block: Tensor) -> list[str]:
     return [name] if block.ndim == 1 else [f"{name}[{place + 1}]" for place in range(block.shape[1])]
 
 
-def _split(function: str, blocks: Mapping[str, Tensor], rows: Rows) -> dict[str, Rows | list[float]]:
+def _split(blocks: Mapping[str, Tensor], rows: Rows) -> dict[str, Rows | list[float]]:
     """Return the table's columns as the parameters that they came from."""
     parts: dict[str, Rows | list[float]] = {}
     start = 0
     for name, block in blocks.items():
-        if block.ndim == 1:
-            parts[f"{function}.{name}"] = [row[start] for row in rows]
-            start += 1
-        else:
-            parts[f"{function}.{name}"] = [row[start : start + block.shape[1]] for row in rows]
-            start += block.shape[1]
+        stop = start + (1 if block.ndim == 1 else block.shape[1])
+        parts[name] = [row[start] if block.ndim == 1 else row[start:stop] for row in rows]
+        start = stop
     return parts

@@ -9,7 +9,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import Score
+from attention_core.attention.score import Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import ROLE_COLOURS, matrix_chart
@@ -30,24 +30,6 @@ from ui.scoring_state import NAME
 from ui.vector_plane import EXTENT
 
 FIELD_POINTS = 41
-FORMULAS = {
-    "dot": "q · k",
-    "scaled dot": "q · k / √d",
-    "general": "q<sup>⊤</sup>W k",
-    "cosine": "q · k / (|q| |k|)",
-    "additive": "v<sup>⊤</sup>tanh(W<sub>q</sub> q + W<sub>k</sub> k)",
-    "concat": "v<sup>⊤</sup>tanh(W [q; k])",
-    "location": "(W q)<sub>j</sub>, no key in it",
-}
-SHAPES = {
-    "dot": "Half-planes: level lines are straight, at right angles to q.",
-    "scaled dot": "The same half-planes, less steep by √2.",
-    "general": "Half-planes again, at right angles to Wᵀq.",
-    "cosine": "A cone: only the direction counts.",
-    "additive": "Ridges that saturate, trained into a hill around q.",
-    "concat": "The same kind of ridges, trained from another start.",
-    "location": "Flat: where the key lies plays no part.",
-}
 
 
 def key_name(place: int) -> str:
@@ -59,8 +41,9 @@ def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
     """Draw scores and weights of all functions on common axes, and say who prefers which key."""
     scores = {name: trace.scores(0)[0].tolist() for name, trace in traces.items()}
     weights = {name: trace.weights(0)[0].tolist() for name, trace in traces.items()}
+    formulas = {name: trace.score.short for name, trace in traces.items()}
     names = [key_name(place) for place in range(next(iter(traces.values())).n_keys)]
-    score_bars(NAME, scores, weights, FORMULAS, names, active=active)
+    score_bars(NAME, scores, weights, formulas, names, active=active)
 
 
 def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
@@ -89,8 +72,9 @@ def fields(functions: Mapping[str, Score], query: Tensor, key: Tensor, changed: 
         "of the bands are level lines. The learned ones were trained on the upper half of the plane; below it they "
         "guess."
     )
+    shapes = {name: function.picture for name, function in functions.items()}
     own = {name: "With the parameters that you put in." for name in changed}
-    score_fields(NAME, values, SHAPES | own, query.tolist(), key.tolist(), extent=EXTENT, shared_scale=shared_scale)
+    score_fields(NAME, values, shapes | own, query.tolist(), key.tolist(), extent=EXTENT, shared_scale=shared_scale)
 
 
 def cosines(query: Tensor, key: Tensor) -> None:
@@ -173,7 +157,7 @@ def export(traces: Mapping[str, AttentionTrace]) -> None:
     """Offer the numbers of all functions as a table; the address is the link."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.download_button(
-            "Scores and weights of all seven (.csv)",
+            "Scores and weights of all (.csv)",
             lambda: comparison_frame(traces).to_csv(index=False),
             "scores.csv",
             on_click="ignore",

@@ -8,18 +8,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from attention_core.attention.scores import SCORES
 from attention_core.attention.types import Role
 from attention_core.topics.vectors import (
     MASKS,
     MAX_COLUMNS,
     MAX_ROWS,
-    PARAMETERS,
     PIXELS,
     PIXELS_LINE,
     PIXELS_TITLE,
     PRESETS,
     SCALES,
-    SCORINGS,
     TABLES,
     Fault,
     Mode,
@@ -155,8 +154,7 @@ def parameter_tables(problem: Problem | None, large: bool) -> dict:
         problem: gives the plain parameters of the fitting size, or None when it cannot be computed.
         large: large type instead of editors.
     """
-    typed, scoring = memory(), held.settings().scoring
-    names = PARAMETERS[scoring]
+    typed, names = memory(), held.settings().parameter_names
     if not names:
         return {}
     own = any(name in typed["cells"] for name in names)
@@ -311,7 +309,7 @@ def settings_input() -> None:
     state = st.session_state
     first, second, third, fourth, fifth = st.columns([1, 1.1, 1.2, 1.1, 0.75], gap="small", vertical_alignment="bottom")
     with first:
-        st.selectbox("Score", SCORINGS, key=f"{NAME}_scoring", persist_state="session")
+        st.selectbox("Score", list(SCORES), key=f"{NAME}_scoring", persist_state="session")
     with second:
         st.selectbox("Scale", SCALES, format_func=SCALE_WORDS.get, key=f"{NAME}_scale", persist_state="session")
         if state[f"{NAME}_scale"] == "free":

@@ -13,7 +13,6 @@ import streamlit as st
 
 from attention_core.topics.vectors import (
     MAX_ROWS,
-    PARAMETERS,
     PIXELS,
     PRESETS,
     SIZES,
@@ -116,7 +115,7 @@ def read_problem() -> tuple[Problem | None, list[Fault]]:
     mode = Mode(held["mode"])
     chosen = settings()
     tables, faults = {}, []
-    for name in (*TABLES[mode], *PARAMETERS[chosen.scoring]):
+    for name in (*TABLES[mode], *chosen.parameter_names):
         if name not in held["cells"]:
             continue
         table, wrong = parse_cells(name.split(".")[-1], held["cells"][name])

@@ -6,14 +6,13 @@ import altair as alt
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.scores import Dot, ScaledDot
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.product import Factor, product_cell, product_chart
 from attention_core.device import to_array
-from attention_core.topics.vectors import Mode, Problem, Scaled
+from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import cell_arithmetic, column_kind, row_kind
 from ui.cell_arithmetic import cell_arithmetic_view
 from ui.layout import section
@@ -173,8 +172,8 @@ def _factors(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> 
         letter, width = f"W_{step.symbol}", step.shape[1]
         part = tables[letter][:, head * width : (head + 1) * width]
         return factor(source, tables[source], Role.INPUT), factor(letter, part, step.role)
-    base = trace.score.base if isinstance(trace.score, Scaled) else trace.score
-    if step.name == "scores" and isinstance(base, (Dot, ScaledDot)):
+    d_k = trace.key.shape[-1]
+    if step.name == "scores" and trace.score.stages(d_k)[0].compute.dot_factor(d_k) == 1:
         return (
             factor("Q", to_array(trace.query[head]), Role.QUERY),
             factor("Kᵀ", to_array(trace.key_of(head)).T, Role.KEY),

@@ -6,7 +6,6 @@ band of rows when somebody first looks there, in columns that fit the cache, and
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from functools import cached_property
 from typing import cast
@@ -15,8 +14,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.attend import score_tile
-from attention_core.attention.capped import Capped
-from attention_core.attention.scores import Dot, ScaledDot, Score
+from attention_core.attention.score import Score
 from attention_core.attention.trace import AttentionTrace
 
 BAND = 256
@@ -158,10 +156,10 @@ class Cells:
     def _is_tame(self) -> list[bool]:
         """For each band, whether no score can be larger than TAME in size, by the inequality of Cauchy and Schwarz."""
         trace, bands = self.trace, len(self._known)
-        base = trace.score.base if isinstance(trace.score, Capped) else trace.score
-        if not isinstance(base, Dot | ScaledDot) or trace.intervention.score_edits:
+        reach = trace.score.reach(trace.key.shape[-1])
+        if reach is None or trace.intervention.score_edits:
             return [False] * bands
-        factor = abs(base.factor(trace.query.shape[-1]) * trace.intervention.scale)
+        factor = reach * abs(trace.intervention.scale)
         more = 0.0 if trace.bias is None else _size(self._bias_of_head(trace.bias))
         lengths, longest = _lengths(trace.query[self.head]), _lengths(trace.key_of(self.head)).amax() * factor
         per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
@@ -173,12 +171,7 @@ class Cells:
     @cached_property
     def _precise_score(self) -> Score:
         """The scoring function with its parameters, if it has any, in the precise type."""
-        score = self.trace.score
-        if not dataclasses.is_dataclass(score):
-            return score
-        parameters = {one.name: getattr(score, one.name) for one in dataclasses.fields(score)}
-        tensors = {name: one.to(self.precise) for name, one in parameters.items() if isinstance(one, Tensor)}
-        return cast(Score, dataclasses.replace(score, **tensors)) if tensors else score  # type: ignore[type-var]
+        return self.trace.score.to(self.precise)
 
 
 def _lengths(vectors: Tensor) -> Tensor:

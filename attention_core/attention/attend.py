@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
-from attention_core.attention.scores import Dot, Location, ScaledDot, Score
+from attention_core.attention.score import Score
+from attention_core.attention.scores import ScaledDot, same_width
 from attention_core.attention.types import Rows
 
 ROWS_AT_ONCE = 256
@@ -70,6 +71,7 @@ def attend(
     """
     _check(query, key, value)
     scoring: Score = score or ScaledDot()
+    factor = scoring.dot_factor(key.shape[-1])
     plain = not (intervention.blocked_keys or intervention.score_edits)
     if with_weights:
         if intervention.score_edits:
@@ -80,11 +82,9 @@ def attend(
                 [cast(Tensor, intervention.full_mask(m, n_heads, n_queries, n_keys)) for m in _masks(mask, len(query))]
             ).to(query.device)
         attended = _at_once(query, key, value, scoring, mask, intervention.scale)
-    elif isinstance(scoring, Dot | ScaledDot) and plain:
-        if query.shape[-1] != key.shape[-1]:
-            raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
-        scale = scoring.factor(query.shape[-1]) * intervention.scale
-        attended = _fused(query, key, value, mask, scale, with_normaliser)
+    elif factor is not None and plain:
+        same_width(query, key)
+        attended = _fused(query, key, value, mask, factor * intervention.scale, with_normaliser)
     elif plain and len(query) > 1:
         attended = _at_once(query, key, value, scoring, mask, intervention.scale)
     else:
@@ -156,14 +156,8 @@ def score_tile(
         dtype: in which the scores are computed; None = that of the query, at least float32.
     """
     key_head = head // (query.shape[0] // key.shape[0])
-    some_queries, some_keys = at_least_single(query[head, rows]), at_least_single(key[key_head, cols])
-    if dtype is not None:
-        some_queries, some_keys = some_queries.to(dtype), some_keys.to(dtype)
-    if not getattr(score, "looks_at_keys", True):
-        positions = torch.arange(key.shape[1], device=key.device)[cols]
-        tile = cast(Location, score)(some_queries, some_keys, positions)
-    else:
-        tile = score(some_queries, some_keys)
+    some_queries = at_least_single(query[head, rows])
+    tile = score.tile(some_queries if dtype is None else some_queries.to(dtype), key[key_head], cols)
     if bias is not None:
         full = bias.expand(query.shape[0], query.shape[1], key.shape[1])
         tile = tile + full[head][rows][:, cols].to(tile.dtype)

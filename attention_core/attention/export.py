@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Rows
 from attention_core.device import to_array
@@ -47,10 +46,9 @@ TAKE_SCORES = "# the {name} scores come from the file: their parameters are not 
 def trace_to_npz(trace: AttentionTrace) -> bytes:
     """Return query, key, value, mask, normaliser and context as the bytes of a compressed .npz file.
 
-    Its `scores` are empty for scaled dot products, which the file's query and key give again.
+    Its `scores` are empty for (scaled) dot products, which the file's query and key give again.
     """
-    recomputable = _recomputable(trace)
-    heads = [] if recomputable else [trace.scores(head) for head in range(trace.n_heads)]
+    heads = [trace.scores(head) for head in range(trace.n_heads)] if _dot_factor(trace) is None else []
     arrays = {
         "query": trace.query,
         "key": torch.stack([trace.key_of(head) for head in range(trace.n_heads)]),
@@ -73,9 +71,9 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
 
 def trace_to_code(trace: AttentionTrace) -> str:
     """Return a stand-alone script that prints the trace's numbers from its .npz file."""
-    if isinstance(trace.score, ScaledDot) and _recomputable(trace):
-        factor = trace.score.factor(trace.query.shape[-1]) * trace.intervention.scale
-        compute = COMPUTE_SCALED_DOT.format(factor=factor)
+    factor = _dot_factor(trace)
+    if factor is not None:
+        compute = COMPUTE_SCALED_DOT.format(factor=factor * trace.intervention.scale)
     else:
         compute = TAKE_SCORES.format(name=trace.score.name)
     heads = list(trace.intervention.ablated_heads)
@@ -103,5 +101,7 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
     )
 
 
-def _recomputable(trace: AttentionTrace) -> bool:
-    return isinstance(trace.score, ScaledDot) and trace.bias is None and not trace.intervention.score_edits
+def _dot_factor(trace: AttentionTrace) -> float | None:
+    """Return the factor with which query and key give the scores again, or None where they need more."""
+    plain = trace.bias is None and not trace.intervention.score_edits
+    return trace.score.dot_factor(trace.key.shape[-1]) if plain else None

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from attention_core.attention.capped import Capped
-from attention_core.attention.scores import ScaledDot, Score
+from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 
@@ -54,7 +53,7 @@ class Keeper:
             mask: bool, True = may attend, or float, added to the scores; broadcastable to the pairs of the batch.
             bias: float, added to the scores besides a mask.
             scale: factor on the dot products; 1 / sqrt(d_k) if None.
-            softcap: see Capped.
+            softcap: the cap of ScaledDot.
             sinks: (n_heads,) or (batch, n_heads, n_queries, 1); see AttentionTrace.
             is_causal: see AttentionTrace.
             dropout: see AttentionTrace.
@@ -76,15 +75,12 @@ class Keeper:
         if bias is not None:
             more_allowed, own_bias = self._mask_and_bias(bias)
             allowed = more_allowed if allowed is None else allowed if more_allowed is None else allowed & more_allowed
-        score: Score = ScaledDot(scale)
-        if softcap is not None:
-            score = Capped(ScaledDot(scale), float(softcap))
         notes += _not_finite({"query": first_query, "key": first_key, "value": first_value})
         return AttentionTrace(
             query=first_query,
             key=first_key,
             value=first_value,
-            score=score,
+            score=ScaledDot(scale, None if softcap is None else float(softcap)),
             mask=allowed,
             is_causal=is_causal,
             bias=added if own_bias is None else own_bias if added is None else added + own_bias,

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 
 from attention_core.arrays import Npz, in_words, open_npz
-from attention_core.attention.capped import Capped
-from attention_core.attention.scores import ScaledDot
+from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 
@@ -77,8 +76,8 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
 
 
 def _described(trace: AttentionTrace) -> dict[str, Any]:
-    base = trace.score.base if isinstance(trace.score, Capped) else trace.score
-    if not isinstance(base, ScaledDot):
+    score = trace.score.to_plain()
+    if score.keys() != {"score", "scale", "softcap"} or score["score"] != Dot.name:
         raise ValueError(
             f"trace {trace.story.name!r}: a recording holds scaled dot products, got {trace.score.name} scores"
         )
@@ -90,8 +89,8 @@ def _described(trace: AttentionTrace) -> dict[str, Any]:
         "note": trace.story.note,
         "dropout": trace.dropout,
         "is_causal": trace.is_causal,
-        "scale": base.scale,
-        "softcap": trace.score.cap if isinstance(trace.score, Capped) else None,
+        "scale": score["scale"],
+        "softcap": score["softcap"],
         "query_axis": _axis_entry(trace.story.query_axis),
         "key_axis": _axis_entry(trace.story.key_axis),
         "arrays": {},
@@ -137,10 +136,8 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
             parts[part] = tensors[name, dtype]
             if (part == "mask") != (parts[part].dtype == torch.bool):
                 raise ValueError(f"{part} of {entry['name']!r} must be {'bool' if part == 'mask' else 'float'}")
-    scale, softcap = entry["scale"], entry["softcap"]
-    base = ScaledDot(None if scale is None else float(scale))
     trace = AttentionTrace(
-        score=base if softcap is None else Capped(base, float(softcap)),
+        score=score_from_plain({"score": Dot.name, "scale": entry["scale"], "softcap": entry["softcap"]}),
         is_causal=bool(entry["is_causal"]),
         dropout=float(entry["dropout"]),
         query=parts["query"],

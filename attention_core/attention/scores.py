@@ -1,295 +1,392 @@
-"""Scoring functions f(q, k): seven ways to compare a query with a key.
+"""Scoring functions f(q, k): ways to compare a query with a key, each a class that registers itself in SCORES.
 
-Each is a small frozen value that maps query (..., n_queries, d_q) and key (..., n_keys, d_k) to scores
-(..., n_queries, n_keys), so that any tile of a large matrix is the score of a few rows and a few columns.
+A new one is a class here; every page, trace and file then knows it.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor
 
+from attention_core.attention.latex import number, products, terms
+from attention_core.attention.score import Line, Numbers, Pair, Scaled, Score
 
-class Stage(NamedTuple):
-    """A matrix on the way to the scores, for people to stop at.
+if TYPE_CHECKING:
+    from attention_core.attention.types import Rows
 
-    Attributes:
-        name: identifier; the last stage of a scoring function is called "scores" or "scaled".
-        title: heading.
-        symbol: text on the stepper's chip.
-        formula: LaTeX.
-        code: PyTorch.
-        explanation: one to three sentences.
-        compute: (query, key) -> (..., n_queries, n_keys).
+SCORES: dict[str, type[Score]] = {}
+"""All scoring functions by name; scaling is a matter of its own, see Scaled."""
+
+Kind = TypeVar("Kind", bound=type[Score])
+
+
+def register(kind: Kind) -> Kind:
+    """Let everybody know a scoring function."""
+    SCORES[kind.name] = kind
+    return kind
+
+
+def same_width(query: Tensor, key: Tensor) -> None:
+    """Refuse vectors of different widths.
+
+    Raises:
+        ValueError: with both widths.
     """
-
-    name: str
-    title: str
-    symbol: str
-    formula: str
-    code: str
-    explanation: str
-    compute: Callable[[Tensor, Tensor], Tensor]
-
-
-class Score(Protocol):
-    """A scoring function: callable, with stages for the stepper; the last stage equals the call."""
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-        ...
-
-    def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Map query (..., n_queries, d_q) and key (..., n_keys, d_k) to scores (..., n_queries, n_keys)."""
-        ...
-
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the stages in order."""
-        ...
-
-
-def _dot(query: Tensor, key: Tensor) -> Tensor:
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
-    return query @ key.transpose(-2, -1)
 
 
-_RAW_DOT = Stage(
-    "scores",
-    "Scores",
-    "QKᵀ",
-    r"S = Q K^{\top}, \qquad S_{ij} = q_i \cdot k_j",
-    "scores = query @ key.transpose(-2, -1)",
-    "Every query meets every key: one dot product per cell. Large where the two point the same way.",
-    _dot,
-)
+def _query_line(pair: Pair) -> Line:
+    return Line(f"query {pair.asks}", "query", pair.query)
 
 
+def _key_line(pair: Pair) -> Line:
+    return Line(f"key {pair.asked}", "key", pair.key)
+
+
+def _multiplied(words: str, left: Line, right: Line, way: str = "") -> Numbers:
+    product = left.values * right.values
+    return Numbers(words, float(product.sum()), way, (left, right, Line("products", "", product)), is_sum=True)
+
+
+@register
 @dataclass(frozen=True, eq=False)
-class Dot:
+class Dot(Score):
     """q . k. Source: Luong et al. 2015, eq. 8, "dot"."""
 
-    name: str = "dot"
-
-    def factor(self, d_k: int) -> float:
-        """Return the number by which dot products are multiplied: 1."""
-        return 1.0
+    name = "dot"
+    short = "q · k"
+    picture = "Half-planes: level lines are straight, at right angles to q."
+    common_width = "dot product"
+    symbol = "QKᵀ"
+    formula = r"S = Q K^{\top}, \qquad S_{ij} = q_i \cdot k_j"
+    code = "scores = query @ key.transpose(-2, -1)"
+    explanation = "Every query meets every key: one dot product per cell. Large where the two point the same way."
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         """Return q . k for every pair."""
-        return _dot(query, key)
+        same_width(query, key)
+        return query @ key.transpose(-2, -1)
 
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the single stage."""
-        return (_RAW_DOT,)
+    def numbers(self, pair: Pair) -> Numbers:
+        """Return the products of one pair."""
+        way = rf"q_{{{pair.cell[0]}}} \cdot k_{{{pair.cell[1]}}} = {products(pair.query, pair.key)}"
+        return _multiplied(f"Query {pair.asks} meets key {pair.asked}", _query_line(pair), _key_line(pair), way)
+
+    def dot_factor(self, d_k: int) -> float:
+        """Return 1."""
+        return 1.0
+
+    def reach(self, d_k: int) -> float:
+        """Return 1: the inequality of Cauchy and Schwarz."""
+        return 1.0
 
 
+class ScaledDot(Scaled):
+    """q . k times a scale, 1 / sqrt(d_k) unless given. Source: Vaswani et al. 2017, eq. 1."""
+
+    short = "q · k / √d"
+    picture = "The same half-planes, less steep by √2."
+
+    def __init__(self, scale: float | None = None, cap: float | None = None) -> None:
+        super().__init__(Dot(), scale, cap=cap)
+
+
+@register
 @dataclass(frozen=True, eq=False)
-class ScaledDot:
-    """q . k times a scale, 1 / sqrt(d_k) unless given. Source: Vaswani et al. 2017, eq. 1.
-
-    Attributes:
-        scale: factor on the dot product; None = 1 / sqrt(d_k); 0 makes every weight the same.
-    """
-
-    scale: float | None = None
-    name: str = "scaled dot"
-
-    def factor(self, d_k: int) -> float:
-        """Return the number by which dot products are multiplied."""
-        return 1 / math.sqrt(d_k) if self.scale is None else self.scale
-
-    def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return the scaled q . k for every pair."""
-        return _dot(query, key).mul_(self.factor(query.shape[-1]))  # in place: half the memory
-
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the raw scores, then the scaled ones."""
-        if self.scale is None:
-            formula = (
-                rf"S' = \frac{{S}}{{\sqrt{{d_k}}}} = \frac{{S}}{{\sqrt{{{d_k}}}}} = \frac{{S}}{{{math.sqrt(d_k):.3g}}}"
-            )
-            symbol, code = "÷√dₖ", "scores = scores / d_k ** 0.5"
-        else:
-            formula, symbol = rf"S' = {self.scale:.3g}\, S", f"×{self.scale:.3g}"
-            code = f"scores = scores * {self.scale!r}"
-        why = (
-            f"The sum of {d_k} products grows with {d_k}; dividing by its square root keeps the softmax from "
-            "saturating. The picture stays the same, its scale shrinks."
-            if self.scale is None
-            else "The factor decides how sharply the softmax chooses: 0 looks everywhere alike, large looks at one."
-        )
-        return _RAW_DOT, Stage("scaled", "Scaled scores", symbol, formula, code, why, self)
-
-
-@dataclass(frozen=True, eq=False)
-class General:
+class General(Score):
     """q^T W k. Source: Luong et al. 2015, eq. 8, "general".
 
     Attributes:
-        weight: (d_q, d_k).
+        W: (d_q, d_k).
     """
 
-    weight: Tensor
-    name: str = "general"
+    name = "general"
+    short = "q<sup>⊤</sup>W k"
+    picture = "Half-planes again, at right angles to Wᵀq."
+    symbol = "QWKᵀ"
+    formula = r"S_{ij} = q_i^{\top} W k_j"
+    code = "scores = query @ W @ key.transpose(-2, -1)"
+    explanation = "A learned matrix decides which direction of the query answers to which direction of the key."
+
+    W: Tensor
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         """Return q^T W k for every pair."""
-        if (query.shape[-1], key.shape[-1]) != tuple(self.weight.shape):
-            raise ValueError(
-                f"W must be (d_q, d_k) = ({query.shape[-1]}, {key.shape[-1]}), got {tuple(self.weight.shape)}"
-            )
-        return query @ self.weight @ key.transpose(-2, -1)
+        if (query.shape[-1], key.shape[-1]) != tuple(self.W.shape):
+            raise ValueError(f"W must be (d_q, d_k) = ({query.shape[-1]}, {key.shape[-1]}), got {tuple(self.W.shape)}")
+        return query @ self.W @ key.transpose(-2, -1)
 
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the single stage."""
-        return (
-            Stage(
-                "scores",
-                "Scores",
-                "QWKᵀ",
-                r"S_{ij} = q_i^{\top} W k_j",
-                "scores = query @ weight @ key.transpose(-2, -1)",
-                "A learned matrix decides which direction of the query answers to which direction of the key.",
-                self,
-            ),
-        )
+    @classmethod
+    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
+        """Return the identity."""
+        return {"W": _identity(d_q, d_k)}
+
+    def numbers(self, pair: Pair) -> Numbers:
+        """Return the products of W^T q with one key."""
+        turned = Line(f"query {pair.asks} times W", "query", pair.query @ self.W)
+        return _multiplied(f"Query {pair.asks} times W, meets key {pair.asked}", turned, _key_line(pair))
 
 
+@register
 @dataclass(frozen=True, eq=False)
-class Cosine:
+class Cosine(Score):
     """cos(q, k), in [-1, 1]; 0 where a vector is 0. Source: Graves et al. 2014, eq. 6."""
 
-    name: str = "cosine"
+    name = "cosine"
+    short = "q · k / (|q| |k|)"
+    picture = "A cone: only the direction counts."
+    common_width = "dot product"
+    symbol = "cos(q,k)"
+    formula = r"S_{ij} = \frac{q_i \cdot k_j}{\lVert q_i \rVert\, \lVert k_j \rVert}"
+    code = "scores = normalize(query, dim=-1) @ normalize(key, dim=-1).transpose(-2, -1)"
+    explanation = "Only the angle counts; lengths are divided out, so no key can win by being long."
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         """Return the cosine for every pair."""
         normalise = torch.nn.functional.normalize
-        return _dot(normalise(query, dim=-1, eps=1e-12), normalise(key, dim=-1, eps=1e-12))
+        return Dot()(normalise(query, dim=-1, eps=1e-12), normalise(key, dim=-1, eps=1e-12))
 
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the single stage."""
-        return (
-            Stage(
-                "scores",
-                "Scores",
-                "cos(q,k)",
-                r"S_{ij} = \frac{q_i \cdot k_j}{\lVert q_i \rVert\, \lVert k_j \rVert}",
-                "scores = normalize(query, dim=-1) @ normalize(key, dim=-1).transpose(-2, -1)",
-                "Only the angle counts; lengths are divided out, so no key can win by being long.",
-                self,
-            ),
+    def numbers(self, pair: Pair) -> Numbers:
+        """Return the products of one pair, divided by both lengths."""
+        dot = Dot().numbers(pair)
+        lengths = rf"{number(float(pair.query.norm()))} \cdot {number(float(pair.key.norm()))}"
+        return dot._replace(
+            words=f"{dot.words}, divided by both lengths",
+            value=float(self(pair.query[None], pair.key[None])),
+            way=rf"\frac{{{number(dot.value)}}}{{{lengths}}}",
+            is_sum=False,
         )
 
 
+@register
 @dataclass(frozen=True, eq=False)
-class Additive:
+class Additive(Score):
     """v^T tanh(W_q q + W_k k). Source: Bahdanau et al. 2015, appendix A.1.2.
 
     Attributes:
-        query_weight: (d_a, d_q), W_q.
-        key_weight: (d_a, d_k), W_k.
-        vector: (d_a,), v.
+        W_q: (d_a, d_q).
+        W_k: (d_a, d_k).
+        v: (d_a,).
     """
 
-    query_weight: Tensor
-    key_weight: Tensor
-    vector: Tensor
-    name: str = "additive"
+    name = "additive"
+    short = "v<sup>⊤</sup>tanh(W<sub>q</sub> q + W<sub>k</sub> k)"
+    picture = "Ridges that saturate, trained into a hill around q."
+    symbol = "vᵀtanh"
+    formula = r"S_{ij} = v^{\top} \tanh(W_q q_i + W_k k_j)"
+    code = "scores = torch.tanh(query[:, None] @ W_q.T + key[None] @ W_k.T) @ v"
+    explanation = "A small network with one hidden layer looks at query and key together."
+
+    W_q: Tensor
+    W_k: Tensor
+    v: Tensor
+
+    def __post_init__(self) -> None:
+        _check_rows(f"{self.name}.W_q", self.W_q, self.v)
+        _check_rows(f"{self.name}.W_k", self.W_k, self.v)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         """Return v^T tanh(W_q q + W_k k) for every pair."""
-        hidden = (query @ self.query_weight.T).unsqueeze(-2) + (key @ self.key_weight.T).unsqueeze(-3)
-        return hidden.tanh() @ self.vector
+        wanted, given = (self.W_q.shape[-1], self.W_k.shape[-1]), (query.shape[-1], key.shape[-1])
+        if wanted != given:
+            raise ValueError(f"W_q and W_k know queries and keys of {wanted} numbers, got {given}")
+        hidden = (query @ self.W_q.T).unsqueeze(-2) + (key @ self.W_k.T).unsqueeze(-3)
+        return hidden.tanh() @ self.v
 
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the single stage."""
-        return (
-            Stage(
-                "scores",
-                "Scores",
-                "vᵀtanh",
-                r"S_{ij} = v^{\top} \tanh(W_q q_i + W_k k_j)",
-                "scores = torch.tanh(query[:, None] @ W_q.T + key[None] @ W_k.T) @ v",
-                "A small network with one hidden layer looks at query and key together.",
-                self,
-            ),
+    @classmethod
+    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
+        """Return identities and ones."""
+        n = hidden or max(d_q, d_k)
+        return {"W_q": _identity(n, d_q), "W_k": _identity(n, d_k), "v": torch.ones(n, dtype=torch.float64)}
+
+    def numbers(self, pair: Pair) -> Numbers:
+        """Return what the hidden units make of one pair."""
+        from_query, from_key = self.W_q @ pair.query, self.W_k @ pair.key
+        hidden = (from_query + from_key).tanh()
+        lines = (
+            Line(f"W_q times query {pair.asks}", "query", from_query),
+            Line(f"W_k times key {pair.asked}", "key", from_key),
+            Line("tanh of their sum", "", hidden),
+            Line("v", "scores", self.v),
+            Line("products", "", hidden * self.v),
         )
+        words = f"Query {pair.asks} and key {pair.asked} meet in a hidden layer"
+        return Numbers(words, float(hidden @ self.v), "", lines, is_sum=True, unit="unit ")
 
 
+@register
 @dataclass(frozen=True, eq=False)
-class Concat:
+class Concat(Score):
     """v^T tanh(W [q; k]). Source: Luong et al. 2015, eq. 8, "concat". With W = [W_q, W_k] it equals Additive.
 
     Attributes:
-        weight: (d_a, d_q + d_k), W.
-        vector: (d_a,), v.
+        W: (d_a, d_q + d_k).
+        v: (d_a,).
     """
 
-    weight: Tensor
-    vector: Tensor
-    name: str = "concat"
+    name = "concat"
+    short = "v<sup>⊤</sup>tanh(W [q; k])"
+    picture = "The same kind of ridges, trained from another start."
+    symbol = "vᵀtanh[q;k]"
+    formula = r"S_{ij} = v^{\top} \tanh(W [q_i; k_j])"
+    code = "scores = torch.tanh(pairs @ W.T) @ v  # pairs = [query; key] for every pair"
+    explanation = "Query and key are laid end to end and a small network looks at both."
+
+    W: Tensor
+    v: Tensor
+
+    def __post_init__(self) -> None:
+        _check_rows(f"{self.name}.W", self.W, self.v)
+
+    def _apart(self, d_q: int, d_k: int) -> Additive:
+        if self.W.shape[-1] != d_q + d_k:
+            raise ValueError(f"W needs {d_q + d_k} columns for [q; k], got {self.W.shape[-1]}")
+        return Additive(self.W[:, :d_q], self.W[:, d_q:], self.v)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         """Return v^T tanh(W [q; k]) for every pair."""
-        d_q = query.shape[-1]
-        if self.weight.shape[-1] != d_q + key.shape[-1]:
-            raise ValueError(f"W needs {d_q + key.shape[-1]} columns for [q; k], got {self.weight.shape[-1]}")
-        return Additive(self.weight[:, :d_q], self.weight[:, d_q:], self.vector)(query, key)
+        return self._apart(query.shape[-1], key.shape[-1])(query, key)
 
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the single stage."""
-        return (
-            Stage(
-                "scores",
-                "Scores",
-                "vᵀtanh[q;k]",
-                r"S_{ij} = v^{\top} \tanh(W [q_i; k_j])",
-                "scores = torch.tanh(pairs @ W.T) @ v  # pairs = [query; key] for every pair",
-                "Query and key are laid end to end and a small network looks at both.",
-                self,
-            ),
-        )
+    @classmethod
+    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
+        """Return two identities side by side, and ones."""
+        W_q, W_k, v = Additive.plain_parameters(d_q, d_k, n_keys, hidden).values()
+        return {"W": torch.cat([W_q, W_k], 1), "v": v}
+
+    def numbers(self, pair: Pair) -> Numbers:
+        """Return what the hidden units make of one pair."""
+        return self._apart(len(pair.query), len(pair.key)).numbers(pair)
 
 
+@register
 @dataclass(frozen=True, eq=False)
-class Location:
+class Location(Score):
     """W q: a score per position that never looks at the key. Source: Luong et al. 2015, eq. 9, "location".
 
     Attributes:
-        weight: (n_positions, d_q); a score for each of the first n_keys positions.
+        W: (n_positions, d_q); a score for each of the first n_keys positions.
     """
 
-    weight: Tensor
-    name: str = "location"
-    looks_at_keys: bool = False
+    name = "location"
+    short = "(W q)<sub>j</sub>, no key in it"
+    picture = "Flat: where the key lies plays no part."
+    symbol = "Wq"
+    formula = r"S_{ij} = (W q_i)_j"
+    code = "scores = query @ W.T  # no key in sight"
+    explanation = "The query alone decides which position to look at; what stands there plays no part."
 
-    def __call__(self, query: Tensor, key: Tensor, cols: Tensor | None = None) -> Tensor:
-        """Return W q for every pair; `cols` names the keys' positions when only some are asked for."""
-        if key.shape[-2] > self.weight.shape[0]:
-            raise ValueError(f"location scores know {self.weight.shape[0]} positions, got {key.shape[-2]} keys")
-        weight = self.weight[: key.shape[-2]] if cols is None else self.weight[cols]
-        return query @ weight.T
+    W: Tensor
 
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the single stage."""
-        return (
-            Stage(
-                "scores",
-                "Scores",
-                "Wq",
-                r"S_{ij} = (W q_i)_j",
-                "scores = query @ weight.T  # no key in sight",
-                "The query alone decides which position to look at; what stands there plays no part.",
-                self,
-            ),
+    def __call__(self, query: Tensor, key: Tensor) -> Tensor:
+        """Return W q for every pair."""
+        return self.tile(query, key, slice(None))
+
+    def tile(self, query: Tensor, key: Tensor, cols: Rows) -> Tensor:
+        """Return W q for the chosen positions."""
+        if key.shape[-2] > self.W.shape[0]:
+            raise ValueError(f"location scores know {self.W.shape[0]} positions, got {key.shape[-2]} keys")
+        if query.shape[-1] != self.W.shape[-1]:
+            raise ValueError(f"location scores know queries of {self.W.shape[-1]} numbers, got {query.shape[-1]}")
+        return query @ self.W[: key.shape[-2]][cols].T
+
+    @classmethod
+    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
+        """Return the rows of an identity, over and over."""
+        return {"W": _identity(d_q, d_q)[torch.arange(n_keys) % d_q]}
+
+    def numbers(self, pair: Pair) -> Numbers:
+        """Return the products of one query with its position's row of W."""
+        place = pair.cell[1]
+        row = Line(f"row {place + 1} of W", "scores", self.W[place])
+        words = f"Query {pair.asks} meets row {place + 1} of W: the key {pair.asked} plays no part"
+        return _multiplied(words, _query_line(pair), row)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class L2(Score):
+    """-|q - k|^2 / 2, a soft nearest-neighbour look-up; with the temperature tau of Scaled, -|q - k|^2 / (2 tau).
+
+    The softmax is a Gaussian bump around the query, sqrt(tau) wide. Source: Nadaraya 1964, "On estimating regression".
+    """
+
+    name = "L2 distance"
+    short = "−|q − k|² / 2"
+    picture = "A hill around q: only nearness counts, in all directions alike."
+    common_width = "distance"
+    symbol = "−½|q−k|²"
+    formula = r"S_{ij} = -\tfrac{1}{2} \lVert q_i - k_j \rVert^2"
+    code = "scores = -0.5 * (query[:, None] - key[None]).square().sum(-1)"
+    explanation = (
+        "A far key never wins by being long: only nearness counts, and 0 is an exact match. Among keys of equal length "
+        "the order is that of the dot product. After the softmax the weights are a bump around the query, as wide as "
+        "the square root of the temperature."
+    )
+
+    def __call__(self, query: Tensor, key: Tensor) -> Tensor:
+        """Return minus half the squared distance of every pair."""
+        same_width(query, key)
+        return 0 - 0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)  # 0 -: a match scores 0, not -0
+
+    def numbers(self, pair: Pair) -> Numbers:
+        """Return minus half the squared differences of one pair."""
+        halves = 0 - 0.5 * (pair.query - pair.key).square()
+        both = zip(pair.query.tolist(), pair.key.tolist(), strict=True)
+        squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in both)
+        way = rf"-\tfrac{{1}}{{2}} {squares if len(halves) == 1 else rf'({squares})'}"
+        lines = (_query_line(pair), _key_line(pair), Line("−½ difference²", "", halves))
+        return Numbers(
+            f"How far query {pair.asks} is from key {pair.asked}", float(halves.sum()), way, lines, is_sum=True
         )
+
+
+def _identity(n_rows: int, n_columns: int) -> Tensor:
+    return torch.eye(n_rows, n_columns, dtype=torch.float64)
+
+
+def _check_rows(name: str, matrix: Tensor, vector: Tensor) -> None:
+    if matrix.shape[0] != vector.shape[0]:
+        raise ValueError(f"{name} {tuple(matrix.shape)} needs as many rows as v {tuple(vector.shape)} has numbers")
+
+
+def parameter_names() -> tuple[str, ...]:
+    """Return the names of all parameters of all scoring functions, such as "general.W"."""
+    return tuple(name for kind in SCORES.values() for name in kind.parameter_names())
+
+
+def all_scores(parameters: Mapping[str, Tensor]) -> dict[str, Score]:
+    """Return every scoring function by name, the dot product without and with its scale.
+
+    Args:
+        parameters: the tensors named in parameter_names().
+
+    Raises:
+        ValueError: one is missing, or shapes within a function do not fit together.
+    """
+    missing = [name for name in parameter_names() if name not in parameters]
+    if missing:
+        raise ValueError(f"parameters need {', '.join(parameter_names())}; missing: {', '.join(missing)}")
+    scores: dict[str, Score] = {"dot": Dot(), "scaled dot": ScaledDot()}
+    return scores | {name: kind(*(parameters[one] for one in kind.parameter_names())) for name, kind in SCORES.items()}
+
+
+def score_from_plain(plain: Mapping[str, Any]) -> Score:
+    """Return what to_plain() made, with parameters in float64; what else is in the values is passed over.
+
+    Raises:
+        KeyError: a score that is not in SCORES, or one of its parameters is missing.
+    """
+    kind = SCORES[plain["score"]]
+    base = kind(*(torch.tensor(plain[one.name], dtype=torch.float64) for one in fields(kind)))
+    if "scale" not in plain:
+        return base
+    more = (plain["scale"], plain.get("temperature"), plain["softcap"])
+    return Scaled(base, *(None if one is None else float(one) for one in more))
 
 
 def printed_concat(vector: Tensor) -> Concat:

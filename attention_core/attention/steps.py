@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from attention_core.attention.attend import at_least_single
-from attention_core.attention.scores import Stage
+from attention_core.attention.score import Stage
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Rows, Step
 
@@ -88,10 +88,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
 
 def _score_step(trace: AttentionTrace, stage: Stage, is_last: bool) -> Step:
     def raw(head: int, rows: Rows, cols: Rows) -> Tensor:
-        query, key = at_least_single(trace.query[head, rows]), at_least_single(trace.key_of(head))
-        if getattr(trace.score, "looks_at_keys", True):
-            return stage.compute(query, key[cols])
-        return stage.compute(query, key)[:, cols]
+        return stage.compute.tile(at_least_single(trace.query[head, rows]), trace.key_of(head), cols)
 
     return _pair_step(
         trace,

@@ -1,4 +1,4 @@
-"""Any nearest-key task through all seven scoring functions."""
+"""Any nearest-key task through all scoring functions."""
 
 from __future__ import annotations
 

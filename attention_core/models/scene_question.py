@@ -120,9 +120,8 @@ class SceneQuestion(nn.Module):
         """
         if scoring not in SCORINGS:
             raise ValueError(f"scoring must be one of {SCORINGS}, got {scoring!r}")
-        if scoring == "dot":
-            return ScaledDot()
-        return Additive(self.score_query, self.score_key, self.score_vector)
+        additive = Additive(self.score_query, self.score_key, self.score_vector)
+        return dict(zip(SCORINGS, (ScaledDot(), additive), strict=True))[scoring]
 
     def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64).

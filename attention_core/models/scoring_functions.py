@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.scores import Score
+from attention_core.attention.score import Score
+from attention_core.attention.scores import SCORES, all_scores
 from attention_core.models.registry import register
-from attention_core.topics.scoring.compare import PARAMETER_NAMES, seven_scores
 
 
 @dataclass(frozen=True)
@@ -20,17 +20,19 @@ class ScoringConfig:
 
     Attributes:
         dimensions: widths of query and key for which there are parameters.
+        learned: scoring functions whose parameters are learned; others keep their plain ones.
         d_a: hidden units of additive and concat.
         n_positions: keys that the location-based function knows.
     """
 
     dimensions: tuple[int, ...] = (2, 3, 4, 8)
+    learned: tuple[str, ...] = ("general", "additive", "concat", "location")
     d_a: int = 8
     n_positions: int = 6
 
 
 class ScoringFunctions(nn.Module):
-    """Seven ways to compare a query with a key; four of them have parameters, one set per width of the vectors."""
+    """All ways to compare a query with a key; some of them are learned, with one set per width of the vectors."""
 
     def __init__(self, config: ScoringConfig = ScoringConfig()) -> None:
         super().__init__()
@@ -38,19 +40,21 @@ class ScoringFunctions(nn.Module):
         self.sets = nn.ModuleDict({str(d): _parameters(d, config) for d in config.dimensions})
 
     def parameters_of(self, d: int) -> dict[str, Tensor]:
-        """Return the parameters for vectors of d numbers, named as in PARAMETER_NAMES.
+        """Return the parameters of all scoring functions for vectors of d numbers, such as "general.W".
 
         Raises:
             ValueError: there are none for this d.
         """
         if d not in self.config.dimensions:
             raise ValueError(f"d must be one of {self.config.dimensions}, got {d}")
-        chosen = self.sets[str(d)]
-        return {name: chosen[name.replace(".", "_")] for name in PARAMETER_NAMES}  # type: ignore[index]
+        own: Mapping[str, Tensor] = self.sets[str(d)]  # type: ignore[assignment]
+        like = next(iter(own.values()))
+        plain = _plain(tuple(SCORES), d, self.config)
+        return {name: own.get(name.replace(".", "_"), one.to(like)) for name, one in plain.items()}
 
     def scores(self, d: int) -> dict[str, Score]:
-        """Return the seven functions for vectors of d numbers."""
-        return seven_scores(self.parameters_of(d))
+        """Return all scoring functions for vectors of d numbers."""
+        return all_scores(self.parameters_of(d))
 
     def forward(self, query: Tensor, key: Tensor) -> Mapping[str, Tensor]:
         """Return each function's scores (batch, n_keys) of query (batch, d) with key (batch, n_keys, d)."""
@@ -58,16 +62,13 @@ class ScoringFunctions(nn.Module):
         return {name: score(query[:, None], key)[:, 0] for name, score in scores.items()}
 
 
+def _plain(names: tuple[str, ...], d: int, config: ScoringConfig) -> dict[str, Tensor]:
+    sets = {name: SCORES[name].plain_parameters(d, d, config.n_positions, config.d_a) for name in names}
+    return {f"{name}.{part}": one for name, parts in sets.items() for part, one in parts.items()}
+
+
 def _parameters(d: int, config: ScoringConfig) -> nn.ParameterDict:
-    shapes = {
-        "general_W": (d, d),
-        "additive_W_q": (config.d_a, d),
-        "additive_W_k": (config.d_a, d),
-        "additive_v": (config.d_a,),
-        "concat_W": (config.d_a, 2 * d),
-        "concat_v": (config.d_a,),
-        "location_W": (config.n_positions, d),
-    }
+    shapes = {name.replace(".", "_"): one.shape for name, one in _plain(config.learned, d, config).items()}
     return nn.ParameterDict(
         {name: nn.Parameter(torch.randn(shape) / math.sqrt(shape[-1])) for name, shape in shapes.items()}
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +12,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import Attended, attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
-from attention_core.attention.scores import Additive, Dot, General, Location, ScaledDot, Score
+from attention_core.attention.score import Score
+from attention_core.attention.scores import SCORES, Dot, ScaledDot
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.registry import register
@@ -20,6 +22,22 @@ from attention_core.models.translator_steps import Labels, translator_trace
 SCORINGS = ("none", "mean", "dot", "general", "additive", "location")
 MOST_POSITIONS = 100
 """Source positions that the location score knows."""
+
+
+def _shrunk(plain: Tensor) -> Tensor:
+    return plain * plain.shape[-1] ** -0.5
+
+
+def _random(plain: Tensor) -> Tensor:
+    return _shrunk(torch.randn(plain.shape))
+
+
+STARTS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
+    "general": {"score_weight": _shrunk},
+    "additive": {"score_query": _random, "score_key": _random, "score_vector": _random},
+    "location": {"score_weight": torch.zeros_like},
+}
+"""For each learned scoring function the model's names of its parameters, and how those begin."""
 
 
 @dataclass(frozen=True)
@@ -90,30 +108,19 @@ class Translator(nn.Module):
         self.read_out = nn.Linear(2 * d_state, d_embedding)
         self.output_bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
         self.dropout = nn.Dropout(config.dropout)
-        if config.scoring == "general":
-            self.score_weight = nn.Parameter(torch.eye(d_state) * d_state**-0.5)
-        elif config.scoring == "additive":
-            self.score_query = nn.Parameter(torch.randn(config.d_additive, d_state) * d_state**-0.5)
-            self.score_key = nn.Parameter(torch.randn(config.d_additive, d_state) * d_state**-0.5)
-            self.score_vector = nn.Parameter(torch.randn(config.d_additive) * config.d_additive**-0.5)
-        elif config.scoring == "location":
-            self.score_weight = nn.Parameter(torch.zeros(MOST_POSITIONS, d_state))
+        if config.scoring in STARTS:
+            plain = SCORES[config.scoring].plain_parameters(d_state, d_state, MOST_POSITIONS, config.d_additive)
+            for (name, start), one in zip(STARTS[config.scoring].items(), plain.values(), strict=True):
+                self.register_parameter(name, nn.Parameter(start(one.float())))
         nn.init.normal_(self.embedding.weight, std=d_embedding**-0.5)
         with torch.no_grad():
             self.embedding.weight[PAD] = 0
 
     def score(self) -> Score:
         """Return the scoring function with its present parameters."""
-        match self.config.scoring:
-            case "general":
-                return General(self.score_weight)
-            case "additive":
-                return Additive(self.score_query, self.score_key, self.score_vector)
-            case "location":
-                return Location(self.score_weight)
-            case "mean":
-                return ScaledDot(scale=0.0)
-        return Dot()
+        if self.config.scoring in STARTS:
+            return SCORES[self.config.scoring](*(getattr(self, name) for name in STARTS[self.config.scoring]))
+        return ScaledDot(scale=0.0) if self.config.scoring == "mean" else Dot()
 
     def encode(self, source: Tensor, mask: Tensor | None = None) -> Encoding:
         """Read source sentences in both directions.

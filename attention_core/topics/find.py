@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attention_core.attention.latex import number
 from attention_core.attention.trace import AttentionTrace
-from attention_core.explain.arithmetic import number
 
 WRITTEN = 3
 """Products written out in a region's dot product."""

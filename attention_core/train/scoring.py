@@ -18,7 +18,6 @@ SHARPNESS = 2.0
 """Wanted weights are softmax(-SHARPNESS |q - k|): soft, so that trained scores keep a size like the dot products'."""
 TEST_SIZE = 10_000
 TEST_SEED = 987_654_321
-LEARNED = ("general", "additive", "concat", "location")
 DATA = (
     "made as it is needed: a query and six keys, every number even in [-4, 4], the last one of each vector in [0, 4]; "
     "the wanted weights are softmax(-2 |q - k|), so that near keys get much and the nearest gets most"
@@ -58,7 +57,7 @@ class NearestTask:
             query, key, _ = draw_nearest(BATCH_SIZE, d, generator)
             wanted = (-SHARPNESS * (key - query[:, None]).norm(dim=-1)).softmax(-1)
             scores = model(query, key)
-            losses += [F.cross_entropy(scores[name], wanted) for name in LEARNED]
+            losses += [F.cross_entropy(scores[name], wanted) for name in model.config.learned]  # type: ignore[union-attr]
         return torch.stack(losses).mean()
 
     def figures(self, model: nn.Module) -> dict[str, Any]:

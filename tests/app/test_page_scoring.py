@@ -35,8 +35,8 @@ def text(app):
     return " ".join(element.value for element in app.markdown)
 
 
-def test_the_page_arrives_with_seven_functions_and_their_fields(page):
-    names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location"]
+def test_the_page_arrives_with_eight_functions_and_their_fields(page):
+    names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
     assert [one["name"] for one in component(page, "score_bars")["functions"]] == names
     assert [one["name"] for one in component(page, "score_fields")["panels"]] == names
     assert len(page.get("vega_lite_chart")) == 5
@@ -93,7 +93,7 @@ def test_more_than_two_numbers_show_the_cosine_matrix_instead_of_the_plane(page,
     assert len(page.info) == 1
     with pytest.raises(AssertionError, match="no component"):
         component(page, "vector_plane")
-    assert len(component(page, "score_bars")["functions"]) == 7
+    assert len(component(page, "score_bars")["functions"]) == 8
 
 
 def test_what_was_arranged_is_still_there_after_another_page(page):

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from attention_core.topics.vectors import PIXELS, PRESETS, SCORINGS, trace_of
+from attention_core.attention.scores import SCORES
+from attention_core.topics.vectors import PIXELS, PRESETS, trace_of
 from attention_core.topics.vectors.tables import write_npz
 
 
@@ -143,7 +144,7 @@ def test_two_hundred_and_fifty_six_rows_of_sixty_four_stay_usable(page):
         assert page.get("vega_lite_chart")
 
 
-@pytest.mark.parametrize("scoring", SCORINGS)
+@pytest.mark.parametrize("scoring", list(SCORES))
 def test_every_scoring_function_can_be_chosen(page, scoring):
     page.selectbox(key="vectors_scoring").set_value(scoring).run()
     assert errors(page) == []

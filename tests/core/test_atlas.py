@@ -11,7 +11,6 @@ from torch.overrides import TorchFunctionMode
 from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import TILE, Atlas, cells, matrix, survey
 from attention_core.atlas import blocks as blocks_of
-from attention_core.attention.capped import Capped
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.keeper import from_weights
 from attention_core.attention.scores import Additive, Cosine, General, Location, ScaledDot
@@ -132,7 +131,7 @@ SCORES = {
     "additive": (Additive(W, 2 * W, W[0]), Additive(W.double(), 2 * W.double(), W[0].double())),
     "location": (Location(BIAS[0, :D].T), Location(BIAS[0, :D].T.double())),
     "another scale": (ScaledDot(0.9), ScaledDot(0.9)),
-    "softcap": (Capped(ScaledDot(), 2.0), Capped(ScaledDot(), 2.0)),
+    "softcap": (ScaledDot(cap=2.0), ScaledDot(cap=2.0)),
 }
 
 

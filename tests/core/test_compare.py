@@ -1,4 +1,4 @@
-"""Seven functions on the same vectors, fields, cosines, the printed formula taken apart."""
+"""Eight functions on the same vectors, fields, cosines, the printed formula taken apart."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention.scores import Cosine, Dot, Location, printed_concat
+from attention_core.attention.scores import Cosine, Dot, Location, all_scores, parameter_names, printed_concat
 from attention_core.topics.scoring.compare import (
-    PARAMETER_NAMES,
-    SCORE_NAMES,
     compare,
     comparison_frame,
     cosine_matrix,
@@ -17,9 +15,10 @@ from attention_core.topics.scoring.compare import (
     nearest_key,
     printed_parts,
     score_field,
-    seven_scores,
 )
 from attention_core.topics.scoring.presets import VECTOR_PRESETS, random_vectors
+
+SCORE_NAMES = ("dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance")
 
 
 def random_parameters(d, d_a=5, n_positions=6, seed=0):
@@ -33,14 +32,14 @@ def random_parameters(d, d_a=5, n_positions=6, seed=0):
         "concat.v": (d_a,),
         "location.W": (n_positions, d),
     }
-    assert tuple(shapes) == PARAMETER_NAMES
+    assert tuple(shapes) == parameter_names()
     return {name: torch.randn(shape, generator=generator, dtype=torch.float64) for name, shape in shapes.items()}
 
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_every_function_gets_the_same_vectors_and_rows_sum_to_one(d):
     query, key = torch.randn(1, d, dtype=torch.float64), torch.randn(4, d, dtype=torch.float64)
-    traces = compare(seven_scores(random_parameters(d)), query, key)
+    traces = compare(all_scores(random_parameters(d)), query, key)
     assert tuple(traces) == SCORE_NAMES
     for name, trace in traces.items():
         assert torch.equal(trace.key[0], key), name
@@ -51,13 +50,13 @@ def test_a_missing_parameter_is_named():
     parameters = random_parameters(2)
     del parameters["concat.v"]
     with pytest.raises(ValueError, match=r"missing: concat\.v"):
-        seven_scores(parameters)
+        all_scores(parameters)
 
 
 def test_a_matrix_with_too_few_rows_is_named():
     parameters = random_parameters(2) | {"additive.W_k": torch.zeros(3, 2)}
     with pytest.raises(ValueError, match=r"additive\.W_k \(3, 2\) needs as many rows as v \(5,\)"):
-        seven_scores(parameters)
+        all_scores(parameters)
 
 
 def test_query_and_key_of_different_width_are_refused():

@@ -11,7 +11,6 @@ from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, Axis, Story, capture
 from attention_core.attention.attend import ROWS_AT_ONCE
-from attention_core.attention.capped import Capped
 from attention_core.attention.export import trace_to_code, trace_to_npz
 from attention_core.attention.keeper import from_weights
 from attention_core.attention.scores import ScaledDot
@@ -77,12 +76,12 @@ def test_a_sink_takes_its_share_of_every_row():
 
 
 def test_capped_scores_stay_within_the_cap():
-    trace = make_trace(score=Capped(ScaledDot(), 0.5))
+    trace = make_trace(score=ScaledDot(cap=0.5))
     check(trace, ((dots(trace) / 0.5).tanh() * 0.5).softmax(-1))
     assert trace.scores(0).abs().max() <= 0.5
     assert step_of(trace, "capped").shape == (N_QUERIES, N_KEYS)
     with pytest.raises(ValueError, match="cap must be positive"):
-        Capped(ScaledDot(), 0.0)
+        ScaledDot(cap=0.0)
 
 
 def test_a_causal_trace_needs_no_mask_and_combines_with_one():

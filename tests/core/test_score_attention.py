@@ -1,4 +1,4 @@
-"""Attention with each of the seven functions, masks and heads, against numpy float64 written out in loops."""
+"""Attention with each of the eight functions, masks and heads, against numpy float64 written out in loops."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.attention.attend import attend
+from attention_core.attention.scores import all_scores
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.topics.scoring.compare import SCORE_NAMES, seven_scores
 
 TOLERANCE = 1e-10
+SCORE_NAMES = ("dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance")
 D_A, N_POSITIONS = 3, 32
 
 
@@ -38,6 +39,7 @@ def score_of_a_pair(name, q, k, place, p):
         "additive": lambda: p["additive.v"] @ np.tanh(p["additive.W_q"] @ q + p["additive.W_k"] @ k),
         "concat": lambda: p["concat.v"] @ np.tanh(p["concat.W"] @ np.concatenate([q, k])),
         "location": lambda: p["location.W"][place] @ q,
+        "L2 distance": lambda: -sum((a - b) ** 2 for a, b in zip(q, k, strict=True)) / 2,
     }[name]()
 
 
@@ -59,7 +61,7 @@ def test_weights_and_context_of_every_head_agree(name, n_heads, n_queries, n_key
     q, k, v = (generator.normal(size=(n_heads, n, d)) for n in (n_queries, n_keys, n_keys))
     mask = generator.random((n_heads, n_queries, n_keys)) < 0.7
     mask[0, 0] = False  # a query that may attend to nobody
-    score = seven_scores({key: torch.from_numpy(value) for key, value in p.items()})[name]
+    score = all_scores({key: torch.from_numpy(value) for key, value in p.items()})[name]
     query, key, value, allowed = (torch.from_numpy(array) for array in (q, k, v, mask))
     trace = AttentionTrace(
         query=query,

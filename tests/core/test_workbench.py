@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import (
     MASKS,
     PRESETS,
     SCALES,
-    SCORINGS,
     SIZES,
     TABLES,
     Mode,
@@ -42,7 +42,7 @@ def problems(draw):
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     tables = {name: random.normal(size=(sizes[rows], sizes[cols])) for name, (rows, cols) in SIZES[mode].items()}
     settings_ = Settings(
-        scoring=draw(st.sampled_from(SCORINGS)),
+        scoring=draw(st.sampled_from(list(SCORES))),
         scale=draw(st.sampled_from(SCALES)),
         factor=draw(st.sampled_from([-0.5, 0.0, 0.7])),
         temperature=draw(st.sampled_from([0.5, 1.0, 3.0])),
@@ -99,6 +99,8 @@ def plain_score(scoring, query, key, place):
         return np.tanh(both).sum()
     if scoring == "location":
         return query[place % len(query)]
+    if scoring == "L2 distance":
+        return -float(np.sum((query - key) ** 2)) / 2
     product = float(np.sum(query * key))
     if scoring == "cosine":
         return product / (math.sqrt(np.sum(query**2)) * math.sqrt(np.sum(key**2)))

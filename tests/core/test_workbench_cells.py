@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
-from attention_core.topics.vectors import PRESETS, SCORINGS, Problem, Settings, trace_of
+from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
 from attention_core.topics.vectors.cells import cell_arithmetic
 from attention_core.topics.vectors.softmax import softmax_parts
 
 
 @pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("scoring", SCORINGS)
+@pytest.mark.parametrize("scoring", list(SCORES))
 def test_products_sum_to_the_cell(name, scoring):
     start = PRESETS[name].problem()
     problem = Problem(start.mode, start.tables, start.labels, Settings(scoring=scoring, mask=start.settings.mask))

@@ -7,7 +7,6 @@ import io
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.scores import Dot, ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 from ui.atlas.shelf import Shelf
@@ -49,15 +48,16 @@ def foot(name: str, shelf: Shelf) -> None:
 def notebook(trace: AttentionTrace) -> str:
     """Return the code that maps a head from its file."""
     more = ", is_causal=True" if trace.is_causal else ""
-    if isinstance(trace.score, Dot | ScaledDot):
-        more += f", scale={trace.score.factor(trace.query.shape[-1]):.9g}"
+    factor = trace.score.dot_factor(trace.key.shape[-1])
+    if factor is not None:
+        more += f", scale={factor:.9g}"
     return NOTEBOOK.format(more=more)
 
 
 def has_more(trace: AttentionTrace) -> bool:
     """Return whether a trace's weights need more than queries, keys, scale and causality."""
     parts = (trace.mask, trace.bias, trace.sinks)
-    return any(part is not None for part in parts) or not isinstance(trace.score, Dot | ScaledDot)
+    return any(part is not None for part in parts) or trace.score.dot_factor(trace.key.shape[-1]) is None
 
 
 def head_file(shelf: Shelf) -> bytes:

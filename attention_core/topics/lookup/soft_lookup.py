@@ -13,69 +13,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import ScaledDot, Score, Stage
+from attention_core.attention.score import Scaled, Score
+from attention_core.attention.scores import L2, ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
 from attention_core.topics.lookup.ngrams import embed
 
 MAX_LABEL = 44
 """Characters of a record shown at an axis."""
-
-
-@dataclass(frozen=True, eq=False)
-class Nearness:
-    """-(q - k)^2 / (2 width^2): near keys score high. The softmax of it is a bump of that width around the query.
-
-    Source: Nadaraya 1964, "On estimating regression", with a Gaussian kernel.
-
-    Attributes:
-        width: standard deviation of the bump, in units of the keys, above 0; its square is the temperature.
-    """
-
-    width: float
-    name: str = "nearness"
-
-    def __post_init__(self) -> None:
-        if not self.width > 0:
-            raise ValueError(f"width must be above 0, got {self.width}")
-
-    def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return the score of every pair."""
-        return _half_squares(query, key) / self.width**2
-
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return minus half the squared distances, then those divided by the temperature."""
-        return (
-            Stage(
-                "scores",
-                "Scores",
-                "−½(q−k)²",
-                r"S_{ij} = -\tfrac{1}{2} (q_i - k_j)^2",
-                "scores = -0.5 * (query[:, None] - key[None]).square().sum(-1)",
-                "The nearer a key, the higher its score; 0 is an exact match.",
-                _half_squares,
-            ),
-            Stage(
-                "scaled",
-                "Divided by the temperature",
-                "÷τ",
-                rf"S' = \frac{{S}}{{\tau}}, \qquad \tau = h^2 = {self.width:.3g}^2",
-                f"scores = scores / {self.width:.6g} ** 2",
-                "The temperature is the square of the bump's width: small looks only at the nearest keys.",
-                self,
-            ),
-        )
-
-    def numbers(self, stage: str, query: Tensor, key: Tensor) -> str:
-        """Return one pair's score of a stage as LaTeX with its numbers, from vectors of length 1."""
-        q, k, half = float(query), float(key), float(_half_squares(query[None], key[None]))
-        if stage == "scores":
-            return rf"-\tfrac{{1}}{{2}} ({q:.4g} - {k:.4g})^2 = {half:.3g}".replace("- -", "+ ")
-        return rf"\frac{{{half:.3g}}}{{{self.width:.3g}^2}} = {half / self.width**2:.3g}"
-
-
-def _half_squares(query: Tensor, key: Tensor) -> Tensor:
-    return -0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
 
 
 @dataclass(frozen=True)
@@ -154,7 +99,7 @@ def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temp
     score: Score
     if records.numeric_keys:
         query, key = (torch.tensor(list(part), dtype=torch.float64)[:, None] for part in (queries, records.keys))
-        score = Nearness(temperature**0.5)
+        score = Scaled(L2(), 1.0, temperature)
         vectors = Axis("numbers", ["as typed"])
     else:
         query, key = (embed([str(text) for text in part]) for part in (queries, records.keys))
@@ -166,7 +111,11 @@ def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temp
         key=key[None],
         value=value[None],
         score=score,
-        story=Story(mechanism="soft look-up", query_axis=query_axis, key_axis=key_axis),
+        story=Story(
+            mechanism="soft look-up by nearness" if records.numeric_keys else "soft look-up",
+            query_axis=query_axis,
+            key_axis=key_axis,
+        ),
     )
     return trace.retold(steps_before=_steps_before(trace, vectors, value_axis, records.numeric_keys))
 

@@ -1,4 +1,4 @@
-"""The same query and keys through all seven scoring functions, and each function as a field over key positions."""
+"""The same query and keys through all scoring functions, and each function as a field over key positions."""
 
 from __future__ import annotations
 
@@ -9,45 +9,13 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.export import trace_to_frame
-from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot, Score
+from attention_core.attention.score import Score
+from attention_core.attention.scores import Cosine
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SCORE_NAMES = ("dot", "scaled dot", "general", "cosine", "additive", "concat", "location")
-PARAMETER_NAMES = ("general.W", "additive.W_q", "additive.W_k", "additive.v", "concat.W", "concat.v", "location.W")
-"""The learned numbers: W (d, d); W_q, W_k (d_a, d) and v (d_a,); W (d_a, 2 d) and v (d_a,); W (n_positions, d)."""
-
-
-def seven_scores(parameters: Mapping[str, Tensor]) -> dict[str, Score]:
-    """Return the seven scoring functions by name, in the order of SCORE_NAMES.
-
-    Args:
-        parameters: the tensors named in PARAMETER_NAMES.
-
-    Raises:
-        ValueError: one is missing, or shapes within a function do not fit together.
-    """
-    missing = [name for name in PARAMETER_NAMES if name not in parameters]
-    if missing:
-        raise ValueError(f"parameters need {', '.join(PARAMETER_NAMES)}; missing: {', '.join(missing)}")
-    for name in ("additive.W_q", "additive.W_k", "concat.W"):
-        vector = parameters[f"{name.split('.')[0]}.v"]
-        if parameters[name].shape[0] != vector.shape[0]:
-            raise ValueError(
-                f"{name} {tuple(parameters[name].shape)} needs as many rows as v {tuple(vector.shape)} has numbers"
-            )
-    return {
-        "dot": Dot(),
-        "scaled dot": ScaledDot(),
-        "general": General(parameters["general.W"]),
-        "cosine": Cosine(),
-        "additive": Additive(parameters["additive.W_q"], parameters["additive.W_k"], parameters["additive.v"]),
-        "concat": Concat(parameters["concat.W"], parameters["concat.v"]),
-        "location": Location(parameters["location.W"]),
-    }
 
 
 def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str, AttentionTrace]:
@@ -80,7 +48,7 @@ def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str
 def score_field(score: Score, query: Tensor, *, extent: float, n: int) -> Tensor:
     """Return the score that a key would get at every point of the plane, (n, n).
 
-    A function that does not look at keys gives the score of the first position everywhere.
+    Every point is the only key of its own row, so that a function that does not look at keys is the same everywhere.
 
     Args:
         score: any scoring function of two-dimensional vectors.
@@ -88,11 +56,10 @@ def score_field(score: Score, query: Tensor, *, extent: float, n: int) -> Tensor
         extent: the plane runs from -extent to extent in both directions.
         n: points along a side; row 0 is the top (y = extent), column 0 the left (x = -extent).
     """
-    if not getattr(score, "looks_at_keys", True):
-        return score(query[None], torch.zeros_like(query)[None])[0].expand(n, n)
     ticks = torch.linspace(-extent, extent, n, dtype=query.dtype, device=query.device)
     y, x = torch.meshgrid(ticks.flip(0), ticks, indexing="ij")
-    return score(query[None], torch.stack([x, y], -1).reshape(-1, 2))[0].reshape(n, n)
+    points = torch.stack([x, y], -1).reshape(-1, 1, 2)
+    return score(query[None], points).expand(n * n, 1, 1).reshape(n, n)
 
 
 def cosine_matrix(vectors: Tensor) -> Tensor:

@@ -35,7 +35,7 @@ VECTOR_PRESETS = (
     ),
     VectorPreset(
         "Equal lengths",
-        "All keys are equally long: dot product, cosine and nearness agree on their order, because "
+        "All keys are equally long: dot product, cosine and L2 distance agree on their order, because "
         "|q − k|² = |q|² + |k|² − 2 q · k and only the last part differs.",
         (2.0, 2.0),
         ((2.35, 0.85), (1.25, 2.15), (-0.85, 2.35), (-2.35, 0.85)),
@@ -43,7 +43,7 @@ VECTOR_PRESETS = (
     VectorPreset(
         "One long key",
         "k₁ is the query itself, k₂ is merely long. Dot products prefer the long one; cosine does not, and neither do "
-        "the two small networks, which were trained to find the nearest.",
+        "the L2 distance and the two small networks, which were trained to find the nearest.",
         (1.5, 1.5),
         ((1.5, 1.5), (3.9, 0.5), (-1.5, 1.5), (0.5, 1.0)),
     ),

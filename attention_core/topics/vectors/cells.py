@@ -8,32 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention_core.attention.scores import Additive, Concat, Cosine, General, Location, ScaledDot
-from attention_core.attention.steps import step_of
+from attention_core.attention.latex import number
+from attention_core.attention.score import Line, Pair, Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.device import to_array
-from attention_core.explain.arithmetic import number
 from attention_core.topics.vectors.problem import Mode, Problem
-from attention_core.topics.vectors.scaled import Scaled
 
 LARGEST_EXPONENT = 300.0
 """Scores above this are lowered by their row's maximum before the exponential, which changes no weight."""
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """A row of numbers in a calculation.
-
-    Attributes:
-        label: what it is, such as "row x1 of X".
-        role: decides its colour, or None.
-        values: float (n,).
-    """
-
-    label: str
-    role: Role | None
-    values: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +26,7 @@ class Arithmetic:
     Attributes:
         headline: in words, what meets what.
         columns: one heading per number of the lines.
-        lines: rows of numbers above each other; the last one is summed where `total` is given.
+        lines: rows of numbers above each other, as arrays; the last one is summed where `total` is given.
         total: the sum of the last line, or None.
         result: LaTeX that ends in the cell's number.
         value: the cell's number.
@@ -88,7 +71,10 @@ def cell_arithmetic(
     value = float(step.value(head, [row], [column]))
     if step.name in ("query", "key", "value"):
         return _projection(problem, step, head, row, column, value)
-    makers = {"scores": _score, "scaled": _scaled, "mask": _mask, "weights": _weight, "context": _context}
+    for place, stage in enumerate(trace.score.stages(trace.key.shape[-1])):
+        if stage.name == step.name:
+            return _stage(stage.compute, "S" + "'" * place, trace, head, row, column)
+    makers = {"mask": _mask, "weights": _weight, "context": _context}
     if step.name in makers:
         return makers[step.name](trace, head, row, column, value)
     if step.name in ("merged", "output", "residual"):
@@ -104,7 +90,7 @@ def _products(
     return Arithmetic(
         headline,
         heads,
-        (left, right, Line("products", None, products)),
+        (left, right, Line("products", "", products)),
         float(products.sum()),
         rf"{symbol} = {number(value)}",
         value,
@@ -127,75 +113,15 @@ def _projection(problem: Problem, step: Step, head: int, row: int, column: int, 
     )
 
 
-def _score(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
-    base = trace.score.base if isinstance(trace.score, Scaled) else trace.score
-    query, key = to_array(trace.query[head, row]), to_array(trace.key_of(head)[column])
+def _stage(compute: Score, symbol: str, trace: AttentionTrace, head: int, row: int, column: int) -> Arithmetic:
     asks, asked = trace.story.query_axis.labels[row], trace.story.key_axis.labels[column]
-    symbol = rf"S_{{{row + 1},{column + 1}}}"
-    query_line, key_line = Line(f"query {asks}", Role.QUERY, query), Line(f"key {asked}", Role.KEY, key)
-    if isinstance(base, (Additive, Concat)):
-        return _hidden_score(base, query, key, asks, asked, symbol, value)
-    if isinstance(base, General):
-        turned = query @ to_array(base.weight)
-        first = Line(f"query {asks} times W", Role.QUERY, turned)
-        return _products(f"Query {asks} times W, meets key {asked}", first, key_line, symbol, value)
-    if isinstance(base, Location):
-        place = Line(f"row {column + 1} of W", Role.SCORES, to_array(base.weight[column]))
-        headline = f"Query {asks} meets row {column + 1} of W: the key {asked} plays no part"
-        return _products(headline, query_line, place, symbol, value)
-    plain = _products(f"Query {asks} meets key {asked}", query_line, key_line, symbol, value)
-    if not isinstance(base, Cosine):
-        return plain
-    lengths = float(np.linalg.norm(query)), float(np.linalg.norm(key))
-    way = rf"\frac{{{number(plain.total or 0.0)}}}{{{number(lengths[0])} \cdot {number(lengths[1])}}}"
-    return Arithmetic(
-        plain.headline + ", divided by both lengths",
-        plain.columns,
-        plain.lines,
-        plain.total,
-        rf"{symbol} = {way} = {number(value)}",
-        value,
-    )
-
-
-def _hidden_score(
-    base: Additive | Concat, query: np.ndarray, key: np.ndarray, asks: str, asked: str, symbol: str, value: float
-) -> Arithmetic:
-    if isinstance(base, Additive):
-        query_weight, key_weight = to_array(base.query_weight), to_array(base.key_weight)
-    else:
-        whole = to_array(base.weight)
-        query_weight, key_weight = whole[:, : len(query)], whole[:, len(query) :]
-    from_query, from_key, vector = query_weight @ query, key_weight @ key, to_array(base.vector)
-    hidden = np.tanh(from_query + from_key)
-    lines = (
-        Line(f"W_q times query {asks}", Role.QUERY, from_query),
-        Line(f"W_k times key {asked}", Role.KEY, from_key),
-        Line("tanh of their sum", None, hidden),
-        Line("v", Role.SCORES, vector),
-        Line("products", None, hidden * vector),
-    )
-    columns = tuple(f"unit {place + 1}" for place in range(len(hidden)))
-    total = float((hidden * vector).sum())
-    headline = f"Query {asks} and key {asked} meet in a hidden layer"
-    return Arithmetic(headline, columns, lines, total, rf"{symbol} = {number(value)}", value)
-
-
-def _scaled(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
-    raw = float(step_of(trace, "scores").value(head, [row], [column]))
-    d_k = trace.query.shape[-1]
-    way = rf"{number(raw)}"
-    score = trace.score
-    if isinstance(score, ScaledDot):
-        way = rf"\frac{{{way}}}{{\sqrt{{{d_k}}}}}"
-    elif isinstance(score, Scaled):
-        way += "" if score.scale != "free" else rf" \cdot {number(score.factor)}"
-        below = rf"\sqrt{{{d_k}}}" if score.scale == "sqrt(d_k)" else ""
-        if score.temperature != 1:
-            below += (r" \cdot " if below else "") + number(score.temperature)
-        way = rf"\frac{{{way}}}{{{below}}}" if below else way
-    headline = f"The score of {trace.story.query_axis.labels[row]} with {trace.story.key_axis.labels[column]}, scaled"
-    return Arithmetic(headline, (), (), None, rf"S'_{{{row + 1},{column + 1}}} = {way} = {number(value)}", value)
+    numbers = compute.numbers(Pair(trace.query[head, row], trace.key_of(head)[column], (row, column), asks, asked))
+    lines = tuple(one._replace(values=to_array(one.values)) for one in numbers.lines)
+    columns = tuple(f"{numbers.unit}{place + 1}" for place in range(len(lines[0].values) if lines else 0))
+    total = float(lines[-1].values.sum()) if lines else None
+    way = "" if numbers.is_sum else f"{numbers.way} = "
+    result = rf"{symbol}_{{{row + 1},{column + 1}}} = {way}{number(numbers.value)}"
+    return Arithmetic(numbers.words, columns, lines, total, result, numbers.value)
 
 
 def _mask(trace: AttentionTrace, head: int, row: int, column: int, value: float) -> Arithmetic:
@@ -216,7 +142,7 @@ def _weight(trace: AttentionTrace, head: int, row: int, column: int, value: floa
     lowered = float(masked.max()) if np.abs(masked[np.isfinite(masked)]).max() > LARGEST_EXPONENT else 0.0
     exponentials = np.exp(masked - lowered)
     label = "exp(score)" if not lowered else "exp(score - largest)"
-    lines = (Line(f"scores of {asks}", Role.SCORES, masked), Line(label, None, exponentials))
+    lines = (Line(f"scores of {asks}", Role.SCORES, masked), Line(label, "", exponentials))
     total = float(exponentials.sum())
     way = rf"\frac{{{number(float(exponentials[column]))}}}{{{number(total)}}}"
     headline = f"The share of {trace.story.key_axis.labels[column]} in what {asks} gives away"

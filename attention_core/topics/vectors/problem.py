@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot, Score
-from attention_core.topics.vectors.scaled import SCALES, Scaled
+from attention_core.attention.score import Scaled, Score
+from attention_core.attention.scores import SCORES
 
-SCORINGS = ("dot", "general", "cosine", "additive", "concat", "location")
+SCALES = ("none", "sqrt(d_k)", "free")
 MASKS = ("none", "causal", "padding", "drawn")
 MAX_ROWS, MAX_COLUMNS = 256, 64
 """What a page still draws pair by pair; more is cut and told."""
@@ -35,15 +34,6 @@ TABLES = {
     Mode.CROSS: ("X", "Y", "W_Q", "W_K", "W_V", "W_O"),
     Mode.DIRECT: ("Q", "K", "V"),
 }
-PARAMETERS = {
-    "dot": (),
-    "cosine": (),
-    "general": ("general.W",),
-    "additive": ("additive.W_q", "additive.W_k", "additive.v"),
-    "concat": ("concat.W", "concat.v"),
-    "location": ("location.W",),
-}
-"""Tables that a scoring function reads; those that are not given take default_parameters()."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +41,7 @@ class Settings:
     """Everything about a problem that is not a table.
 
     Attributes:
-        scoring: one of SCORINGS.
+        scoring: one of SCORES.
         scale: one of SCALES.
         factor: of the free scale.
         temperature: above 0.
@@ -72,7 +62,7 @@ class Settings:
     n_heads: int = 1
 
     def __post_init__(self) -> None:
-        for name, allowed in (("scoring", SCORINGS), ("scale", SCALES), ("mask", MASKS)):
+        for name, allowed in (("scoring", SCORES), ("scale", SCALES), ("mask", MASKS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
         if not (np.isfinite(self.temperature) and self.temperature > 0):
@@ -81,6 +71,11 @@ class Settings:
             raise ValueError(f"factor must be a finite number, got {self.factor}")
         if self.n_heads < 1 or self.n_padding < 0:
             raise ValueError(f"n_heads must be at least 1 and n_padding 0, got {self.n_heads} and {self.n_padding}")
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Tables that the scoring function reads; those that are not given are plain ones."""
+        return SCORES[self.scoring].parameter_names()
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,7 @@ class Problem:
 
     Attributes:
         mode: which tables are read.
-        tables: name -> float64 (n_rows, n_columns), see TABLES and PARAMETERS.
+        tables: name -> float64 (n_rows, n_columns), see TABLES and Settings.parameter_names.
         labels: table of rows ("X", "Y", "Q" or "K") -> one text per row.
         settings: scoring function, scale, mask, heads.
         drawn: bool (n_queries, n_keys), the hand-drawn mask, True = may attend; cells beyond it are True.
@@ -158,7 +153,7 @@ class Problem:
     def fingerprint(self) -> str:
         """Return a text that changes whenever anything that is computed changes."""
         digest = hashlib.sha256(json.dumps([self.mode, asdict(self.settings)]).encode())
-        used = (*TABLES[Mode(self.mode)], *PARAMETERS[self.settings.scoring])
+        used = (*TABLES[Mode(self.mode)], *self.settings.parameter_names)
         for name in used:
             if name in self.tables:
                 digest.update(f"{name}{self.tables[name].shape}".encode() + self.tables[name].tobytes())
@@ -184,20 +179,33 @@ class Problem:
 
     def parameters(self) -> dict[str, np.ndarray]:
         """Return the scoring function's tables: those given, and plain ones of the fitting size."""
+        plain = self.plain_parameters()
+        return {name: self.tables.get(name, np.atleast_2d(one.numpy())) for name, one in plain.items()}
+
+    def plain_parameters(self, hidden: int | None = None) -> dict[str, torch.Tensor]:
+        """Return plain parameters of the scoring function: identities and ones, so that nothing is hidden in them.
+
+        Args:
+            hidden: rows of the first one, where they can be chosen.
+        """
         d_q, d_k, _ = (width // self.settings.n_heads for width in self.widths)
-        default = default_parameters(self.settings.scoring, d_q, d_k, self.n_keys)
-        return {name: self.tables.get(name, matrix) for name, matrix in default.items()}
+        kind = SCORES[self.settings.scoring]
+        plain = kind.plain_parameters(d_q, d_k, max(self.n_keys, hidden or 0), hidden)
+        return dict(zip(kind.parameter_names(), plain.values(), strict=True))
 
     def score(self) -> Score:
         """Return the scoring function with its scale and temperature."""
         settings = self.settings
-        given = {name: torch.from_numpy(np.ascontiguousarray(one)) for name, one in self.parameters().items()}
-        base = _score(settings.scoring, given)
-        if settings.temperature == 1 and settings.scale == "none":
+        tables = (torch.from_numpy(np.ascontiguousarray(one)) for one in self.parameters().values())
+        plain = self.plain_parameters().values()
+        base = SCORES[settings.scoring](
+            *(table[0] if one.ndim == 1 else table for table, one in zip(tables, plain, strict=True))
+        )
+        temperature = None if settings.temperature == 1 else settings.temperature
+        if temperature is None and settings.scale == "none":
             return base
-        if settings.temperature == 1 and settings.scale == "sqrt(d_k)" and settings.scoring == "dot":
-            return ScaledDot()
-        return Scaled(base, settings.scale, settings.factor, settings.temperature)
+        scale = {"none": 1.0, "sqrt(d_k)": None, "free": settings.factor}[settings.scale]
+        return Scaled(base, scale, temperature)
 
     def to_plain(self) -> dict[str, Any]:
         """Return it as plain values and arrays, for the session's memory."""
@@ -217,45 +225,6 @@ class Problem:
         )
 
 
-def default_parameters(scoring: str, d_q: int, d_k: int, n_keys: int) -> dict[str, np.ndarray]:
-    """Return plain parameters of a scoring function: identities and ones, so that nothing is hidden in them.
-
-    Args:
-        scoring: one of SCORINGS.
-        d_q: width of one head's queries.
-        d_k: width of one head's keys.
-        n_keys: positions that location scores know.
-    """
-    hidden = max(d_q, d_k)
-    if scoring == "general":
-        return {"general.W": np.eye(d_q, d_k)}
-    if scoring == "additive":
-        return {
-            "additive.W_q": np.eye(hidden, d_q),
-            "additive.W_k": np.eye(hidden, d_k),
-            "additive.v": np.ones((1, hidden)),
-        }
-    if scoring == "concat":
-        return {"concat.W": np.hstack([np.eye(hidden, d_q), np.eye(hidden, d_k)]), "concat.v": np.ones((1, hidden))}
-    if scoring == "location":
-        return {"location.W": np.eye(d_q)[np.arange(n_keys) % d_q]}
-    return {}
-
-
-def _score(scoring: str, given: Mapping[str, Tensor]) -> Score:
-    if scoring == "general":
-        return General(given["general.W"])
-    if scoring == "cosine":
-        return Cosine()
-    if scoring == "additive":
-        return Additive(given["additive.W_q"], given["additive.W_k"], given["additive.v"][0])
-    if scoring == "concat":
-        return Concat(given["concat.W"], given["concat.v"][0])
-    if scoring == "location":
-        return Location(given["location.W"])
-    return Dot()
-
-
 def shape_words(matrix: np.ndarray) -> str:
     """Return "3 × 2"."""
     return f"{matrix.shape[0]} × {matrix.shape[1]}"
@@ -266,7 +235,7 @@ def find_faults(problem: Problem) -> list[Fault]:
     tables = problem.tables
     names = TABLES[Mode(problem.mode)]
     faults = [Fault((name,), f"{name} is missing.") for name in names if name not in tables]
-    for name in (*names, *PARAMETERS[problem.settings.scoring]):
+    for name in (*names, *problem.settings.parameter_names):
         if name in tables:
             faults += table_faults(name, tables[name])
     if faults:
@@ -326,9 +295,10 @@ def _width_faults(problem: Problem) -> list[Fault]:
     d_q, d_k, d_v = problem.widths
     names = ("Q", "K", "V") if problem.mode == Mode.DIRECT else ("W_Q", "W_K", "W_V")
     shapes = [f"{name} is {shape_words(problem.tables[name])}" for name in names]
-    if problem.settings.scoring in ("dot", "cosine") and d_q != d_k:
+    missing = SCORES[problem.settings.scoring].common_width
+    if missing and d_q != d_k:
         message = (
-            f"{shapes[0]} and {shapes[1]}: a query of {d_q} numbers and a key of {d_k} have no dot product. "
+            f"{shapes[0]} and {shapes[1]}: a query of {d_q} numbers and a key of {d_k} have no {missing}. "
             f"Give {names[0]} and {names[1]} the same number of columns (d_k), or choose the scoring function general, "
             "additive or concat."
         )
@@ -345,25 +315,16 @@ def _width_faults(problem: Problem) -> list[Fault]:
 
 
 def _parameter_faults(problem: Problem) -> list[Fault]:
-    scoring, given = problem.settings.scoring, problem.parameters()
+    given = problem.parameters()
     d_q, d_k, _ = (width // problem.settings.n_heads for width in problem.widths)
-    plain = default_parameters(scoring, d_q, d_k, problem.n_keys)
+    plain = problem.plain_parameters(hidden=len(next(iter(given.values()), ())))
     faults = []
-    first = {"additive": "additive.W_q", "concat": "concat.W"}.get(scoring)
-    hidden = len(given[first]) if first else 0
     for name, matrix in given.items():
-        wanted = _wanted_shape(name, plain[name].shape, hidden)
-        fits = matrix.shape == wanted or (name == "location.W" and matrix.shape[1] == d_q and len(matrix) >= wanted[0])
-        if not fits:
+        rows, columns = (1, *plain[name].shape)[-2:]
+        if matrix.shape != (rows, columns):
             message = (
                 f"{name.split('.')[1]} of the scoring function is {shape_words(matrix)} and must be "
-                f"{wanted[0]} × {wanted[1]} for queries of {d_q} and keys of {d_k} numbers in each head."
+                f"{rows} × {columns} for queries of {d_q} and keys of {d_k} numbers in each head."
             )
             faults.append(Fault((name,), message))
     return faults
-
-
-def _wanted_shape(name: str, plain: tuple[int, ...], hidden: int) -> tuple[int, int]:
-    if name in ("additive.W_q", "additive.W_k", "concat.W"):
-        return hidden, plain[1]
-    return (1, hidden) if name.endswith(".v") else (plain[0], plain[1])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.arrays import read_npz as read_arrays
+from attention_core.attention.scores import parameter_names
 from attention_core.topics.vectors.problem import MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
 
 MAX_BYTES = 4_000_000
@@ -201,9 +202,7 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
     arrays = read_arrays(data, most_bytes=MAX_UNPACKED_BYTES, fault=TableError)
     tables, labels, notes = dict(present.tables), dict(present.labels), []
     known = {"X", "Y", "Q", "K", "V", "W_Q", "W_K", "W_V", "W_O"}
-    found = {
-        name for name in arrays if name in known or name.split(".")[0] in ("general", "additive", "concat", "location")
-    }
+    found = {name for name in arrays if name in known or name in parameter_names()}
     if not found:
         raise TableError(
             f"The file holds {', '.join(sorted(arrays)) or 'nothing'}; expected arrays named X, W_Q, W_K, W_V, W_O, or "

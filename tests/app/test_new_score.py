@@ -1,0 +1,45 @@
+"""A scoring function that is in the registry is on the pages, without a word there that names it."""
+
+import json
+
+import pytest
+
+from attention_core.attention.scores import SCORES
+from tests.city_block import CityBlock
+
+
+@pytest.fixture
+def pages(app, monkeypatch):
+    monkeypatch.setitem(SCORES, CityBlock.name, CityBlock)
+    return app
+
+
+def drawn(app, name):
+    """The data that Python sent to a component."""
+    protos = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(name)]
+    return json.loads(protos[0].mixed.json if protos[0].HasField("mixed") else protos[0].json)
+
+
+def test_it_is_compared_drawn_as_a_field_and_edited(pages):
+    pages.switch_page("pages/scoring.py").run()
+    assert not pages.exception
+    bars = drawn(pages, "score_bars")["functions"][-1]
+    assert (bars["name"], bars["formula"]) == ("city block", CityBlock.short)
+    assert sum(bars["weights"]) == pytest.approx(1)
+    assert drawn(pages, "score_fields")["panels"][-1]["shape"] == CityBlock.picture
+    pages.session_state["scoring_parameters"][2] = {"city block.w": [0.0, 0.0]}
+    pages.run()
+    assert not pages.exception
+    assert set(drawn(pages, "score_bars")["functions"][-1]["scores"]) == {0}
+    assert "put in" in drawn(pages, "score_fields")["panels"][-1]["shape"]
+
+
+def test_it_is_chosen_stepped_through_and_edited_in_the_workbench(pages):
+    pages.query_params["step"] = "scores"
+    pages.switch_page("pages/vectors.py").run()
+    pages.selectbox(key="vectors_scoring").set_value("city block").run()
+    assert not pages.exception
+    assert CityBlock.explanation in [one.value for one in pages.markdown]
+    pages.button(key="vectors_own_parameters").click().run()
+    assert not pages.exception
+    assert pages.session_state["vectors"]["cells"]["city block.w"] == [["1", "1"]]

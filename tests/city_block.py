@@ -1,0 +1,38 @@
+"""A scoring function of the tests' own: one class, its words, and nothing else anywhere."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.score import Line, Numbers, Score
+from attention_core.attention.scores import same_width
+
+
+@dataclass(frozen=True, eq=False)
+class CityBlock(Score):
+    """-sum of w |q - k|: known nowhere else."""
+
+    name = "city block"
+    short = "−w · |q − k|"
+    picture = "A pyramid."
+    common_width = "distance"
+    symbol = "−|q−k|₁"
+    formula = r"S_{ij} = -\sum_c w_c |q_{ic} - k_{jc}|"
+    code = "scores = -((query[:, None] - key[None]).abs() * w).sum(-1)"
+    explanation = "As one walks in a city of square blocks."
+
+    w: Tensor
+
+    def __call__(self, query, key):
+        same_width(query, key)
+        return -((query.unsqueeze(-2) - key.unsqueeze(-3)).abs() @ self.w)
+
+    @classmethod
+    def plain_parameters(cls, d_q, d_k, n_keys, hidden=None):
+        return {"w": torch.ones(d_q, dtype=torch.float64)}
+
+    def numbers(self, pair):
+        walked = -self.w * (pair.query - pair.key).abs()
+        words = f"From {pair.asks} to {pair.asked}"
+        return Numbers(words, float(walked.sum()), "", (Line("walked", "", walked),), is_sum=True)
