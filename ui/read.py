@@ -15,8 +15,7 @@ from attention_core.data.canvases import ink_picture
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.data.sketches import Stroke, number_strokes
 from attention_core.data.strokes import smooth_path
-from attention_core.models.digit_reader import END, Reading
-from attention_core.models.digit_reader_steps import CLASSES
+from attention_core.models.digit_reader import CLASSES, END, Reading
 from attention_core.topics.read import (
     NumberRemark,
     count_holes,

@@ -8,7 +8,7 @@ from attention_core.attention.types import Role
 from attention_core.charts import overlay, overlay_strip, probability_bars
 from attention_core.charts.reading import Strip, columns_chart, region_chart, strips_chart
 from attention_core.device import to_array
-from attention_core.models.digit_reader_steps import CLASSES
+from attention_core.models.digit_reader import CLASSES
 from attention_core.topics.read import column_weights, looks_of
 from ui.layout import section
 from ui.read import COLUMNS, NAME, Shown

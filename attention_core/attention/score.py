@@ -196,6 +196,10 @@ class Scaled(Score):
         """What people call it."""
         return f"{'' if self.cap is None else 'capped '}scaled {self.base.name}"
 
+    def parameters(self) -> dict[str, Tensor]:
+        """Return the base's parameters."""
+        return self.base.parameters()
+
     def factor(self, d_k: int) -> float:
         """Return the number by which raw scores are multiplied."""
         return (1 / math.sqrt(d_k) if self.scale is None else self.scale) / (self.temperature or 1)

@@ -234,7 +234,10 @@ class Concat(Score):
     picture = "The same kind of ridges, trained from another start."
     symbol = "vᵀtanh[q;k]"
     formula = r"S_{ij} = v^{\top} \tanh(W [q_i; k_j])"
-    code = "scores = torch.tanh(pairs @ W.T) @ v  # pairs = [query; key] for every pair"
+    code = (
+        "pairs = torch.stack([torch.cat((q, k)) for q in query for k in key])\n"
+        "scores = (torch.tanh(pairs @ W.T) @ v).view(len(query), len(key))"
+    )
     explanation = "Query and key are laid end to end and a small network looks at both."
 
     W: Tensor
@@ -277,7 +280,7 @@ class Location(Score):
     picture = "Flat: where the key lies plays no part."
     symbol = "Wq"
     formula = r"S_{ij} = (W q_i)_j"
-    code = "scores = query @ W.T  # no key in sight"
+    code = "scores = query @ W[:n_keys].T  # no key in sight"
     explanation = "The query alone decides which position to look at; what stands there plays no part."
 
     W: Tensor

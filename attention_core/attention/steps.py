@@ -2,14 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from attention_core.attention.attend import at_least_single
+from attention_core.attention.interventions import Intervention
 from attention_core.attention.score import Stage
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Rows, Step
+from attention_core.attention.types import ALL, Axis, Compute, Inputs, Role, Rows, Step, Text
+
+VECTORS = (
+    ("query", "Queries", "Q", Role.QUERY, "is looking for"),
+    ("key", "Keys", "K", Role.KEY, "can be found by"),
+    ("value", "Values", "V", Role.VALUE, "hands over when it is found"),
+)
+BIAS = Text(
+    "bias",
+    "Biased scores",
+    "+B",
+    r"S'' = S' + B",
+    "scores = scores + bias",
+    "A number that depends on the two positions alone is added to each score, whatever stands there.",
+    Role.SCORES,
+)
+MASK = Text(
+    "mask",
+    "Mask",
+    "mask",
+    r"S'_{ij} \leftarrow -\infty \text{ where } i \text{ may not see } j",
+    'scores = scores.masked_fill(~mask, float("-inf"))',
+    "A forbidden pair gets the score minus infinity, so that its weight will be exactly zero.",
+    Role.SCORES,
+)
+WEIGHTS = Text(
+    "weights",
+    "Weights",
+    "softmax",
+    r"A_{ij} = \frac{e^{S'_{ij}}}{\sum_{l} e^{S'_{il}}}",
+    "weights = scores.softmax(dim=-1)",
+    "Each row becomes shares that sum to 1: how one query divides its attention among all keys.",
+    Role.WEIGHTS,
+)
+WEIGHTS_WITH_SINK = Text(
+    "weights",
+    "Weights",
+    "softmax",
+    r"A_{ij} = \frac{e^{S'_{ij}}}{e^{s} + \sum_{l} e^{S'_{il}}}",
+    "weights = torch.cat([scores, sink], dim=-1).softmax(dim=-1)[..., :-1]",
+    "Each row becomes shares. A learned sink s takes one too, without a value: a query can give little.",
+    Role.WEIGHTS,
+)
+MASKED = Text(
+    "masked",
+    "Masked values",
+    "A ⊙ V",
+    r"M_{jc} = A_{j}\, v_{jc}",
+    "masked = weights[0, :, None] * value",
+    "Every value is multiplied by its weight: what the mask does not look at fades away, what it looks at stays.",
+    Role.VALUE,
+)
+CONTEXT = Text(
+    "context",
+    "Context",
+    "AV",
+    r"C = A V, \qquad c_i = \sum_j A_{ij}\, v_j",
+    "context = weights @ value",
+    "Every query receives the values of all keys, mixed in the proportions of its weights.",
+    Role.CONTEXT,
+)
+BLIND = ".nan_to_num()  # a query that sees no key gives nothing"
+WEIGHTS_ALONE = "weights = (scores - normaliser).exp()  # scores: logarithms of the weights, which alone are known"
 
 
 def steps_of(trace: AttentionTrace) -> tuple[Step, ...]:
@@ -31,41 +99,66 @@ def step_of(trace: AttentionTrace, name: str) -> Step:
     raise KeyError(f"no step {name!r}, there are {[step.name for step in steps]}")
 
 
+def projections(
+    matrices: Sequence[Tensor | Compute],
+    rows: Sequence[Axis],
+    columns: Sequence[Axis | None] = (None, None, None),
+    *,
+    formula: str = r"$letter = X W_$letter + b_$letter",
+    code: str = "$name = x @ W_$letter + b_$letter",
+    explanation: str,
+    inputs: Inputs,
+    **blanks: tuple[str, str, str],
+) -> tuple[Step, ...]:
+    """Return queries, keys and values as steps.
+
+    Args:
+        matrices: of queries, keys and values, see Text.step.
+        rows: of each.
+        columns: of each, see Text.step.
+        formula: with $letter and other blanks in it, as code and explanation have them.
+        code: with $name and $letter.
+        explanation: with $meaning, such as "is looking for".
+        inputs: see Step.
+        blanks: more of them; for queries, keys and values.
+    """
+    steps = []
+    for place, (name, title, letter, role, meaning) in enumerate(VECTORS):
+        own = {blank: said[place] for blank, said in blanks.items()}
+        text = Text(name, title, letter, formula, code, explanation, role)
+        text = text.filled(name=name, letter=letter, meaning=meaning, **own)
+        steps.append(text.step(matrices[place], rows[place], columns[place], inputs))
+    return tuple(steps)
+
+
+def affine(**linears: nn.Linear) -> dict[str, Tensor]:
+    """Return W_Q and b_Q, so that a line can say x @ W_Q + b_Q, of Q=linear, and so on for other letters."""
+    weights = {f"W_{letter}": linear.weight.T for letter, linear in linears.items()}
+    return weights | {f"b_{letter}": linear.bias for letter, linear in linears.items()}
+
+
 def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     """Return queries, keys and values as the layer compared and mixed them, for recorded traces."""
-    parts = (
-        ("query", "Queries", "Q", Role.QUERY, trace.story.query_axis, "is looking for"),
-        ("key", "Keys", "K", Role.KEY, trace.story.key_axis, "can be found by"),
-        ("value", "Values", "V", Role.VALUE, trace.story.key_axis, "hands over when it is found"),
-    )
-    return tuple(
-        _vector_step(trace, name, title, letter, role, axis, meaning)
-        for name, title, letter, role, axis, meaning in parts
-    )
+    n_sharing = trace.n_heads // trace.key.shape[0]
+    shared = f" {n_sharing} heads share these." if n_sharing > 1 else ""
+    its = f"[head // {n_sharing}]" if n_sharing > 1 else "[head]"
+    single = "" if at_least_single(trace.query) is trace.query else ".float()"
+    turned = " Positions that turn it (rotary) are already in it."
 
+    def tile(vectors: Callable[[int], Tensor], head: int, rows: Rows, cols: Rows) -> Tensor:
+        return at_least_single(vectors(head)[rows][:, cols])
 
-def _vector_step(
-    trace: AttentionTrace, name: str, title: str, letter: str, role: Role, axis: Axis, meaning: str
-) -> Step:
-    def compute(head: int, rows: Rows, cols: Rows) -> Tensor:
-        vectors = {"query": lambda: trace.query[head], "key": lambda: trace.key_of(head)}
-        return at_least_single(vectors.get(name, lambda: trace.value_of(head))()[rows][:, cols])
-
-    n_kept = (trace.key if name != "query" else trace.query).shape[0]
-    shared = f" {trace.n_heads // n_kept} heads share these." if n_kept < trace.n_heads else ""
-    turned = " Positions that turn it (rotary) are already in it." if name != "value" else ""
-    width = {"query": trace.query, "key": trace.key, "value": trace.value}[name].shape[-1]
-    return Step(
-        name,
-        title,
-        letter,
-        rf"{letter} = X W_{letter}^{{(h)}}",
-        f"{name} = x @ W_{letter}[head]",
-        f"A learned projection of what the layer was given, one row each: what it {meaning}.{turned}{shared}",
-        role,
-        axis,
-        Axis.numbered("dimensions", width),
-        compute,
+    return projections(
+        [partial(tile, vectors) for vectors in (trace.query.__getitem__, trace.key_of, trace.value_of)],
+        (trace.story.query_axis, trace.story.key_axis, trace.story.key_axis),
+        [Axis.numbered("dimensions", one.shape[-1]) for one in (trace.query, trace.key, trace.value)],
+        formula=r"$letter = X W_$letter^{(h)}",
+        code=f"$name = $recorded{single}  # recorded: x @ W_$letter",
+        explanation=("A learned projection of what the layer was given, one row each: what it $meaning.$turned$shared"),
+        inputs=lambda head: {"queries": trace.query, "keys": trace.key, "values": trace.value},
+        recorded=("queries[head]", f"keys{its}", f"values{its}"),
+        turned=(turned, turned, ""),
+        shared=("", shared, shared),
     )
 
 
@@ -74,142 +167,85 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
 
     A trace that knows nothing but its weights (see recording.from_weights) has these alone.
     """
+    story, edits, names = trace.story, trace.intervention, partial(_names, trace)
+    pairs = story.query_axis, story.key_axis
+    columns = story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1])
     if trace.key.shape[-1] == 0:
-        return (_weights_step(trace),)
+        return (replace(WEIGHTS, code=WEIGHTS_ALONE).step(trace.weights, *pairs, partial(_logarithms, trace)),)
     stages = trace.score.stages(trace.key.shape[-1])
-    steps = [_score_step(trace, stage, is_last=stage is stages[-1] and trace.bias is None) for stage in stages]
+    scored: list[tuple[Text, Compute]] = [
+        (Text(*stage[:-1], Role.SCORES), partial(_raw_scores, trace, stage)) for stage in stages
+    ]
     if trace.bias is not None:
-        steps.append(_bias_step(trace))
-    if trace.mask is not None or trace.is_causal or trace.intervention.blocked_keys:
-        steps.append(_mask_step(trace))
-    masked = (_masked_values_step(trace),) if trace.story.shows_masked else ()
-    return (*steps, _weights_step(trace), *masked, _context_step(trace))
-
-
-def _score_step(trace: AttentionTrace, stage: Stage, is_last: bool) -> Step:
-    def raw(head: int, rows: Rows, cols: Rows) -> Tensor:
-        return stage.compute.tile(at_least_single(trace.query[head, rows]), trace.key_of(head), cols)
-
-    return _pair_step(
-        trace,
-        stage.name,
-        stage.title,
-        stage.symbol,
-        stage.formula,
-        stage.code,
-        stage.explanation,
-        Role.SCORES,
-        trace.scores if is_last else raw,
-    )
-
-
-def _bias_step(trace: AttentionTrace) -> Step:
-    return _pair_step(
-        trace,
-        "bias",
-        "Biased scores",
-        "+B",
-        r"S'' = S' + B",
-        "scores = scores + bias",
-        "A number that depends on the two positions alone is added to each score, whatever stands there.",
-        Role.SCORES,
-        trace.scores,
-    )
-
-
-def _mask_step(trace: AttentionTrace) -> Step:
-    def masked(head: int, rows: Rows, cols: Rows) -> Tensor:
-        scores, allowed = trace.scores(head, rows, cols), trace.allowed(head, rows, cols)
-        return scores if allowed is None else scores.masked_fill(~allowed, float("-inf"))
-
-    return _pair_step(
-        trace,
-        "mask",
-        "Mask",
-        "mask",
-        r"S'_{ij} \leftarrow -\infty \text{ where } i \text{ may not see } j",
-        "scores = scores.masked_fill(~mask, -inf)",
-        "A forbidden pair gets the score minus infinity, so that its weight will be exactly zero.",
-        Role.SCORES,
-        masked,
-    )
-
-
-def _weights_step(trace: AttentionTrace) -> Step:
-    if trace.sinks is not None:
-        return _pair_step(
-            trace,
-            "weights",
-            "Weights",
-            "softmax",
-            r"A_{ij} = \frac{e^{S'_{ij}}}{e^{s} + \sum_{l} e^{S'_{il}}}",
-            "weights = torch.cat([scores, sink], dim=-1).softmax(dim=-1)[..., :-1]",
-            "Each row becomes shares. A learned sink s takes one too, without a value: a query can give little.",
-            Role.WEIGHTS,
-            trace.weights,
+        scored.append((BIAS, trace.scores))
+    last = scored[-1][0]
+    scored[-1] = replace(last, code=last.code + _edits(edits)), trace.scores
+    steps = [text.step(compute, *pairs, names) for text, compute in scored]
+    if trace.mask is not None or trace.is_causal or edits.blocked_keys:
+        steps.append(MASK.step(partial(_masked_scores, trace), *pairs, names))
+    weights, context = WEIGHTS if trace.sinks is None else WEIGHTS_WITH_SINK, CONTEXT
+    if trace.sinks is None and (trace.mask is not None or edits.blocked_keys):
+        weights = replace(weights, code=weights.code + BLIND)
+    steps.append(weights.step(trace.weights, *pairs, names))
+    if story.shows_masked:
+        steps.append(
+            MASKED.step(
+                lambda head, rows, cols: trace.weights(head, [0])[0, rows, None] * trace.value_of(head)[rows][:, cols],
+                story.key_axis,
+                columns,
+                names,
+            )
         )
-    return _pair_step(
-        trace,
-        "weights",
-        "Weights",
-        "softmax",
-        r"A_{ij} = \frac{e^{S'_{ij}}}{\sum_{l} e^{S'_{il}}}",
-        "weights = scores.softmax(dim=-1)",
-        "Each row becomes shares that sum to 1: how one query divides its attention among all keys.",
-        Role.WEIGHTS,
-        trace.weights,
-    )
+    if edits.ablated_heads:
+        context = replace(context, code=f"{context.code} * kept[head]  # 0 for a head that is switched off")
+    if story.withheld:
+        context = replace(context, code=f"{context.code}\ncontext[withheld] = 0")
+    mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, names)
+    return (*steps, mixed)
 
 
-def _masked_values_step(trace: AttentionTrace) -> Step:
-    def masked(head: int, rows: Rows, cols: Rows) -> Tensor:
-        return trace.weights(head, [0])[0, rows, None] * trace.value_of(head)[rows][:, cols]
-
-    return Step(
-        "masked",
-        "Masked values",
-        "A ⊙ V",
-        r"M_{jc} = A_{j}\, v_{jc}",
-        "masked = weights[0, :, None] * value",
-        "Every value is multiplied by its weight: what the mask does not look at fades away, what it looks at stays.",
-        Role.VALUE,
-        trace.story.key_axis,
-        trace.story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1]),
-        masked,
-    )
+def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols: Rows) -> Tensor:
+    return stage.compute.tile(at_least_single(trace.query[head, rows]), trace.key_of(head), cols)
 
 
-def _context_step(trace: AttentionTrace) -> Step:
-    d_v = trace.value.shape[-1]
-
-    def context(head: int, rows: Rows, cols: Rows) -> Tensor:
-        return trace.context(head)[rows][:, cols]
-
-    return Step(
-        "context",
-        "Context",
-        "AV",
-        r"C = A V, \qquad c_i = \sum_j A_{ij}\, v_j",
-        "context = weights @ value",
-        "Every query receives the values of all keys, mixed in the proportions of its weights.",
-        Role.CONTEXT,
-        trace.story.query_axis,
-        trace.story.value_axis or Axis.numbered("dimensions", d_v),
-        context,
-    )
+def _masked_scores(trace: AttentionTrace, head: int, rows: Rows, cols: Rows) -> Tensor:
+    scores, allowed = trace.scores(head, rows, cols), trace.allowed(head, rows, cols)
+    return scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
 
 
-def _pair_step(
-    trace: AttentionTrace,
-    name: str,
-    title: str,
-    symbol: str,
-    formula: str,
-    code: str,
-    explanation: str,
-    role: Role,
-    compute: Callable[[int, Rows, Rows], Tensor],
-) -> Step:
-    return Step(
-        name, title, symbol, formula, code, explanation, role, trace.story.query_axis, trace.story.key_axis, compute
-    )
+def _edits(edits: Intervention) -> str:
+    """Return the line that changes the last scores, or nothing."""
+    scaled = "scores" if edits.scale == 1 else f"(scores * {edits.scale!r})"
+    if edits.score_edits:
+        scaled += ".index_put((rows, columns), edited)"
+    return "" if scaled == "scores" else f"\nscores = {scaled}  # an edit inside the attention"
+
+
+def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
+    """Return what the code from the scores to the context names, for one head."""
+    pairs, like = (trace.n_heads, trace.n_queries, trace.n_keys), at_least_single(trace.query)[:0]
+    edited = {(query, key): score for of, query, key, score in trace.intervention.score_edits if of == head}
+    cells = torch.tensor(list(edited), dtype=torch.int64, device=like.device).view(-1, 2)
+    return trace.score.parameters() | {
+        "query": at_least_single(trace.query[head]),
+        "key": at_least_single(trace.key_of(head)),
+        "value": at_least_single(trace.value_of(head)),
+        "d_k": trace.key.shape[-1],
+        "n_keys": trace.n_keys,
+        "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
+        "rows": cells[:, 0],
+        "columns": cells[:, 1],
+        "edited": like.new_tensor(list(edited.values())),
+        "mask": trace.allowed(head),
+        "sink": None if trace.sinks is None else trace.sinks.expand(pairs[:2])[head, :, None],
+        "kept": [float(one not in trace.intervention.ablated_heads) for one in range(trace.n_heads)],
+        "withheld": list(trace.story.withheld),
+    }
+
+
+def _logarithms(trace: AttentionTrace, head: int) -> dict[str, Any]:
+    normaliser = trace.log_normaliser[head, :, None]
+    return {
+        "scores": _masked_scores(trace, head, ALL, ALL),
+        "normaliser": normaliser.masked_fill(normaliser == -math.inf, 0),
+    }

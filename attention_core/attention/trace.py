@@ -213,7 +213,7 @@ class AttentionTrace:
         Later layers are not recomputed: call the model with the intervention for that.
         """
         edited = replace(self, intervention=intervention, normaliser=None, fused_context=None)
-        return edited.retold(steps_after=())
+        return edited.retold(steps_after=(), withheld=())
 
     def retold(self, **changes: Any) -> AttentionTrace:
         """Return the same numbers with another story: changes are fields of Story, such as name or key_axis."""

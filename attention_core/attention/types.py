@@ -1,11 +1,14 @@
-"""What a trace is told with: axes, roles, steps, and the story that holds them together."""
+"""What a trace is told with: axes, roles, texts, steps, and the story that holds them together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
+from string import Template
+from typing import Any, cast
 
 from torch import Tensor
 
@@ -61,21 +64,24 @@ class Role(StrEnum):
     OUTPUT = "output"
 
 
+Compute = Callable[[int, Rows, Rows], Tensor]
+"""(head, rows, cols) -> a tile of a matrix."""
+Inputs = Callable[[int], Mapping[str, Any]]
+"""head -> tensors, modules and numbers by the names that a line of code has for them."""
+
+
 @dataclass(frozen=True, eq=False)
-class Step:
-    """One thing a person can stop at.
+class Text:
+    """What a step says.
 
     Attributes:
         name: short identifier, unique within a trace, such as "scores".
         title: a heading, such as "Scores".
         symbol: the text on the stepper's chip, such as "QKᵀ".
         formula: LaTeX.
-        code: the one to three lines of PyTorch that compute it.
+        code: the one to three lines of PyTorch that compute it; the last one assigns the step's matrix.
         explanation: one to three sentences.
         role: decides the colour.
-        row_axis: what the rows stand for.
-        col_axis: what the columns stand for.
-        compute: (head, rows, cols) -> Tensor, called when somebody looks.
     """
 
     name: str
@@ -85,53 +91,83 @@ class Step:
     code: str
     explanation: str
     role: Role
+
+    def filled(self, **blanks: object) -> Text:
+        """Return the text with every $blank in formula, code and explanation replaced."""
+
+        def fill(part: str) -> str:
+            return Template(part).substitute(blanks)
+
+        return replace(self, formula=fill(self.formula), code=fill(self.code), explanation=fill(self.explanation))
+
+    def step(
+        self,
+        matrix: Tensor | Compute,
+        row_axis: Axis,
+        col_axis: Axis | None = None,
+        inputs: Inputs | None = None,
+        /,
+        **named: Any,
+    ) -> Step:
+        """Return the text with its numbers.
+
+        Args:
+            matrix: (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head, or what computes
+                a tile of it.
+            row_axis: what the rows stand for.
+            col_axis: what the columns stand for; dimensions if None, for a matrix that is there.
+            inputs: what the code names, where that is laborious to get or differs from head to head.
+            named: what the code names, else.
+        """
+
+        def tile(head: int, rows: Rows, cols: Rows) -> Tensor:
+            return (matrix if matrix.ndim == 2 else matrix[head])[rows][:, cols]  # type: ignore[index, union-attr]
+
+        if col_axis is None:
+            col_axis = Axis.numbered("dimensions", cast(Tensor, matrix).shape[-1])
+        return Step(
+            **vars(self),
+            row_axis=row_axis,
+            col_axis=col_axis,
+            compute=tile if isinstance(matrix, Tensor) else matrix,
+            inputs=inputs or (lambda head: named),
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Step(Text):
+    """One thing a person can stop at: a text and its numbers.
+
+    Attributes:
+        row_axis: what the rows stand for.
+        col_axis: what the columns stand for.
+        compute: called when somebody looks.
+        inputs: called when somebody wants to run the code.
+    """
+
     row_axis: Axis
     col_axis: Axis
-    compute: Callable[[int, Rows, Rows], Tensor] = field(repr=False)
+    compute: Compute = field(repr=False)
+    inputs: Inputs = field(repr=False)
 
     def value(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         """Return the step's matrix, or a tile of it, (n_rows, n_cols)."""
         return self.compute(head, rows, cols)
 
+    def names(self, head: int = 0) -> dict[str, Any]:
+        """Return what the code names, for a head; what the code of earlier steps assigns comes before it."""
+        known = {"head": head, **self.inputs(head)}
+        return {name: one for name, one in known.items() if re.search(rf"\b{name}\b", self.code)}
+
+    @property
+    def assigns(self) -> str:
+        """The name to which the code assigns the step's matrix."""
+        return re.split(r" = |\[", self.code.splitlines()[-1])[0]
+
     @property
     def shape(self) -> tuple[int, int]:
         """(n_rows, n_cols) of the whole matrix, known without computing it."""
         return len(self.row_axis), len(self.col_axis)
-
-
-def matrix_step(
-    matrix: Tensor,
-    *,
-    name: str,
-    title: str,
-    symbol: str,
-    formula: str,
-    code: str,
-    explanation: str,
-    role: Role,
-    row_axis: Axis,
-    col_axis: Axis,
-) -> Step:
-    """Return a step whose matrix is already there.
-
-    Args:
-        matrix: (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head.
-        name: see Step.
-        title: see Step.
-        symbol: see Step.
-        formula: see Step.
-        code: see Step.
-        explanation: see Step.
-        role: see Step.
-        row_axis: see Step.
-        col_axis: see Step.
-    """
-
-    def compute(head: int, rows: Rows, cols: Rows) -> Tensor:
-        whole = matrix if matrix.ndim == 2 else matrix[head]
-        return whole[rows][:, cols]
-
-    return Step(name, title, symbol, formula, code, explanation, role, row_axis, col_axis, compute)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -148,6 +184,7 @@ class Story:
         shows_masked: whether the values times their weights are a step of their own, before they are summed; for
             traces of one query.
         shows_vectors: whether query, key and value are steps of their own, for traces whose steps_before are not.
+        withheld: queries to which the model did not hand their context: zeros took its place.
         name: which attention of its model this is, such as "decoder.3.cross"; empty where there is only one.
         note: what a reader has to know about where the numbers come from; empty if nothing is unusual.
     """
@@ -160,5 +197,6 @@ class Story:
     steps_after: tuple[Step, ...] = ()
     shows_masked: bool = False
     shows_vectors: bool = False
+    withheld: tuple[int, ...] = ()
     name: str = ""
     note: str = ""

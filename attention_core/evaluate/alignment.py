@@ -15,8 +15,7 @@ from attention_core.data.pieces import END, START, pieces
 from attention_core.data.words import SPACE
 from attention_core.explain.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
 from attention_core.models.transformer import Transformer
-from attention_core.models.translator import Translator
-from attention_core.models.translator_steps import Labels
+from attention_core.models.translator import Labels, Translator
 
 _CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")
 

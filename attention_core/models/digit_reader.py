@@ -13,15 +13,53 @@ from attention_core.attention.attend import attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Story, Text
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
-from attention_core.models.digit_reader_steps import digit_reader_trace
-from attention_core.models.features import FeatureMap, Layer, Looked, regions
+from attention_core.models.features import FeatureMap, Layer, Looked, picture_step, regions
 from attention_core.models.registry import register
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 END = 10
 """The class that says: nothing more to read."""
-N_CLASSES = END + 1
+CLASSES = (*(str(digit) for digit in range(10)), "end")
+
+FEATURES = Text(
+    "key",
+    "Features: keys and values",
+    "F",
+    r"F_j = \mathrm{CNN}(p)_j + r_{\mathrm{row}(j)} + c_{\mathrm{column}(j)}, \qquad k_j = v_j = F_j",
+    "key = value = cnn(picture[None, None])[0].flatten(1).T + place",
+    "Convolutions describe every region; a learned vector for its row and one for its column say where it is.",
+    Role.KEY,
+)
+QUERY = Text(
+    "query",
+    "States before each look: queries",
+    "h₍ₜ₋₁₎",
+    r"q_t = h_{t-1}",
+    "query = states[:-1]  # the start, then the state after each look but the last",
+    "The picture stays the same; the state changes with every look. It knows what has been seen, so it asks for what "
+    "comes next.",
+    Role.QUERY,
+)
+STATE = Text(
+    "state",
+    "States after each look",
+    "hₜ",
+    r"h_t = \mathrm{GRU}(c_t, h_{t-1})",
+    "state = gru_cell(context, query)  # the glimpse and the state before it",
+    "The glimpse goes into the recurrent state, which will be the next query.",
+    Role.CONTEXT,
+)
+OUTPUT = Text(
+    "output",
+    "Answers",
+    "ŷₜ",
+    r"\hat y_t = \mathrm{softmax}(\mathrm{MLP}[c_t; h_t])",
+    "probabilities = classify(torch.cat((context, state), -1)).softmax(-1)",
+    "After every look: ten digits, or the end, which stops the reading.",
+    Role.OUTPUT,
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +127,7 @@ class DigitReader(nn.Module):
         self.cell = nn.GRUCell(d, d_state)
         self.dropout = nn.Dropout(config.dropout)
         self.classify = nn.Sequential(
-            nn.Linear(d + d_state, d_state), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(d_state, N_CLASSES)
+            nn.Linear(d + d_state, d_state), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(d_state, len(CLASSES))
         )
 
     def score(self) -> Additive:
@@ -191,19 +229,56 @@ class DigitReader(nn.Module):
                 break
         said, passed = torch.cat(logits), torch.cat(states)
         classes = said.argmax(-1).tolist()
-        trace = digit_reader_trace(
-            picture=picture,
-            grid=self.grid,
-            states=passed,
-            regions=seen[0],
-            glimpses=torch.cat(glimpses),
-            logits=said,
-            score=self.score(),
-            intervention=intervention,
-        )
+        trace = self._trace(picture, seen, passed, torch.cat(glimpses), said, tuple(skipped), intervention)
         finished = classes[-1] == END
         digits = "".join(str(one) for one in classes if one != END)
         return Reading(digits, finished, said.softmax(-1), passed, trace)
+
+    def _trace(
+        self,
+        picture: Tensor,
+        seen: Tensor,
+        states: Tensor,
+        glimpses: Tensor,
+        logits: Tensor,
+        skipped: tuple[int, ...],
+        intervention: Intervention,
+    ) -> AttentionTrace:
+        """Return the trace of one picture, one query per look: the start and the state after each look but the last."""
+        looks = Axis("looks", [f"look {number + 1}" for number in range(len(logits))])
+        where, features = Axis.picture("regions", *self.grid), Axis.numbered("features", seen.shape[-1])
+        units, place = Axis.numbered("units", states.shape[-1]), (self.row + self.column).flatten(0, 1)
+        return AttentionTrace(
+            query=states[None, :-1],
+            key=seen,
+            value=seen,
+            score=self.score(),
+            intervention=intervention,
+            fused_context=glimpses[None],
+            story=Story(
+                mechanism="additive attention of a recurrent reader",
+                query_axis=looks,
+                key_axis=where,
+                value_axis=features,
+                withheld=tuple(look for look in skipped if look < len(looks)),
+                steps_before=(
+                    picture_step(
+                        picture,
+                        formula=r"p \in [0, 1]^{48 \times 192}",
+                        code="ink = picture.reshape(-1, 1)  # 48 x 192, 0 = paper, 1 = ink",
+                        explanation=(
+                            "The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where."
+                        ),
+                    ),
+                    FEATURES.step(seen[0], where, features, picture=picture, cnn=self.features, place=place),
+                    QUERY.step(states[:-1], looks, units, states=states),
+                ),
+                steps_after=(
+                    STATE.step(states[1:], looks, units, gru_cell=self.cell),
+                    OUTPUT.step(logits.softmax(-1), looks, Axis("classes", CLASSES), classify=self.classify),
+                ),
+            ),
+        )
 
     def trace(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
         """Return the attention trace of one picture, (48, 192) in [0, 1]: one query per look."""

@@ -12,11 +12,41 @@ from attention_core.attention.attend import attend
 from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
 from attention_core.attention.scores import Dot
 from attention_core.attention.trace import AttentionTrace
-from attention_core.models.feature_mask_steps import feature_mask_trace
-from attention_core.models.features import FeatureMap, Layer, Looked, regions
+from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.models.features import FeatureMap, Layer, Looked, picture_step, regions
 from attention_core.models.registry import register
 
 LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
+
+FEATURES = Text(
+    "key",
+    "Features: keys and values",
+    "F",
+    r"F = \mathrm{CNN}(p), \qquad k_j = v_j = F_j",
+    "key = value = cnn(picture[None, None])[0].flatten(1).T",
+    "Convolutions turn the picture into $n channels over $rows x $columns regions. A region's features are its key and "
+    "its value.",
+    Role.KEY,
+)
+QUERY = Text(
+    "query",
+    "Query: the weights of a 1 x 1 convolution",
+    "q",
+    r"q \in \mathbb{R}^{$n} \text{, learned, the same for every picture}",
+    "query = q.view(1, -1)  # the weights of the 1 x 1 convolution",
+    "Nobody asks a question here: the query is a constant, learned once. A 1 x 1 convolution with these weights is a "
+    "dot product with the features of every region.",
+    Role.QUERY,
+)
+OUTPUT = Text(
+    "output",
+    "Answer",
+    "ŷ",
+    r"\hat y = \mathrm{softmax}(W_2\, \mathrm{relu}(W_1 c + b_1) + b_2)",
+    "probabilities = classify(context).softmax(-1)",
+    "A small network reads the digit from the one vector that the mask let through.",
+    Role.OUTPUT,
+)
 
 
 @dataclass(frozen=True)
@@ -81,8 +111,7 @@ class FeatureMask(nn.Module):
         side = self.config.side
         if pictures.ndim != 3 or pictures.shape[1:] != (side, side):
             raise ValueError(f"pictures must be (batch, {side}, {side}), got {tuple(pictures.shape)}")
-        maps = self.features(pictures[:, None])
-        features = regions(maps)[:, None]
+        features = regions(self.features(pictures[:, None]))[:, None]
         query = self.query.expand(len(pictures), 1, 1, -1)
         if not self.config.attends:
             intervention = UNIFORM
@@ -90,14 +119,14 @@ class FeatureMask(nn.Module):
         logits, weights = self.classify(attended.context[:, 0, 0]), cast(Tensor, attended.weights)[:, 0]
         if not trace:
             return Looked(logits, weights)
-        made = feature_mask_trace(
-            picture=pictures[0],
-            maps=maps[0],
+        made = AttentionTrace(
             query=query[0],
-            features=features[0],
-            context=attended.context[0],
-            logits=logits[0],
+            key=features[0],
+            value=features[0],
+            score=Dot(),
             intervention=intervention,
+            fused_context=attended.context[0],
+            story=self._story(pictures[0], features[0, 0], logits[0]),
         )
         return Looked(logits, weights, (made,))
 
@@ -106,6 +135,39 @@ class FeatureMask(nn.Module):
         picture = torch.as_tensor(picture, dtype=torch.float32, device=self.query.device)
         with torch.inference_mode():
             return self(picture[None], intervention=intervention, trace=True).traces[0]
+
+    def _story(self, picture: Tensor, features: Tensor, logits: Tensor) -> Story:
+        """Return the story of one picture, (side, side), with its features (n_regions, n_channels) and logits (10,)."""
+        (rows, columns), n = self.grid, features.shape[-1]
+        where, channels = Axis.picture("regions", rows, columns), Axis.numbered("channels", n)
+        constant = Axis("queries", ["learned constant"])
+        digits = Axis("digits", [str(digit) for digit in range(10)])
+        seen, asks = FEATURES.filled(n=n, rows=rows, columns=columns), QUERY.filled(n=n)
+        return Story(
+            mechanism="soft mask over the features of a convolutional network",
+            query_axis=constant,
+            key_axis=where,
+            value_axis=channels,
+            shows_masked=True,
+            steps_before=(
+                picture_step(
+                    picture,
+                    formula=r"p \in [0, 1]^{60 \times 60}",
+                    code="ink = picture.reshape(-1, 1)  # 60 x 60, 0 = paper, 1 = ink",
+                    explanation=(
+                        "The canvas, shrunk to 60 x 60 pixels. The digit stays where it was drawn and as large as it "
+                        "was."
+                    ),
+                ),
+                seen.step(features, where, channels, picture=picture, cnn=self.features),
+                asks.step(self.query[None], constant, channels, q=self.query),
+            ),
+            steps_after=(
+                OUTPUT.step(
+                    logits.softmax(-1)[None], Axis("pictures", ["this picture"]), digits, classify=self.classify
+                ),
+            ),
+        )
 
     def answer(self, trace: AttentionTrace, intervention: Intervention = NO_INTERVENTION) -> Tensor:
         """Return the ten probabilities after an edit of the attention, with the features that a trace already has.

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Step, Text
 
 
 class Looked(NamedTuple):
@@ -76,3 +77,17 @@ def receptive_field(layers: tuple[Layer, ...]) -> int:
 def regions(features: Tensor) -> Tensor:
     """Return a map (batch, channels, height, width) as regions in reading order, (batch, height * width, channels)."""
     return features.flatten(2).transpose(1, 2)
+
+
+def picture_step(picture: Tensor, *, formula: str, code: str, explanation: str) -> Step:
+    """Return the step that shows how much ink a model sees where.
+
+    Args:
+        picture: (height, width) in [0, 1], 1 = ink, or (channels, height, width) whose first channel is that.
+        formula: LaTeX.
+        code: PyTorch.
+        explanation: one to three sentences.
+    """
+    ink = picture if picture.ndim == 2 else picture[0]
+    text = Text("picture", "Picture", "picture", formula, code, explanation, Role.INPUT)
+    return text.step(ink.flatten()[:, None], Axis.picture("pixels", *ink.shape), Axis("ink", ["ink"]), picture=picture)

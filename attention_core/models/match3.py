@@ -12,13 +12,44 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.simplicial import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
+from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Axis, Role, Story, Text
 from attention_core.data.match3 import FEWEST, MODULUS, MOST
-from attention_core.models.match3_steps import steps_after, steps_before
 from attention_core.models.registry import register
 
 N_WAVES = (MODULUS - 1) // 2
+
+VECTORS = Text(
+    "vectors",
+    "Numbers as circles",
+    "X",
+    r"x \mapsto \left(\cos \tfrac{2\pi f x}{31},\ \sin \tfrac{2\pi f x}{31}\right)_{f = 1, \dots, 15}",
+    "x = vectors[numbers + [31]]  # fixed, not learned; 31 is nobody",
+    "Modulo 31 the numbers lie on a circle, here on fifteen of them. Adding is turning.",
+    Role.INPUT,
+)
+PAIRS = Text(
+    "pairs",
+    "Keys of pairs",
+    "K⊙K",
+    r"k_{jl} = k_j \odot k_l",
+    "value = (value[:, None] * value[None, :]).flatten(0, 1)  # one per pair; keys likewise\n"
+    "key = (key[:, None] * key[None, :]).flatten(0, 1)",
+    "The keys of two numbers, multiplied element by element, are the key of the pair; the values likewise. One square "
+    "per dimension: first number down, second across.",
+    Role.KEY,
+)
+ANSWER = Text(
+    "answer",
+    "Answer",
+    "answer",
+    r"P = \operatorname{softmax}(W_2\, g(W_1 [x_i; c_i] + b_1) + b_2)",
+    "p = read_out(torch.cat((x[:-1], context), -1)).softmax(-1)",
+    "A small network reads each number beside what it received: is there a pair?",
+    Role.OUTPUT,
+)
+CIRCLES = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
 
 
 @dataclass(frozen=True)
@@ -124,9 +155,7 @@ class Match3Head(nn.Module):
         logits = self.read_out(torch.cat((own, context), -1))
         if not trace:
             return Prediction(logits)
-        words = [str(one) for one in numbers[0].tolist()]
-        query_axis, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
-        projections = query[0, 0], key[0, 0], value[0, 0]
+        vectors = query[0, 0], key[0, 0], value[0, 0]
         if self.config.pairs:
             key, value = pair_products(key, key), pair_products(value, value)
         made = AttentionTrace(
@@ -136,15 +165,43 @@ class Match3Head(nn.Module):
             mask=mask.flatten(1)[None],
             intervention=intervention,
             fused_context=attended.context[0],
-            story=Story(
-                mechanism="2-simplicial attention over numbers" if self.config.pairs else "attention over numbers",
-                query_axis=query_axis,
-                key_axis=pair_axis(single) if self.config.pairs else single,
-                steps_before=steps_before(everyone[0], *projections, query_axis, single, self.config.pairs),
-                steps_after=steps_after(logits[0], query_axis),
-            ),
+            story=self._story(numbers[0].tolist(), everyone[0], vectors, logits[0]),
         )
         return Prediction(logits, (made,))
+
+    def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
+        """Return the story of n numbers, from everyone's vectors, query, key and value of single ones, and logits."""
+        words = [str(one) for one in numbers]
+        asks, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
+        named = affine(Q=self.query, K=self.key, V=self.value)
+        before = (
+            VECTORS.step(
+                everyone,
+                single,
+                Axis("cosines and sines", [*CIRCLES, "nobody"]),
+                vectors=self.vectors,
+                numbers=numbers,
+            ),
+            *projections(
+                vectors,
+                (asks, single, single),
+                code="$name = $x @ W_$letter + b_$letter",
+                explanation="A learned projection of each number: what it $meaning.",
+                inputs=lambda head: named,
+                x=("x[:-1]", "x", "x"),
+            ),
+        )
+        return Story(
+            mechanism="2-simplicial attention over numbers" if self.config.pairs else "attention over numbers",
+            query_axis=asks,
+            key_axis=pair_axis(single) if self.config.pairs else single,
+            steps_before=(*before, PAIRS.step(pair_products(vectors[1], vectors[1]), pair_axis(single)))
+            if self.config.pairs
+            else before,
+            steps_after=(
+                ANSWER.step(logits.softmax(-1), asks, Axis("answers", ["no pair", "a pair"]), read_out=self.read_out),
+            ),
+        )
 
     def trace(self, numbers: Tensor | list[int], intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
         """Return the attention trace of one sequence of whole numbers from 0 to 30."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -12,10 +13,61 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.rotary import places, plane_waves, turn
+from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Story
-from attention_core.models.pixel_steps import steps_after, steps_before
+from attention_core.attention.types import Axis, Role, Story, Text
 from attention_core.models.registry import register
+
+PIXELS = Text(
+    "pixels",
+    "Pixels",
+    "pixels",
+    r"p \in [0, 1]^{784}",
+    "pixels = image.reshape(-1, 1)  # 784 numbers, 0 = paper, 1 = ink",
+    "The picture, read line by line: 784 numbers. Each becomes one token.",
+    Role.INPUT,
+)
+EMBEDDING = Text(
+    "embedding",
+    "Embeddings",
+    "X",
+    r"x_i = p_i\, e + \pi_i",
+    "x = pixels * e + position  # e and the 784 positions are learned",
+    "Value plus position: its ink times a learned vector, plus a learned vector for its place.",
+    Role.INPUT,
+)
+TURNED = (
+    " It tells where the pixel is, never how dark (W_V is zero for ink), so that the drawing reaches the answer "
+    "through the weights alone. Each is turned by its place (R, a rotation), to be read relative to whoever looks."
+)
+RELATIVE = Text(
+    "relative",
+    "Context, seen from each pixel",
+    "R⁻¹C",
+    r"c'_i = R_i^{-1} c_i",
+    "context = turn(context, -places @ waves.T)",
+    "Turned back by the query's own place: not where the ink lies, but how it lies around this pixel.",
+    Role.CONTEXT,
+)
+FEED_FORWARD = Text(
+    "ffn",
+    "Feed-forward network",
+    "FFN",
+    r"h_i = g(W_2\, g(W_1 c'_i + b_{r_i}) + b)",
+    "hidden = F.gelu(F.gelu(context @ W_1.T + bias_of_place) @ W_2.T + bias)",
+    "The same small network reads every pixel's context: one picture per feature.",
+    Role.OUTPUT,
+)
+CLASS = Text(
+    "class",
+    "Class",
+    "class",
+    r"P = \operatorname{softmax}(W_4\, g(W_3\, \overline{h} + b_3) + b_4)",
+    "parts = F.avg_pool2d(hidden.T.unflatten(1, image.shape), size).reshape(1, -1)\n"
+    "probabilities = (F.gelu(parts @ W_3.T + b_3) @ W_4.T + b_4).softmax(-1)",
+    "The features are averaged in 7 x 7 parts of the picture, and two layers read them as a digit.",
+    Role.OUTPUT,
+)
 
 
 @dataclass(frozen=True)
@@ -69,10 +121,13 @@ class PixelEmbedding(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Return tokens (batch, n, d_model) of images (batch, side, side); a coarser picture averages positions."""
-        factor = self.position.shape[0] // images.shape[-1]
-        position = F.avg_pool2d(self.position.permute(2, 0, 1), factor).flatten(1).T
+        position = self.positions(images.shape[-1])
         ink = images.flatten(1)[..., None] * self.value
         return F.pad(ink, (position.shape[-1] - ink.shape[-1], 0)) + position
+
+    def positions(self, side: int) -> Tensor:
+        """Return the positions' vectors (n, d_model) for pictures of side x side pixels."""
+        return F.avg_pool2d(self.position.permute(2, 0, 1), self.position.shape[0] // side).flatten(1).T
 
 
 class PixelAttention(nn.Module):
@@ -177,7 +232,6 @@ class PixelClassifier(nn.Module):
         logits = self.classify(self._pool(hidden, side).flatten(1))
         if not trace:
             return Prediction(logits)
-        axis = Axis.picture("pixels", side, side)
         made = AttentionTrace(
             query=query[0],
             key=key[0],
@@ -185,12 +239,8 @@ class PixelClassifier(nn.Module):
             intervention=intervention,
             normaliser=None if attended.log_normaliser is None else attended.log_normaliser[0],
             fused_context=attended.context[0],
-            story=Story(
-                mechanism="self-attention over pixels",
-                query_axis=axis,
-                key_axis=axis,
-                steps_before=steps_before(images[0], tokens[0], query[0], key[0], value[0], axis),
-                steps_after=steps_after(collected[0], hidden[0], logits[0], axis),
+            story=self._story(
+                images[0], where, tokens[0], (query[0], key[0], value[0]), (collected[0], hidden[0], logits[0])
             ),
         )
         return Prediction(logits, (made,))
@@ -201,11 +251,68 @@ class PixelClassifier(nn.Module):
         with torch.inference_mode():
             return self(image[None], intervention=intervention, trace=True).traces[0]
 
+    def _story(
+        self, image: Tensor, where: Tensor, tokens: Tensor, vectors: tuple[Tensor, ...], after: tuple[Tensor, ...]
+    ) -> Story:
+        """Return the story of one picture (side, side), whose code names the parameters as they are at present.
+
+        Before the scores come tokens (n, d_model), query, key and turned value (1, n, d_k); after the context come
+        that turned back (n, d_k), features (n, d_ff) and logits (10,).
+        """
+        side, d_k, embedding, attention = len(image), self.config.d_k, self.embedding, self.attention
+        pixels = Axis.picture("pixels", side, side)
+        turning = {"places": where, "waves": attention.value_waves, "turn": turn}
+        projected: dict[str, Any] = affine(Q=attention.query, K=attention.key, V=attention.value) | turning
+        projected["W_V"] = F.pad(projected["W_V"], (0, 0, 0, tokens.shape[-1] - d_k))
+        (first, second), third, fourth = self.features, self.classify[1], self.classify[4]
+        bias_of_place = first.bias + self._bias_of_place(side)  # type: ignore[operator]
+        read = {"W_1": first.weight, "bias_of_place": bias_of_place, "W_2": second.weight, "bias": second.bias}
+        answered = {"W_3": third.weight, "b_3": third.bias, "W_4": fourth.weight, "b_4": fourth.bias}
+        collected, hidden, logits = after
+        return Story(
+            mechanism="self-attention over pixels",
+            query_axis=pixels,
+            key_axis=pixels,
+            steps_before=(
+                PIXELS.step(image.flatten()[:, None], pixels, Axis("values", ["ink"]), image=image),
+                EMBEDDING.step(tokens, pixels, e=F.pad(embedding.value, (d_k, 0)), position=embedding.positions(side)),
+                *projections(
+                    vectors,
+                    [pixels] * 3,
+                    formula=r"$letter = ${before}X W_$letter + b_$letter$after",
+                    code="$name = x @ W_$letter + b_$letter$turn",
+                    explanation=(
+                        "A learned projection of the same embeddings: what each pixel $meaning.$turned One picture "
+                        "per dimension."
+                    ),
+                    inputs=lambda head: projected,
+                    before=("", "", r"R\,("),
+                    after=("", "", ")"),
+                    turn=("", "", "\nvalue = turn(value, places @ waves.T)"),
+                    turned=("", "", TURNED),
+                ),
+            ),
+            steps_after=(
+                RELATIVE.step(collected, pixels, **turning),
+                FEED_FORWARD.step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
+                CLASS.step(
+                    logits.softmax(-1)[None],
+                    Axis("pictures", ["this one"]),
+                    Axis("digits", [str(digit) for digit in range(10)]),
+                    image=image,
+                    size=side // self.config.cells,
+                    **answered,
+                ),
+            ),
+        )
+
+    def _bias_of_place(self, side: int) -> Tensor:
+        factor = side // self.place.shape[-1]
+        return self.place.repeat_interleave(factor, 1).repeat_interleave(factor, 2).flatten(1).T
+
     def _features(self, collected: Tensor, side: int) -> Tensor:
         """Read what each pixel collected, in the light of its place: (batch, n, d_k) -> (batch, n, d_ff)."""
-        factor = side // self.place.shape[-1]
-        place = self.place.repeat_interleave(factor, 1).repeat_interleave(factor, 2).flatten(1).T
-        hidden = F.gelu(self.features[0](collected) + place)
+        hidden = F.gelu(self.features[0](collected) + self._bias_of_place(side))
         return F.gelu(self.features[1](hidden))
 
     def _pool(self, hidden: Tensor, side: int) -> Tensor:

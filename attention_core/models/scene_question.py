@@ -14,12 +14,13 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from attention_core.attention.attend import Attended, attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.scores import Additive, ScaledDot, Score
+from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import FeatureMap, Layer, Looked, regions
 from attention_core.models.registry import register
-from attention_core.models.scene_question_steps import look_trace, word_trace
+from attention_core.models.scene_question_steps import ReasoningStep, look_trace, word_trace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 SCORINGS = ("dot", "additive")
@@ -204,7 +205,7 @@ class SceneQuestion(nn.Module):
                 losses[-1] = losses[-1] + nudge * _missed(weights[..., :-1], own[3])
         return torch.stack(losses).mean()
 
-    def _answer(self, steps: list[_ReasoningStep]) -> Tensor:
+    def _answer(self, steps: list[ReasoningStep]) -> Tensor:
         """Return logits (batch, n_answers) from what all steps were about and found."""
         said = [part for step in steps for part in (step.words.context, step.look.context)]
         return self.answer(torch.cat(said, -1)[:, 0, 0])
@@ -215,7 +216,7 @@ class SceneQuestion(nn.Module):
         asked: tuple[Tensor, Tensor],
         scoring: str,
         intervention: Intervention,
-    ) -> Iterator[_ReasoningStep]:
+    ) -> Iterator[ReasoningStep]:
         keys, values = (one[:, None] for one in encoded)
         states, mask = asked[0][:, None], asked[1][:, None, None]
         together = len(keys), 1, len(states) // len(keys), -1
@@ -226,9 +227,9 @@ class SceneQuestion(nn.Module):
             spoken = attend(asks, states, states, mask=mask, with_weights=True)
             query = make_query(torch.cat((spoken.context, found), -1)).view(together)
             look = attend(query, keys, values, score=score, intervention=intervention, with_weights=True)
-            found = look.context.view(found.shape)
+            before, found = found, look.context.view(found.shape)
             weights = look.weights.view(len(states), 1, 1, -1)  # type: ignore[union-attr]
-            yield _ReasoningStep(asks, spoken, query, Attended(found, weights=weights))
+            yield ReasoningStep(asks, spoken, before, query, Attended(found, weights=weights))
 
     @torch.inference_mode()
     def explain(
@@ -259,44 +260,30 @@ class SceneQuestion(nn.Module):
         asked = self.encode_questions(torch.tensor([list(words)], device=device))
         steps = list(self._steps(encoded, asked, scoring, intervention))
         probabilities = self._answer(steps)[0].softmax(-1)
+        named = {
+            "picture": picture,
+            "cnn": self.features,
+            "place": (self.row + self.column).flatten(0, 1),
+            **affine(K=self.key, V=self.value),
+            "empty_key": self.empty_key[None],
+            "empty_value": self.empty_value[None],
+            "answer": self.answer,
+        }
         looks = tuple(
             look_trace(
-                number=number,
-                n_looks=len(steps),
-                picture=picture,
+                steps,
+                number,
+                encoded,
                 grid=self.grid,
-                query=step.query[0],
-                key=encoded[0],
-                value=encoded[1],
-                context=step.look.context[0],
                 probabilities=probabilities,
-                scoring=scoring,
                 score=self.score(scoring),
                 intervention=intervention,
+                named={**named, "mlp": mlp},
             )
-            for number, step in enumerate(steps)
+            for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
-        read = tuple(
-            word_trace(
-                number=number,
-                n_looks=len(steps),
-                labels=labels,
-                query=step.asks[0],
-                states=asked[0],
-                context=step.words.context[0],
-            )
-            for number, step in enumerate(steps)
-        )
+        read = tuple(word_trace(steps, number, labels, asked[0]) for number in range(len(steps)))
         return Answered(probabilities, looks, read)
-
-
-class _ReasoningStep(NamedTuple):
-    """What happens in one step, each tensor with (batch, 1, ...) in front."""
-
-    asks: Tensor
-    words: Attended
-    query: Tensor
-    look: Attended
 
 
 def _mlp(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:

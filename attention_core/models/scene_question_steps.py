@@ -2,174 +2,159 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from attention_core.attention.attend import Attended
 from attention_core.attention.interventions import Intervention
-from attention_core.attention.scores import Score
+from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
+from attention_core.attention.types import Axis, Role, Story, Text
 from attention_core.data.questions import ANSWERS
-from attention_core.models.picture_step import picture_step
+from attention_core.models.features import picture_step
 
 EMPTY = "nothing"
 """Label of the empty key, after the regions'."""
 
+KEY = Text(
+    "key",
+    "Keys: what each region shows, and where",
+    "K",
+    r"k_j = W_K F_j + b_K, \quad F_j = \mathrm{CNN}(p)_j + r_{\mathrm{row}(j)} + c_{\mathrm{column}(j)}",
+    "regions = cnn(picture[None])[0].flatten(1).T + place\nkey = torch.cat((regions @ W_K + b_K, empty_key))",
+    "$n regions, each described by convolutions and its place. The last key is empty: it stands for nothing at all.",
+    Role.KEY,
+)
+VALUE = Text(
+    "value",
+    "Values: what a region hands over",
+    "V",
+    r"v_j = W_V F_j + b_V",
+    "value = torch.cat((regions @ W_V + b_V, empty_value))",
+    "What a region tells when it is looked at: which digit, which colour, which place.",
+    Role.VALUE,
+)
+QUERY = Text(
+    "query",
+    "Query: the question, as a vector",
+    "q",
+    r"q_t = \mathrm{MLP}[w_t; c_{t-1}]",
+    "query = mlp(torch.cat((words_context, found), -1))",
+    "Made of the words that this look is about$found.",
+    Role.QUERY,
+)
+FOUND = ("; nothing was found before", ", and what the look before has found")
+ANSWER = Text(
+    "output",
+    "Answer",
+    "ŷ",
+    r"\hat y = \mathrm{softmax}(\mathrm{MLP}[w_1; c_1; w_2; c_2])",
+    "probabilities = answer(torch.cat((w_1, c_1, w_2, context), -1)).softmax(-1)",
+    "A small network reads the answer from what both looks have found and from the words.",
+    Role.OUTPUT,
+)
+
+
+class ReasoningStep(NamedTuple):
+    """What happens in one step, each tensor with (batch, 1, ...) in front.
+
+    Attributes:
+        asks: what asks the words.
+        words: what they answered.
+        found: what the step before found; zeros before the first.
+        query: what asks the regions.
+        look: what they answered.
+    """
+
+    asks: Tensor
+    words: Attended
+    found: Tensor
+    query: Tensor
+    look: Attended
+
 
 def look_trace(
-    *,
+    steps: Sequence[ReasoningStep],
     number: int,
-    n_looks: int,
-    picture: Tensor,
+    encoded: tuple[Tensor, Tensor],
+    *,
     grid: tuple[int, int],
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    context: Tensor,
     probabilities: Tensor,
-    scoring: str,
     score: Score,
     intervention: Intervention,
+    named: Mapping[str, Any],
 ) -> AttentionTrace:
     """Return the trace of one look at the picture.
 
     Args:
-        number: which look, from 0.
-        n_looks: how many there are.
-        picture: (4, side, side).
+        steps: all of them.
+        number: which, from 0.
+        encoded: key and value, (1, n_regions + 1, d_k), the empty ones last.
         grid: (rows, columns) of the regions.
-        query: (1, 1, d_k).
-        key: (1, n_regions + 1, d_k), the empty key last.
-        value: (1, n_regions + 1, d_k).
-        context: (1, 1, d_k).
         probabilities: (n_answers,), after the last look.
-        scoring: "dot" or "additive".
         score: the scoring function.
         intervention: edits that were applied.
+        named: what the code names: parts of the model, and the picture (4, side, side).
     """
+    step, (key, value), last = steps[number], encoded, number == len(steps) - 1
     where = Axis("regions", [*Axis.picture("regions", *grid).labels, EMPTY])
-    dimensions, asks = Axis.numbered("dimensions", key.shape[-1]), Axis("queries", [f"look {number + 1}"])
-    last = number == n_looks - 1
+    asks = Axis("queries", [f"look {number + 1}"])
+    scoring = "dot" if isinstance(score, ScaledDot) else "additive"
+    words_1, found_1, words_2 = steps[0].words.context[0, 0], steps[0].look.context[0, 0], step.words.context[0, 0]
+    answer = ANSWER.step(
+        probabilities[None],
+        Axis("questions", ["this question"]),
+        Axis("answers", list(ANSWERS)),
+        **named,
+        w_1=words_1,
+        c_1=found_1,
+        w_2=words_2,
+    )
     return AttentionTrace(
-        query=query,
+        query=step.query[0],
         key=key,
         value=value,
         score=score,
         intervention=intervention,
-        fused_context=context,
+        fused_context=step.look.context[0],
         story=Story(
-            mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {n_looks}",
+            mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {len(steps)}",
             query_axis=asks,
             key_axis=where,
-            value_axis=dimensions,
+            value_axis=Axis.numbered("dimensions", value.shape[-1]),
             steps_before=(
-                _picture_step(picture[0]),
-                _key_step(key[0], where, dimensions),
-                _value_step(value[0], where, dimensions),
-                _query_step(query[0], number, asks, dimensions),
+                picture_step(
+                    named["picture"],
+                    formula=r"p \in [0, 1]^{4 \times 64 \times 64}",
+                    code="ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
+                    explanation=(
+                        "The canvas, shrunk to 64 x 64 pixels: how much ink lies in each, and of which colour."
+                    ),
+                ),
+                KEY.filled(n=len(where) - 1).step(key[0], where, **named),
+                VALUE.step(value[0], where, **named),
+                QUERY.filled(found=FOUND[number > 0]).step(
+                    step.query[0, 0], asks, **named, words_context=words_2, found=step.found[0, 0]
+                ),
             ),
-            steps_after=(_answer_step(probabilities),) if last else (),
+            steps_after=(answer,) if last else (),
         ),
     )
 
 
-def word_trace(
-    *, number: int, n_looks: int, labels: Sequence[str], query: Tensor, states: Tensor, context: Tensor
-) -> AttentionTrace:
-    """Return the trace of one look at the question.
-
-    Args:
-        number: which look, from 0.
-        n_looks: how many there are.
-        labels: the words.
-        query: (1, 1, d_word).
-        states: (1, n_words, d_word), keys and values.
-        context: (1, 1, d_word).
-    """
+def word_trace(steps: Sequence[ReasoningStep], number: int, labels: Sequence[str], states: Tensor) -> AttentionTrace:
+    """Return the trace of one look at the question, whose words have states (1, n_words, d_word)."""
+    step = steps[number]
     return AttentionTrace(
-        query=query,
+        query=step.asks[0],
         key=states,
         value=states,
-        fused_context=context,
+        fused_context=step.words.context[0],
         story=Story(
-            mechanism=f"attention over the words of the question, look {number + 1} of {n_looks}",
+            mechanism=f"attention over the words of the question, look {number + 1} of {len(steps)}",
             query_axis=Axis("queries", [f"look {number + 1}"]),
             key_axis=Axis("words", list(labels)),
         ),
-    )
-
-
-def _picture_step(coverage: Tensor) -> Step:
-    return picture_step(
-        coverage,
-        formula=r"p \in [0, 1]^{4 \times 64 \times 64}",
-        code="picture  # 4 x 64 x 64: how much ink, and its red, green and blue",
-        explanation="The canvas, shrunk to 64 x 64 pixels: how much ink lies in each, and of which colour.",
-    )
-
-
-def _key_step(key: Tensor, where: Axis, dimensions: Axis) -> Step:
-    return matrix_step(
-        key,
-        name="key",
-        title="Keys: what each region shows, and where",
-        symbol="K",
-        formula=r"k_j = W_K F_j + b_K, \quad F_j = \mathrm{CNN}(p)_j + r_{\mathrm{row}(j)} + c_{\mathrm{column}(j)}",
-        code="regions = cnn(picture).flatten(2).transpose(1, 2) + place\nkeys = torch.cat((key(regions), empty_key))",
-        explanation=(
-            f"{len(where) - 1} regions, each described by convolutions and its place. The last key is empty: it stands "
-            "for nothing at all."
-        ),
-        role=Role.KEY,
-        row_axis=where,
-        col_axis=dimensions,
-    )
-
-
-def _value_step(value: Tensor, where: Axis, dimensions: Axis) -> Step:
-    return matrix_step(
-        value,
-        name="value",
-        title="Values: what a region hands over",
-        symbol="V",
-        formula=r"v_j = W_V F_j + b_V",
-        code="values = torch.cat((value(regions), empty_value))",
-        explanation="What a region tells when it is looked at: which digit, which colour, which place.",
-        role=Role.VALUE,
-        row_axis=where,
-        col_axis=dimensions,
-    )
-
-
-def _query_step(query: Tensor, number: int, asks: Axis, dimensions: Axis) -> Step:
-    before = "nothing was found before" if number == 0 else "and what the look before has found"
-    return matrix_step(
-        query,
-        name="query",
-        title="Query: the question, as a vector",
-        symbol="q",
-        formula=r"q_t = \mathrm{MLP}[w_t; c_{t-1}]",
-        code="query = mlp(torch.cat((words_context, found), -1))",
-        explanation=f"Made of the words that this look is about, {before}."
-        if number
-        else ("Made of the words that this look is about; " + before + "."),
-        role=Role.QUERY,
-        row_axis=asks,
-        col_axis=dimensions,
-    )
-
-
-def _answer_step(probabilities: Tensor) -> Step:
-    return matrix_step(
-        probabilities[None],
-        name="output",
-        title="Answer",
-        symbol="ŷ",
-        formula=r"\hat y = \mathrm{softmax}(\mathrm{MLP}[w_1; c_1; w_2; c_2])",
-        code="probabilities = answer(torch.cat((w_1, c_1, w_2, c_2), -1)).softmax(-1)",
-        explanation="A small network reads the answer from what both looks have found and from the words.",
-        role=Role.OUTPUT,
-        row_axis=Axis("questions", ["this question"]),
-        col_axis=Axis("answers", list(ANSWERS)),
     )

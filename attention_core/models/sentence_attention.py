@@ -7,7 +7,7 @@ frozen and tells a second network what to look at.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -18,12 +18,69 @@ from attention_core.attention.attend import Attended, attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction
+from attention_core.attention.types import Axis, Role, Step, Story, Text
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
 from attention_core.models.registry import register
-from attention_core.models.sentence_steps import Parts, sentence_trace
 
 ANSWERS = ("negative", "positive")
 POOLINGS = ("attention", "mean")
+MECHANISMS = {
+    "attention": "additive attention with one learned query",
+    "mean": "plain average of the encoder's states",
+    "two-phase": "frozen attention over a second network's words",
+}
+
+EMBEDDING = Text(
+    "embedding",
+    "Words as vectors",
+    "X",
+    r"x_j = \sum_{p \,\in\, \text{pieces of word } j} E[p] \; + \; E[\text{pair}_{j-1,\,j}]",
+    "embedded = table(pieces).sum(-2)",
+    "Every word is looked up in a table of learned vectors. A rare word is the sum of its pieces; a common pair such "
+    "as “not bad” adds a vector of its own to its second word.",
+    Role.INPUT,
+)
+STATES = Text(
+    "key",
+    "Encoder states: keys and values",
+    "H",
+    r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad "
+    r"\overrightarrow{h}_j = \mathrm{GRU}(x_j, \overrightarrow{h}_{j-1})",
+    "$assigned = encoder(embedded)[0]",
+    "A recurrent network reads forwards and backwards; its two states at a word, end to end, are that word's $part. "
+    "They know the neighbours: “bad” after “not” is another state than “bad” alone.",
+    Role.KEY,
+)
+KEYS = replace(STATES, title="Encoder states: keys").filled(assigned="key", part="key")
+KEYS_AND_VALUES = STATES.filled(assigned="key = value", part="key and value")
+VALUES = Text(
+    "value",
+    "The second network's words: values",
+    "V",
+    r"v_j = \tanh(W x_j + b)",
+    "value = torch.tanh(read(embedded))",
+    "A second network reads one word's vector at a time, blind to the rest of the sentence.",
+    Role.VALUE,
+)
+QUERY = Text(
+    "query",
+    "The learned query",
+    "q",
+    r"q \in \mathbb{R}^{$width} \quad \text{learned, the same for every sentence}",
+    "query = q.view(1, -1)  # a parameter, like any weight matrix",
+    "Nobody in the sentence asks. The query is a constant that was learned together with everything else; it amounts "
+    "to the question “what here tells praise from blame?”.",
+    Role.QUERY,
+)
+ANSWER = Text(
+    "answer",
+    "Answer",
+    "softmax Wc",
+    r"p = \mathrm{softmax}(W c + b)",
+    "probabilities = answer(context).softmax(-1)",
+    "The mixed vector, and nothing else of the sentence, decides between negative and positive.",
+    Role.OUTPUT,
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +120,20 @@ class Encoding(NamedTuple):
     embedded: Tensor
     states: Tensor
     mask: Tensor
+
+
+class SecondReading(NamedTuple):
+    """What a second network makes of sentences.
+
+    Attributes:
+        values: (batch, n_words, d_v).
+        read: the layer that made them of the words' vectors.
+        answer: the layer that reads the context.
+    """
+
+    values: Tensor
+    read: nn.Linear
+    answer: nn.Linear
 
 
 class WordVectors(nn.Module):
@@ -191,16 +262,58 @@ class SentenceClassifier(nn.Module):
         logits = self.answer(self.state_dropout(attended.context[:, 0, 0]))
         if labels is None:
             return Prediction(logits)
-        parts = Parts(
-            embedded=encoding.embedded[0],
-            query=self.queries(1)[0, 0],
-            keys=encoding.states[0],
-            values=encoding.states[0],
-            context=attended.context[0],
-            logits=logits[0],
+        return Prediction(logits, (self.told(pieces, encoding, attended, logits, labels, intervention),))
+
+    def told(
+        self,
+        pieces: Tensor,
+        encoding: Encoding,
+        attended: Attended,
+        logits: Tensor,
+        labels: Sequence[str],
+        intervention: Intervention,
+        second: SecondReading | None = None,
+    ) -> AttentionTrace:
+        """Return the trace of the first sentence of a batch, padding cut off.
+
+        Args:
+            pieces: as given to forward.
+            encoding: of the sentences.
+            attended: what the query got.
+            logits: (batch, 2).
+            labels: one text per word.
+            intervention: edits that were applied.
+            second: what reads the answer in place of this network, and from what.
+        """
+        n, attends = len(labels), self.config.pooling == "attention"
+        if int(encoding.mask[0].sum()) != n:
+            raise ValueError(f"labels must name each word: {int(encoding.mask[0].sum())} words, got {n} labels")
+        words, asker = Axis("words", labels), Axis("query", ["the learned query" if attends else "nobody"])
+        embedded, states, query = encoding.embedded[0, :n], encoding.states[0, :n], self.queries(1)[0, 0]
+        before: list[Step] = [
+            EMBEDDING.step(embedded, words, table=self.vectors.table, pieces=pieces[0, :n]),
+            (KEYS if second else KEYS_AND_VALUES).step(states, words, encoder=self.encoder),
+        ]
+        if second:
+            before.append(VALUES.step(second.values[0, :n], words, read=second.read))
+        if attends:
+            before.append(QUERY.filled(width=query.shape[-1]).step(query, asker, q=self.query))
+        answer = second.answer if second else self.answer
+        return AttentionTrace(
+            query=query[None],
+            key=states[None],
+            value=second.values[:1, :n] if second else states[None],
+            score=self.score(),
+            intervention=intervention,
+            fused_context=attended.context[0],
+            story=Story(
+                mechanism=MECHANISMS["two-phase" if second else self.config.pooling],
+                query_axis=asker,
+                key_axis=words,
+                steps_before=tuple(before),
+                steps_after=(ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=answer),),
+            ),
         )
-        trace = sentence_trace(self.config.pooling, self.score(), parts, labels, encoding.mask[0], intervention)
-        return Prediction(logits, (trace,))
 
     def training_logits(self, pieces: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of the answer and those of a helper, both (batch, 2).
@@ -270,16 +383,8 @@ class TwoPhaseClassifier(nn.Module):
         logits = self.answer(self.state_dropout(attended.context[:, 0, 0]))
         if labels is None:
             return Prediction(logits)
-        parts = Parts(
-            embedded=encoding.embedded[0],
-            query=self.guide.queries(1)[0, 0],
-            keys=encoding.states[0],
-            values=values[0],
-            context=attended.context[0],
-            logits=logits[0],
-        )
-        trace = sentence_trace("two-phase", self.guide.score(), parts, labels, encoding.mask[0], intervention)
-        return Prediction(logits, (trace,))
+        second = SecondReading(values, self.read, self.answer)
+        return Prediction(logits, (self.guide.told(pieces, encoding, attended, logits, labels, intervention, second),))
 
     trace = SentenceClassifier.trace
 

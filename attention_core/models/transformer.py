@@ -10,15 +10,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.positions import sinusoidal
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
+from attention_core.models.multi_head import Attention, Looked, layer_trace
 from attention_core.models.registry import register
-from attention_core.models.transformer_steps import layer_trace
-from attention_core.models.translator_steps import Labels
+from attention_core.models.translator import Labels
 
 MOST_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
@@ -43,49 +42,6 @@ class TransformerConfig:
     dropout: float = 0.1
 
 
-class Looked(NamedTuple):
-    """What one attention layer did with a batch; enough to make its trace.
-
-    Attributes:
-        inputs: (batch, n_queries, d_model), what the queries are made of.
-        query: (batch, n_heads, n_queries, d_k).
-        key: (batch, n_heads, n_keys, d_k).
-        value: (batch, n_heads, n_keys, d_k).
-        mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None.
-        attended: the context.
-        output: (batch, n_queries, d_model), heads merged and projected.
-    """
-
-    inputs: Tensor
-    query: Tensor
-    key: Tensor
-    value: Tensor
-    mask: Tensor | None
-    attended: Attended
-    output: Tensor
-
-
-class Attention(nn.Module):
-    """Multi-head attention. Source: Vaswani et al. 2017, section 3.2.2."""
-
-    def __init__(self, d_model: int, n_heads: int) -> None:
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model, bias=False)
-        self.value = nn.Linear(d_model, d_model)
-        self.merge = nn.Linear(d_model, d_model)
-
-    def forward(
-        self, inputs: Tensor, others: Tensor, mask: Tensor | None, intervention: Intervention = NO_INTERVENTION
-    ) -> Looked:
-        """Let inputs (batch, n_queries, d_model) attend to others (batch, n_keys, d_model)."""
-        query = split_heads(self.query(inputs), self.n_heads)
-        key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
-        attended = attend(query, key, value, mask=mask, intervention=intervention)
-        return Looked(inputs, query, key, value, mask, attended, self.merge(merge_heads(attended.context)))
-
-
 class EncoderLayer(nn.Module):
     """Self-attention, then a feed-forward network; each on normalised inputs, added to what came in."""
 
@@ -101,8 +57,7 @@ class EncoderLayer(nn.Module):
         self, x: Tensor, mask: Tensor | None, intervention: Intervention = NO_INTERVENTION
     ) -> tuple[Tensor, Looked]:
         """Return the layer's output (batch, n, d_model) and what its attention did."""
-        normed = self.attention_norm(x)
-        looked = self.attention(normed, normed, mask, intervention)
+        looked = self.attention(x, self.attention_norm, None, mask, intervention)
         x = x + self.dropout(looked.output)
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked
 
@@ -125,10 +80,9 @@ class DecoderLayer(EncoderLayer):
         cross: Intervention = NO_INTERVENTION,
     ) -> tuple[Tensor, Looked, Looked]:
         """Return the layer's output, what its self-attention did and what its cross-attention did."""
-        normed = self.attention_norm(x)
-        looked = self.attention(normed, normed, causal, own)
+        looked = self.attention(x, self.attention_norm, None, causal, own)
         x = x + self.dropout(looked.output)
-        crossed = self.cross(self.cross_norm(x), memory, mask, cross)
+        crossed = self.cross(x, self.cross_norm, memory, mask, cross)
         x = x + self.dropout(crossed.output)
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked, crossed
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -15,13 +15,79 @@ from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.score import Score
 from attention_core.attention.scores import SCORES, Dot, ScaledDot
 from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.data.pieces import PAD, VOCABULARY_SIZE
+from attention_core.attention.types import Axis, Role, Step, Story, Text
+from attention_core.data.pieces import END, PAD, VOCABULARY_SIZE, pieces
+from attention_core.data.words import bare
 from attention_core.models.registry import register
-from attention_core.models.translator_steps import Labels, translator_trace
 
-SCORINGS = ("none", "mean", "dot", "general", "additive", "location")
+MECHANISMS = {
+    "none": "one fixed vector, no attention",
+    "mean": "plain average of the encoder's states",
+    "dot": "dot attention over source words",
+    "general": "general attention over source words",
+    "additive": "additive attention over source words",
+    "location": "location attention over source positions",
+}
+SCORINGS = tuple(MECHANISMS)
 MOST_POSITIONS = 100
 """Source positions that the location score knows."""
+N_LIKELY = 10
+"""Candidates shown of each output distribution."""
+
+EMBEDDING = Text(
+    "embedding",
+    "Source words as vectors",
+    "X",
+    r"x_j = E[\text{piece}_j]",
+    "embedded = embedding(source)",
+    "Every piece of the source sentence is looked up in a table of learned vectors.",
+    Role.INPUT,
+)
+STATES = Text(
+    "key",
+    "Encoder states: keys and values",
+    "H",
+    r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad "
+    r"\overrightarrow{h}_j = \mathrm{GRU}(x_j, \overrightarrow{h}_{j-1})",
+    "key = value = encoder(embedded)[0]",
+    "The encoder reads forwards and backwards; its two states at a word, end to end, are that word's key and value. "
+    "They know what stands before and after it.",
+    Role.KEY,
+)
+LAST_STATE = replace(
+    STATES,
+    formula=r"c = [\overrightarrow{h}_n ; \overleftarrow{h}_1]",
+    code="key = value = encoder(embedded)[1].view(1, -1)",
+    explanation="The encoder reads the sentence forwards and backwards and hands over only where the two readings "
+    "ended: one vector for the whole sentence, however long it is.",
+)
+QUERY = Text(
+    "query",
+    "Decoder states: queries",
+    "S",
+    r"s_t = \mathrm{GRU}(y_{t-1}, s_{t-1})",
+    "query = decoder(embedding(words_so_far), start)[0]",
+    "The decoder's state after the words so far asks: what do I need for the next word?",
+    Role.QUERY,
+)
+READ_OUT = Text(
+    "read_out",
+    "State and context together",
+    "tanh W[s;c]",
+    r"r_t = \tanh(W\,[s_t ; c_t])",
+    "features = torch.tanh(read_out(torch.cat((query, context), -1)))",
+    "What has been said (the state) and what was found in the source (the context) become one vector.",
+    Role.OUTPUT,
+)
+OUTPUT = Text(
+    "output",
+    "Output distribution",
+    "softmax rEᵀ",
+    r"p(y_t) = \mathrm{softmax}(E\, r_t + b)",
+    "probabilities = (features @ embedding.weight.T + bias).softmax(-1)[:, likely]  # of all pieces, those shown",
+    "The vector is compared with those of all 8,000 pieces; shown are the pieces that score highest.",
+    Role.OUTPUT,
+)
 
 
 def _shrunk(plain: Tensor) -> Tensor:
@@ -60,6 +126,20 @@ class TranslatorConfig:
     d_state: int = 384
     d_additive: int = 192
     dropout: float = 0.15
+
+
+class Labels(NamedTuple):
+    """What the positions of a sentence pair are called.
+
+    Attributes:
+        source: one text per source piece, the end included.
+        target: one text per predicted target piece.
+        fed: one text per piece that the decoder is fed; None = the start, then the target without its last.
+    """
+
+    source: Sequence[str]
+    target: Sequence[str]
+    fed: Sequence[str] | None = None
 
 
 class Encoding(NamedTuple):
@@ -153,8 +233,7 @@ class Translator(nn.Module):
             features (batch, n_target, d_embedding), to be compared with the vectors of all pieces;
             states (batch, n_target, d_state), the queries; and what was attended.
         """
-        start = self.start(encoding.last).tanh()
-        states, _ = self.decoder(self.dropout(self.embedding(target)), start[None])
+        states, _ = self.decoder(self.dropout(self.embedding(target)), self.first_state(encoding)[None])
         keys, mask = self.keys(encoding)
         attended = attend(
             states[:, None],
@@ -166,6 +245,10 @@ class Translator(nn.Module):
         )
         features = self.read_out(torch.cat((states, attended.context[:, 0]), -1)).tanh()
         return self.dropout(features), states, attended
+
+    def first_state(self, encoding: Encoding) -> Tensor:
+        """Return the decoder's state before the first word, (batch, d_state)."""
+        return self.start(encoding.last).tanh()
 
     def keys(self, encoding: Encoding) -> tuple[Tensor, Tensor | None]:
         """Return what the decoder may look at, (batch, n_keys, d_state), and its mask: all states, or one vector."""
@@ -208,20 +291,59 @@ class Translator(nn.Module):
         if labels is None:
             return Prediction(logits)
         keys, key_mask = self.keys(encoding)
-        trace = translator_trace(
-            scoring=self.config.scoring,
+        trace = AttentionTrace(
+            query=states[:1],
+            key=keys[:1],
+            value=keys[:1],
             score=self.score(),
-            embedded=encoding.embedded[0],
-            states=states[0],
-            keys=keys[0],
             mask=None if key_mask is None else key_mask[0][None],
-            context=attended.context[0],
-            features=features[0],
-            logits=logits[0],
-            labels=labels,
             intervention=intervention,
+            fused_context=attended.context[0],
+            story=self._story(source, target, labels, encoding, states[0], features[0], logits[0]),
         )
         return Prediction(logits, (trace,))
+
+    def _story(
+        self,
+        source: Tensor,
+        target: Tensor,
+        labels: Labels,
+        encoding: Encoding,
+        states: Tensor,
+        features: Tensor,
+        logits: Tensor,
+    ) -> Story:
+        """Return the story of the first pair of a batch; states, features and logits are those of its decoder."""
+        fixed = self.config.scoring == "none"
+        words, asks = Axis("source words", labels.source), Axis("target words", labels.target)
+        asked = Axis("last state", ["whole sentence"]) if fixed else words
+        fed, start = target[0], self.first_state(encoding)[:1]
+        return Story(
+            mechanism=MECHANISMS[self.config.scoring],
+            query_axis=asks,
+            key_axis=asked,
+            steps_before=(
+                EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
+                (LAST_STATE if fixed else STATES).step(self.keys(encoding)[0][0], asked, encoder=self.encoder),
+                QUERY.step(states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=fed, start=start),
+            ),
+            steps_after=(READ_OUT.step(features, asks, read_out=self.read_out), self._output_step(logits, asks)),
+        )
+
+    def _output_step(self, logits: Tensor, asks: Axis) -> Step:
+        probabilities = logits.softmax(-1)
+        likely = probabilities.amax(0).topk(min(N_LIKELY, logits.shape[-1])).indices
+        candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
+        vocabulary = pieces()
+        words = ["end" if one == END else bare(vocabulary.text(one)) for one in candidates.tolist()]
+        return OUTPUT.step(
+            probabilities[:, candidates],
+            asks,
+            Axis("pieces", words),
+            embedding=self.embedding,
+            bias=self.output_bias,
+            likely=candidates,
+        )
 
     def trace(
         self, source: Tensor, target: Tensor, labels: Labels, intervention: Intervention = NO_INTERVENTION

@@ -12,7 +12,7 @@ from attention_core.data.pieces import END, PAD, START, pieces
 from attention_core.data.sentence_presets import LEARNED
 from attention_core.data.tatoeba import Pair, read_pairs, split_pairs, words_of
 from attention_core.models.beam_search import CanTranslate
-from attention_core.models.translator_steps import Labels
+from attention_core.models.translator import Labels
 from attention_core.train.loop import RECIPES, Moment, Recipe
 
 BATCH_SIZE = 128

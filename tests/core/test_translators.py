@@ -12,8 +12,7 @@ from attention_core.attention.steps import step_of
 from attention_core.data.pieces import END, START, pieces
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build
 from attention_core.models.beam_search import beam_search, greedy
-from attention_core.models.translator import SCORINGS
-from attention_core.models.translator_steps import Labels
+from attention_core.models.translator import SCORINGS, Labels
 from attention_core.topics.translate.translation import (
     explain,
     explain_layers,

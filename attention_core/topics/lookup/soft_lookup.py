@@ -11,14 +11,23 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.attention.score import Scaled, Score
 from attention_core.attention.scores import L2, ScaledDot
+from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
+from attention_core.attention.types import Axis, Step, Story
 from attention_core.topics.lookup.ngrams import embed
 
+TEXTS = (
+    r"{} = \frac{{n}}{{\lVert n \rVert}}, \qquad n_b = \sum_{{g:\, h(g) = b}} \sigma(g) \sqrt{{\text{{count}}_g}}",
+    "embed({})  # runs of 2 and 3 letters, hashed into 512 numbers",
+    "Runs of two and three letters are counted, a hash decides which of 512 numbers each adds to, and the vector is "
+    "cut to length 1. Spelled alike means close together; meaning plays no part.",
+)
+"""Formula, code and words for texts that become vectors."""
 MAX_LABEL = 44
 """Characters of a record shown at an axis."""
 
@@ -106,7 +115,8 @@ def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temp
         score = ScaledDot(scale=1 / temperature)
         vectors = Axis.numbered("hashed numbers", key.shape[1])
     value, value_axis = _values(records)
-    trace = AttentionTrace(
+    axes = query_axis, key_axis, vectors, value_axis
+    return AttentionTrace(
         query=query[None],
         key=key[None],
         value=value[None],
@@ -115,9 +125,43 @@ def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temp
             mechanism="soft look-up by nearness" if records.numeric_keys else "soft look-up",
             query_axis=query_axis,
             key_axis=key_axis,
+            steps_before=_steps_before(records, queries, (query, key, value), axes),
         ),
     )
-    return trace.retold(steps_before=_steps_before(trace, vectors, value_axis, records.numeric_keys))
+
+
+def _steps_before(
+    records: Records, queries: Sequence[str] | Sequence[float], matrices: tuple[Tensor, ...], axes: tuple[Axis, ...]
+) -> tuple[Step, ...]:
+    query_axis, key_axis, vectors, value_axis = axes
+    as_typed = "torch.tensor({}, dtype=torch.float64)[:, None]"
+    letter, made, words = TEXTS
+    if records.numeric_keys:
+        letter, made, words = r"{} \in \mathbb{{R}}", as_typed, "A number is compared as it is."
+    value = "F.one_hot(torch.tensor(columns)).double()  # columns: which text each record holds"
+    handed = "Texts cannot be averaged, so each different one gets a column of its own: 1 in the records that hold it."
+    if records.numeric_values:
+        value, handed = as_typed.format("values"), "What each record hands over: its number."
+    named = {
+        "queries": list(queries),
+        "keys": list(records.keys),
+        "values": list(records.values),
+        "columns": matrices[2].argmax(1).tolist(),
+        "embed": embed,
+    }
+    shape = rf"V \in \mathbb{{R}}^{{{len(records.keys)} \times {len(value_axis)}}}"
+    return projections(
+        matrices,
+        (query_axis, key_axis, key_axis),
+        (vectors, vectors, value_axis),
+        formula="$set",
+        code="$name = $made",
+        explanation="$words",
+        inputs=lambda head: named,
+        set=(letter.format("q"), letter.format("k"), shape),
+        made=(made.format("queries"), made.format("keys"), value),
+        words=(words, words, handed),
+    )
 
 
 def value_labels(records: Records) -> list[str]:
@@ -130,61 +174,8 @@ def _values(records: Records) -> tuple[Tensor, Axis]:
     if records.numeric_values:
         return torch.tensor(list(records.values), dtype=torch.float64)[:, None], Axis("value", labels)
     column = {text: place for place, text in enumerate(labels)}
-    indicator = torch.zeros(len(records.values), len(labels), dtype=torch.float64)
-    for row, text in enumerate(records.values):
-        indicator[row, column[str(text)]] = 1
+    indicator = F.one_hot(torch.tensor([column[str(text)] for text in records.values])).double()
     return indicator, Axis(f"different {records.value_name}", [short(label) for label in labels])
-
-
-def _steps_before(trace: AttentionTrace, vectors: Axis, value_axis: Axis, numbers: bool) -> tuple[Step, ...]:
-    how = (
-        (r" \in \mathbb{R}", "query = torch.tensor(queries)[:, None]", "A number is compared as it is.")
-        if numbers
-        else (
-            r" = \frac{n}{\lVert n \rVert}, \qquad n_b = \sum_{g:\, h(g) = b} \sigma(g) \sqrt{\text{count}_g}",
-            "query = embed(queries)  # runs of 2 and 3 letters, hashed into 512 numbers",
-            "Runs of two and three letters are counted, a hash decides which of 512 numbers each adds to, and the "
-            "vector is cut to length 1. Spelled alike means close together; meaning plays no part.",
-        )
-    )
-    rows = (
-        ("query", "Queries", "Q", Role.QUERY, trace.query, trace.story.query_axis, vectors),
-        ("key", "Keys", "K", Role.KEY, trace.key, trace.story.key_axis, vectors),
-    )
-    steps = [
-        matrix_step(
-            matrix,
-            name=name,
-            title=title,
-            symbol=letter,
-            formula=letter.lower() + how[0],
-            code=how[1].replace("query", name).replace("queries", f"{name}s" if name == "key" else "queries"),
-            explanation=how[2],
-            role=role,
-            row_axis=axis,
-            col_axis=columns,
-        )
-        for name, title, letter, role, matrix, axis, columns in rows
-    ]
-    plain_values = trace.value.shape[-1] == 1 and len(value_axis) == 1 and value_axis.name == "value"
-    explanation = (
-        "What each record hands over: its number."
-        if plain_values
-        else "Texts cannot be averaged, so each different one gets a column of its own: 1 in the records that hold it."
-    )
-    value = matrix_step(
-        trace.value,
-        name="value",
-        title="Values",
-        symbol="V",
-        formula=r"V \in \mathbb{R}^{" + rf"{trace.n_keys} \times {trace.value.shape[-1]}" + "}",
-        code="value = torch.tensor(values)[:, None]" if plain_values else "value = one_hot(values)",
-        explanation=explanation,
-        role=Role.VALUE,
-        row_axis=trace.story.key_axis,
-        col_axis=value_axis,
-    )
-    return (*steps, value)
 
 
 def short(entry: str | float) -> str:

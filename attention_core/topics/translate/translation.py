@@ -15,8 +15,7 @@ from attention_core.data.pieces import END, START, UNKNOWN, Cut, pieces
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words, join_words
 from attention_core.models.beam_search import CanTranslate, beam_search
 from attention_core.models.transformer import Transformer
-from attention_core.models.translator import Translator
-from attention_core.models.translator_steps import Labels
+from attention_core.models.translator import Labels, Translator
 
 END_LABEL = "end"
 MOST_CHARACTERS = 1000

@@ -3,24 +3,73 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import merge_heads, split_heads
+from attention_core.attention.attend import split_heads
+from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Step, Story, matrix_step
+from attention_core.attention.types import Axis, Role, Step, Story, Text
 from attention_core.topics.vectors.problem import Mode, Problem, ProblemError, find_faults
 
-MEANING = {
-    "query": "what each row is looking for",
-    "key": "what each row can be found by",
-    "value": "what each row hands over when it is found",
-}
-ROLES = {"query": Role.QUERY, "key": Role.KEY, "value": Role.VALUE}
-TITLES = {"query": "Queries", "key": "Keys", "value": "Values"}
-LETTERS = {"query": "Q", "key": "K", "value": "V"}
+X = Text(
+    "inputs",
+    "Inputs",
+    "X",
+    r"X \in \mathbb{R}^{$rows \times $columns}",
+    "X = torch.tensor(rows, dtype=torch.float64)",
+    "The inputs, one row each. Every row will ask, be asked and hand something over.",
+    Role.INPUT,
+)
+ASKING = replace(X, explanation="The rows that ask.")
+ASKED = Text(
+    "memory",
+    "The other inputs",
+    "Y",
+    r"Y \in \mathbb{R}^{$rows \times $columns}",
+    "Y = torch.tensor(rows, dtype=torch.float64)",
+    "The rows that are asked: they give the keys and the values.",
+    Role.INPUT,
+)
+MERGED = Text(
+    "merged",
+    "Heads side by side",
+    "heads",
+    r"C = [\,C_1, \dots, C_h\,]",
+    "context = torch.cat(contexts, dim=-1)  # of all heads",
+    "The contexts of all $n heads are laid end to end, one row per query.",
+    Role.CONTEXT,
+)
+OUTPUT = Text(
+    "output",
+    "Output projection",
+    "W_O",
+    r"O = C\, W_O",
+    "output = context @ W_O",
+    "A last projection leads from the values back to the columns of X$mixes.",
+    Role.OUTPUT,
+)
+RESIDUAL = Text(
+    "residual",
+    "Residual",
+    "+X",
+    r"Z = X + O",
+    "Z = X + output",
+    "What was found is added to the row that asked. Z has the shape of X: the next layer can start here.",
+    Role.OUTPUT,
+)
+RESIDUAL_OF_QUERIES = Text(
+    "residual",
+    "Residual",
+    "+Q",
+    r"Z = Q + C",
+    "output = $query + context",
+    "What was found is added to what asked. Without projections Q is the input itself.",
+    Role.OUTPUT,
+)
 
 
 def trace_of(problem: Problem) -> AttentionTrace:
@@ -49,7 +98,6 @@ def trace_of(problem: Problem) -> AttentionTrace:
         Axis("queries", problem.row_labels(problem.query_table)),
         Axis("keys", problem.row_labels(problem.key_table)),
     )
-    parts = {"query": query, "key": key, "value": value}
     plain = AttentionTrace(
         query=query,
         key=key,
@@ -61,7 +109,7 @@ def trace_of(problem: Problem) -> AttentionTrace:
             query_axis=queries,
             key_axis=keys,
             value_axis=_numbered(value.shape[-1]),
-            steps_before=_steps_before(problem, tables, parts, queries, keys),
+            steps_before=_steps_before(problem, tables, [query, key, value], queries, keys),
         ),
     )
     context = torch.stack([plain.context(head) for head in range(n_heads)])
@@ -81,119 +129,49 @@ def _numbered(n: int) -> Axis:
 
 
 def _steps_before(
-    problem: Problem, tables: dict[str, Tensor], parts: dict[str, Tensor], queries: Axis, keys: Axis
+    problem: Problem, tables: dict[str, Tensor], vectors: list[Tensor], queries: Axis, keys: Axis
 ) -> tuple[Step, ...]:
-    inputs = {
-        Mode.SELF: (("X", queries, "The inputs, one row each. Every row will ask, be asked and hand something over."),),
-        Mode.CROSS: (
-            ("X", queries, "The rows that ask."),
-            ("Y", keys, "The rows that are asked: they give the keys and the values."),
-        ),
-        Mode.DIRECT: (),
-    }[Mode(problem.mode)]
-    steps = [
-        matrix_step(
-            tables[name],
-            name="inputs" if name == "X" else "memory",
-            title="Inputs" if name == "X" else "The other inputs",
-            symbol=name,
-            formula=rf"{name} \in \mathbb{{R}}^{{{tables[name].shape[0]} \times {tables[name].shape[1]}}}",
-            code=f"{name} = torch.tensor(rows)",
-            explanation=words,
-            role=Role.INPUT,
-            row_axis=axis,
-            col_axis=_numbered(tables[name].shape[1]),
-        )
-        for name, axis, words in inputs
-    ]
-    for part, matrix in parts.items():
-        letter = LETTERS[part]
-        source = problem.query_table if part == "query" else problem.key_table
-        direct = problem.mode == Mode.DIRECT
-        steps.append(
-            matrix_step(
-                matrix,
-                name=part,
-                title=TITLES[part],
-                symbol=letter,
-                formula=letter if direct else rf"{letter} = {source} W_{letter}",
-                code=f"{part} = rows" if direct else f"{part} = {source} @ W_{letter}",
-                explanation=(
-                    f"Given directly, which is the projection by the identity: {MEANING[part]}."
-                    if direct
-                    else f"A projection of the rows of {source}: {MEANING[part]}. Every cell is one dot product."
-                ),
-                role=ROLES[part],
-                row_axis=queries if part == "query" else keys,
-                col_axis=_numbered(matrix.shape[-1]),
-            )
-        )
-    return tuple(steps)
+    inputs = {Mode.SELF: ((X, queries),), Mode.CROSS: ((ASKING, queries), (ASKED, keys)), Mode.DIRECT: ()}
+    steps = []
+    for text, axis in inputs[Mode(problem.mode)]:
+        table = tables[text.symbol]
+        text = text.filled(rows=table.shape[0], columns=table.shape[1])
+        steps.append(text.step(table, axis, _numbered(table.shape[1]), rows=table.tolist()))
+    n_heads = problem.settings.n_heads
+    part = f".chunk({n_heads}, dim=-1)[head]  # of the columns" if n_heads > 1 else ""
+    direct, x, y = problem.mode == Mode.DIRECT, problem.query_table, problem.key_table
+    given = "Given directly, which is the projection by the identity: what each row $meaning."
+    made = "A projection of the rows of $x: what each row $meaning. Every cell is one dot product."
+    named = {f"rows_of_{letter}": tables[letter].tolist() for letter in "QKV"} if direct else tables
+    given_code = f"$name = torch.tensor(rows_of_$letter, dtype=torch.float64){part}"
+    projected = projections(
+        vectors,
+        (queries, keys, keys),
+        [_numbered(one.shape[-1]) for one in vectors],
+        formula="$letter" if direct else "$letter = $x W_$letter",
+        code=given_code if direct else ("$name = ($x @ W_$letter)" if part else "$name = $x @ W_$letter") + part,
+        explanation=given if direct else made,
+        inputs=lambda head: named,
+        x=(x, y, y),
+    )
+    return (*steps, *projected)
 
 
 def _steps_after(problem: Problem, tables: dict[str, Tensor], trace: AttentionTrace, queries: Axis) -> tuple[Step, ...]:
-    heads = torch.stack([trace.context(head) for head in range(trace.n_heads)])
-    collected = merge_heads(heads[None])[0]
-    steps = []
+    contexts, many = [trace.context(head) for head in range(trace.n_heads)], trace.n_heads > 1
+    context, steps = torch.cat(contexts, -1), []
 
-    def add(matrix: Tensor, name: str, title: str, symbol: str, formula: str, code: str, explanation: str) -> None:
-        role = Role.CONTEXT if name == "merged" else Role.OUTPUT
-        axis = _numbered(matrix.shape[-1])
-        steps.append(
-            matrix_step(
-                matrix,
-                name=name,
-                title=title,
-                symbol=symbol,
-                formula=formula,
-                code=code,
-                explanation=explanation,
-                role=role,
-                row_axis=queries,
-                col_axis=axis,
-            )
-        )
+    def add(text: Text, matrix: Tensor, **named: Any) -> None:
+        steps.append(text.step(matrix, queries, _numbered(matrix.shape[-1]), **named))
 
-    if trace.n_heads > 1:
-        add(
-            collected,
-            "merged",
-            "Heads side by side",
-            "heads",
-            r"C = [\,C_1, \dots, C_h\,]",
-            "context = heads.transpose(0, 1).flatten(1)",
-            f"The contexts of all {trace.n_heads} heads are laid end to end, one row per query.",
-        )
+    if many:
+        add(MERGED.filled(n=trace.n_heads), context, contexts=contexts)
     if problem.mode == Mode.DIRECT:
-        if collected.shape == tables["Q"].shape:
-            add(
-                tables["Q"] + collected,
-                "residual",
-                "Residual",
-                "+Q",
-                r"Z = Q + C",
-                "output = query + context",
-                "What was found is added to what asked. Without projections Q is the input itself.",
-            )
+        if context.shape == tables["Q"].shape:
+            query = "torch.tensor(rows_of_Q, dtype=torch.float64)" if many else "query"
+            add(RESIDUAL_OF_QUERIES.filled(query=query), tables["Q"] + context, rows_of_Q=tables["Q"].tolist())
         return tuple(steps)
-    output = collected @ tables["W_O"]
-    add(
-        output,
-        "output",
-        "Output projection",
-        "W_O",
-        r"O = C\, W_O",
-        "output = context @ W_O",
-        "A last projection leads from the values back to the columns of X"
-        + (" and mixes the heads." if trace.n_heads > 1 else "."),
-    )
-    add(
-        tables["X"] + output,
-        "residual",
-        "Residual",
-        "+X",
-        r"Z = X + O",
-        "x = x + output",
-        "What was found is added to the row that asked. Z has the shape of X: the next layer can start here.",
-    )
+    output = context @ tables["W_O"]
+    add(OUTPUT.filled(mixes=" and mixes the heads" if many else ""), output, W_O=tables["W_O"])
+    add(RESIDUAL, tables["X"] + output)
     return tuple(steps)

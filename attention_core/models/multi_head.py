@@ -1,0 +1,158 @@
+"""Multi-head attention of the transformer, and what the trace of one such layer shows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.steps import projections
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Story, Text
+
+MECHANISMS = {
+    "encoder": "encoder self-attention",
+    "decoder": "decoder self-attention, causal",
+    "cross": "cross-attention to the source",
+}
+INPUTS = Text(
+    "embedding",
+    "Inputs",
+    "X",
+    r"X = \mathrm{LayerNorm}(\text{what the layers before have made of each word})",
+    "x = layer_norm(x)",
+    "One vector per word, brought to a common size. In the first layer: the word plus its position.",
+    Role.INPUT,
+)
+MERGE = Text(
+    "merge",
+    "Heads merged",
+    "merge",
+    r"O = [C^{(1)} ; \dots ; C^{($n)}]\, W_O + b_O",
+    "output = torch.cat(contexts, -1) @ W_O + b_O  # of all heads",
+    "The contexts of all $n heads are laid end to end and mixed by one matrix; the result is added to what the layer "
+    "was given.",
+    Role.OUTPUT,
+)
+
+
+class Looked(NamedTuple):
+    """What one attention layer did with a batch; enough to make its trace.
+
+    Attributes:
+        layer: which.
+        norm: what normalised its inputs.
+        before: (batch, n_queries, d_model), what was normalised.
+        inputs: (batch, n_queries, d_model), what the queries are made of.
+        others: (batch, n_keys, d_model), what keys and values are made of.
+        query: (batch, n_heads, n_queries, d_k).
+        key: (batch, n_heads, n_keys, d_k).
+        value: (batch, n_heads, n_keys, d_k).
+        mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None.
+        attended: the context.
+        output: (batch, n_queries, d_model), heads merged and projected.
+    """
+
+    layer: Attention
+    norm: nn.LayerNorm
+    before: Tensor
+    inputs: Tensor
+    others: Tensor
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    mask: Tensor | None
+    attended: Attended
+    output: Tensor
+
+
+class Attention(nn.Module):
+    """Multi-head attention. Source: Vaswani et al. 2017, section 3.2.2."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model)
+        self.merge = nn.Linear(d_model, d_model)
+
+    def forward(
+        self,
+        x: Tensor,
+        norm: nn.LayerNorm,
+        memory: Tensor | None,
+        mask: Tensor | None,
+        intervention: Intervention = NO_INTERVENTION,
+    ) -> Looked:
+        """Let x (batch, n_queries, d_model), normalised, attend to memory (batch, n_keys, d_model), or to itself."""
+        inputs = norm(x)
+        others = inputs if memory is None else memory
+        query = split_heads(self.query(inputs), self.n_heads)
+        key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
+        attended = attend(query, key, value, mask=mask, intervention=intervention)
+        output = self.merge(merge_heads(attended.context))
+        return Looked(self, norm, x, inputs, others, query, key, value, mask, attended, output)
+
+
+def layer_trace(
+    looked: Looked, kind: str, layer: int, query_axis: Axis, key_axis: Axis, intervention: Intervention
+) -> AttentionTrace:
+    """Return the trace of one attention layer for the first sentence of a batch.
+
+    Args:
+        looked: what the layer did.
+        kind: one of MECHANISMS.
+        layer: from 0.
+        query_axis: what the rows are called.
+        key_axis: what the columns are called.
+        intervention: edits that were applied.
+    """
+    query, key, value = looked.query[0], looked.key[0], looked.value[0]
+    contexts, module, other = looked.attended.context[0], looked.layer, "memory" if kind == "cross" else "x"
+    named = {"memory": looked.others[0]}
+    for letter, linear in {"Q": module.query, "K": module.key, "V": module.value}.items():
+        named[f"W_{letter}"] = linear.weight.unflatten(0, (module.n_heads, -1)).transpose(1, 2)
+        if linear.bias is not None:
+            named[f"b_{letter}"] = linear.bias.unflatten(0, (module.n_heads, -1))
+    origin = "the encoder's output" if kind == "cross" else "the layer's inputs"
+    vectors = projections(
+        (query, key, value),
+        (query_axis, key_axis, key_axis),
+        formula=r"$letter = X W_$letter^{(h)}$bias",
+        code="$name = $x @ W_$letter[head]$own_bias",
+        explanation="A learned projection of $origin, one per head: what this word $meaning.",
+        inputs=lambda head: named,
+        x=("x", other, other),
+        origin=("the layer's inputs", origin, origin),
+        bias=(" + b_Q", "", " + b_V"),
+        own_bias=(" + b_Q[head]", "", " + b_V[head]"),
+    )
+    return AttentionTrace(
+        query=query,
+        key=key,
+        value=value,
+        mask=None if looked.mask is None else looked.mask[0],
+        intervention=intervention,
+        fused_context=contexts,
+        story=Story(
+            mechanism=f"{MECHANISMS[kind]}, layer {layer + 1}",
+            query_axis=query_axis,
+            key_axis=key_axis,
+            steps_before=(
+                INPUTS.step(looked.inputs[0], query_axis, x=looked.before[0], layer_norm=looked.norm),
+                *vectors,
+            ),
+            steps_after=(
+                MERGE.filled(n=module.n_heads).step(
+                    looked.output[0],
+                    query_axis,
+                    contexts=list(contexts),
+                    W_O=module.merge.weight.T,
+                    b_O=module.merge.bias,
+                ),
+            ),
+        ),
+    )
