@@ -19,6 +19,7 @@ from attention_core.charts.palette import INK
 from attention_core.data.drawing import ink_of
 from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
+from attention_core.log import log
 from attention_core.models.feature_mask import LAYERS, FeatureMask
 from attention_core.models.features import receptive_field
 from attention_core.topics.find import most_looked_at, n_for_share, products_of
@@ -187,6 +188,7 @@ def figures_caption() -> None:
         try:
             card = read_card(name)
         except WeightsError:
+            log.warning("The card of %s cannot be read", name, exc_info=True)
             continue
         error = card.get("cluttered_translated_mnist_error")
         if isinstance(error, float):

@@ -9,6 +9,7 @@ import streamlit as st
 from torch import Tensor, nn
 
 from attention_core.device import choose_device
+from attention_core.log import log
 from attention_core.models import load
 from attention_core.weights import WeightsError, read_weights
 
@@ -40,6 +41,7 @@ def model_or_stop(name: str) -> nn.Module:
     try:
         return _load(name, choose_device())
     except WeightsError as error:
+        log.warning("%s cannot be loaded", name, exc_info=True)
         st.error(f"**The model cannot be loaded.** {error}", icon=":material/error:")
         st.stop()
 
@@ -49,4 +51,5 @@ def model_or_none(name: str) -> tuple[nn.Module | None, str]:
     try:
         return _load(name, choose_device()), ""
     except WeightsError as error:
+        log.warning("%s cannot be loaded", name, exc_info=True)
         return None, str(error)

@@ -15,6 +15,7 @@ from attention_core.data.canvases import ink_picture
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.data.sketches import Stroke, number_strokes
 from attention_core.data.strokes import smooth_path
+from attention_core.log import log
 from attention_core.models.digit_reader import CLASSES, END, Reading
 from attention_core.topics.read import (
     NumberRemark,
@@ -212,6 +213,7 @@ def _figures() -> str:
         judged = read_card(MODEL).get("test_numbers", {})
         five, six = judged["accuracy_1_to_5"], judged["accuracy_by_length"][str(MOST_DIGITS)]
     except (WeightsError, KeyError, AttributeError, TypeError):
+        log.warning("The card of %s has no figures", MODEL, exc_info=True)
         return ""
     return (
         f"On {judged['n']:,} test numbers it reads {five:.1%} of those of one to five digits without a mistake, "

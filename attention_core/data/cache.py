@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from attention_core.arrays import FileError, read_npz
+from attention_core.log import log
 
 FOLDER = Path.home() / ".cache" / "attention-explorer"
 
@@ -32,7 +33,8 @@ def cached_arrays(
     try:
         return read_npz(path)
     except FileError:
-        pass
+        if path.exists():
+            log.warning("%s is made again", path, exc_info=True)
     arrays = make()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -40,5 +42,5 @@ def cached_arrays(
             np.savez(file, allow_pickle=False, **arrays)
         path.with_suffix(".new").replace(path)
     except OSError:
-        pass
+        log.warning("%s cannot be kept", path, exc_info=True)
     return arrays

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from attention_core.data.mnist import DataError
 from attention_core.data.tatoeba import read_pairs, split_pairs
+from attention_core.log import log
 from attention_core.models import load
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import gradient_norms, half_life, what_is_left
@@ -77,6 +78,7 @@ def read_forgetting(folder: Path | None = None) -> dict[str, Any] | None:
         kept = json.loads(((folder or weights_folder()) / NAME).read_text())
         networks = {name: one for name, one in kept["networks"].items() if one["sha256"] == _checksum(name, folder)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        log.warning("%s cannot be read", NAME, exc_info=True)
         return None
     return {**kept, "networks": networks} if networks else None
 
@@ -91,6 +93,7 @@ def _checksum(name: str, folder: Path | None) -> str | None:
     try:
         return read_card(name, folder).get("sha256")
     except WeightsError:
+        log.warning("%s is left out", name, exc_info=True)
         return None
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_core.files import find_file
+from attention_core.log import log
 
 COMMITTED = find_file("benchmarks/results/alignments.json")
 """What `python -m benchmarks.alignments` wrote."""
@@ -120,6 +121,7 @@ def committed_errors() -> CommittedErrors | None:
     try:
         found = json.loads(COMMITTED.read_text())
     except FileNotFoundError:
+        log.warning("%s is not there", COMMITTED, exc_info=True)
         return None
     by_score = {
         name: AlignmentError(one["aer"], one["precision"], one["recall"]) for name, one in found["by_score"].items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import walk_tb
@@ -11,6 +10,7 @@ import torch
 
 from attention_core.hub.model import ModelError, Pretrained, first_line
 from attention_core.hub.room import NoMemory
+from attention_core.log import log
 
 NO_MEMORY = ("out of memory", "can't allocate memory")
 """What torch says of devices whose lack of memory has no class of its own, MPS and the CPU."""
@@ -18,7 +18,6 @@ PASSING = ("torch", "attention_core.attention.capture")
 """Modules that pass on what they are given: their frames do not tell whose fault it is."""
 CALLED_BY = "torch.nn.modules."
 """Where torch calls the forward of a model, or finds that it takes no such argument."""
-log = logging.getLogger("attention_core")
 
 
 @contextmanager

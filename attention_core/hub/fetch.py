@@ -7,7 +7,6 @@ tells of progress in pieces of 10 MB, and checks no content that comes without i
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 import shutil
 import threading
@@ -18,6 +17,7 @@ import httpx2
 from attention_core.hub.look_up import FAULTS, Candidate, Progress, RemoteFile, token, why
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import in_megabytes
+from attention_core.log import log
 
 ATTEMPTS = 4
 """How often a transfer that breaks off is gone on with at once."""
@@ -25,7 +25,6 @@ SPARE_BYTES = 200_000_000
 """What is left free on the disk."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _ONE_AT_A_TIME = threading.Lock()
-log = logging.getLogger("attention_core")
 
 
 def fetch(candidate: Candidate, progress: Progress | None = None) -> Path:

@@ -15,8 +15,9 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from attention_core.attention.recording import Recording
+from attention_core.hub.faults import worded
 from attention_core.hub.model import Kind, ModelError, Pretrained
-from attention_core.hub.tracing import run_ablations
+from attention_core.hub.tracing import UnsupportedError, run_ablations
 
 Head = tuple[int, int]
 """(Number of the trace in Recording.traces, head)."""
@@ -155,8 +156,7 @@ def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMa
         found: is filled in.
 
     Raises:
-        ModelError: the model hands out nothing that could be compared.
-        ValueError: its heads cannot be switched off, see run_model.
+        ModelError: the model hands out nothing that could be compared, see also outcomes.
     """
     if found.is_whole:
         return
@@ -184,11 +184,15 @@ def outcomes(
         pretrained: the model.
         inputs: what it is called with, a batch of one.
         ablations: choices of heads; an empty one is the model as it is.
+
+    Raises:
+        ModelError: its heads cannot be switched off, or its code fails; see worded.
     """
     device, n = pretrained.model.device, len(ablations)
     batch: dict[str, Any] = {name: one.to(device).expand(n, *one.shape[1:]) for name, one in inputs.items()}
     n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is Kind.DECODER else 0
-    output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MOST_NUMBERS), ablations)
+    with worded(pretrained, "be run without a head", UnsupportedError):
+        output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MOST_NUMBERS), ablations)
     logits, hidden = output.get("logits"), output.get("last_hidden_state")
     return [
         Outcome(

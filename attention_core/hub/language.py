@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from attention_core.hub.faults import worded
 from attention_core.hub.model import ModelError, Pretrained
 from attention_core.hub.tokens import ONLY_SPACES, SPACE, readable
-from attention_core.hub.tracing import run_model
+from attention_core.hub.tracing import UnsupportedError, run_model
 
 SEED_STEP = 1_000_003
 """Spreads the seeds of neighbouring positions."""
@@ -140,7 +141,7 @@ def expected_in_place(
         ablated: see run_model.
 
     Raises:
-        ModelError: the tokenizer has no token that stands for a hidden one.
+        ModelError: the tokenizer has no token that stands for a hidden one, or the model's code fails; see worded.
         ValueError: position is not there.
     """
     mask = pretrained.tokenizer.mask_token_id
@@ -150,4 +151,5 @@ def expected_in_place(
     if not 0 <= position < ids.shape[1]:
         raise ValueError(f"position must be from 0 to {ids.shape[1] - 1}, got {position}")
     ids[:, position] = mask
-    return run_model(pretrained.model, {**inputs, "input_ids": ids}, ablated=ablated)[1].logits[0, position]
+    with worded(pretrained, "be run with a hidden word", UnsupportedError):
+        return run_model(pretrained.model, {**inputs, "input_ids": ids}, ablated=ablated)[1].logits[0, position]

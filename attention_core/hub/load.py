@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import threading
 import warnings
@@ -19,12 +18,12 @@ from attention_core.hub.catalogue import n_bytes_of
 from attention_core.hub.kinds import config_of, is_encoder_alone, kind_of, picture_tower
 from attention_core.hub.model import Kind, ModelError, Pretrained, first_line
 from attention_core.hub.room import n_parameters_of, refuse_without_memory
+from attention_core.log import log
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
 MOST_LAYERS = 1_000
 _LOADING = threading.Lock()
-log = logging.getLogger("attention_core")
 
 
 def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretrained:

@@ -187,7 +187,7 @@ def _go_on(found: KnockOutMap, key: str, given: ModelInput, name: str) -> None:
             with COMPUTE:
                 if next(steps, None) is None:
                     break
-    except (ModelError, ValueError, RuntimeError) as error:
+    except ModelError as error:
         st.session_state[state] = False
         st.warning(f"The heads cannot be tried: {str(error).splitlines()[0][:300]}")
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,11 +30,11 @@ from attention_core.hub.tracing.bypassing import (
     trace_of_weights,
     watching,
 )
+from attention_core.log import log
 
 FUSED = "sdpa"
 """The library's name for torch's fused attention, behind which ours stands while a model runs: many models ask for the
 name, and treat one that they do not know as if it needed no mask."""
-log = logging.getLogger("attention_core")
 _ONE_AT_A_TIME = threading.RLock()
 """A model's attention function is part of the model, which others may share: one run at a time."""
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from attention_core.log import log
 from attention_core.weights import WeightsError, read_card
 
 TRANSLATORS = {
@@ -72,6 +73,7 @@ def _figures(name: str, part: str, folder: Path | None) -> dict[str, Any] | None
     try:
         figures = read_card(name, folder).get(part)
     except WeightsError:
+        log.warning("%s is left out", name, exc_info=True)
         return None
     complete = isinstance(figures, dict) and isinstance(figures.get("bleu_by_length"), dict) and "bleu" in figures
     return figures if complete else None
