@@ -5,13 +5,13 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.data.question_reading import Reading
 from attention_core.models.scene_question import Answered
-from ui.ask_answer import answer_part
-from ui.ask_count import counting_part
-from ui.ask_doubts import doubts_part
-from ui.ask_pad import NAME, pad_part
-from ui.ask_question import MODEL, question_part
-from ui.ask_steps import steps_part
-from ui.ask_try import experiment_part
+from ui.ask.answer import answer_part
+from ui.ask.count import counting_part
+from ui.ask.doubts import doubts_part
+from ui.ask.experiments import experiment_part
+from ui.ask.pad import NAME, pad_part
+from ui.ask.question import MODEL, question_part
+from ui.ask.steps import steps_part
 from ui.layout import page_frame, section, who_asks
 from ui.models import model_or_stop
 from ui.stepper import play_interval

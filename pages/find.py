@@ -7,7 +7,9 @@ from attention_core.data.canvases import CanvasRemark, ink_picture
 from attention_core.data.scenes import FIND_SIDE
 from ui.canvas import drawing_pad
 from ui.export import export_bar
-from ui.find import (
+from ui.find.experiments import block_section
+from ui.find.pad import NAME, PAD, clutter_buttons, remark_on
+from ui.find.parts import (
     STYLE,
     answers,
     chosen_region,
@@ -19,9 +21,7 @@ from ui.find import (
     mask_over,
     region_numbers,
 )
-from ui.find_pad import NAME, PAD, clutter_buttons, remark_on
-from ui.find_steps import channel_card, step_body, words_of_region
-from ui.find_try import block_section
+from ui.find.steps import channel_card, step_body, words_of_region
 from ui.layout import page_frame, section, who_asks
 from ui.models import model_or_stop
 from ui.step_view import show_words

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from ui.export import export_bar
-from ui.groups import (
+from ui.groups.parts import (
     HEAD_WORDS,
     all_slices,
     answers_table,

@@ -6,7 +6,7 @@ from attention_core.attention.types import Role
 from attention_core.topics.lookup.soft_lookup import soft_lookup
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
-from ui.lookup import (
+from ui.lookup.parts import (
     answers,
     choose_query,
     query_input,
@@ -16,8 +16,8 @@ from ui.lookup import (
     sweep_section,
     temperature_input,
 )
+from ui.lookup.records import record_table
 from ui.query_row import query_row
-from ui.records import record_table
 from ui.step_view import show_matrix, show_words
 from ui.stepper import is_hidden, play_interval, stepper
 

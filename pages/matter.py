@@ -8,7 +8,7 @@ from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
-from ui.matter import (
+from ui.matter.parts import (
     answers,
     blocked_words,
     doubts,

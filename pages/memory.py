@@ -5,8 +5,8 @@ import streamlit as st
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.topics.translate.translation import read_source
 from ui.layout import page_frame, section, who_asks
-from ui.lengths import length_section
-from ui.memory import (
+from ui.memory.lengths import length_section
+from ui.memory.parts import (
     download_norms,
     end_section,
     fading_section,

@@ -4,10 +4,10 @@ import streamlit as st
 
 from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
-from ui.read import COLUMNS, NAME, REMARKS, STYLE, Shown, answer_part, number_pad, read_drawing
-from ui.read_film import evidence_part, film_part, strip_part, vectors_part
-from ui.read_steps import STEPS, step_part
-from ui.read_try import experiment_part
+from ui.read.experiments import experiment_part
+from ui.read.film import evidence_part, film_part, strip_part, vectors_part
+from ui.read.parts import COLUMNS, NAME, REMARKS, STYLE, Shown, answer_part, number_pad, read_drawing
+from ui.read.steps import STEPS, step_part
 from ui.stepper import play_interval
 from ui.walk import walk_interval
 

@@ -6,14 +6,14 @@ import torch
 from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare
 from attention_core.weights import read_card
-from ui import scoring_state as kept
 from ui.layout import page_frame, section, who_asks
 from ui.models import model_or_stop
-from ui.scale_section import scale_section
-from ui.scoring_controls import controls, parameter_table, vector_table
-from ui.scoring_parts import cosines, export, fields, printed_section, side_by_side, verdict
-from ui.scoring_state import NAME
-from ui.vector_plane import vector_plane
+from ui.scoring import state as kept
+from ui.scoring.controls import controls, parameter_table, vector_table
+from ui.scoring.parts import cosines, export, fields, printed_section, side_by_side, verdict
+from ui.scoring.scale import scale_section
+from ui.scoring.state import NAME
+from ui.scoring.vector_plane import vector_plane
 
 page_frame(
     "What a score measures",

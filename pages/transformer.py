@@ -5,15 +5,13 @@ import streamlit as st
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.models.transformer import TransformerConfig
 from attention_core.topics.translate.translation import read_source
-from ui.cost_section import cost_section
 from ui.export import export_bar
 from ui.layout import page_frame, section
 from ui.models import model_or_none
-from ui.positions_section import positions_section
 from ui.sentence import sentence_box
-from ui.shuffle_section import shuffle_section
 from ui.stepper import play_interval
-from ui.transformer_parts import (
+from ui.transformer.cost import cost_section
+from ui.transformer.parts import (
     choice_part,
     heads_part,
     large_part,
@@ -24,7 +22,9 @@ from ui.transformer_parts import (
     translation_part,
     words_part,
 )
-from ui.transformer_state import MODEL, NAME, begin, chosen_query, look_at, notes, traces, write_address
+from ui.transformer.positions import positions_section
+from ui.transformer.shuffling import shuffle_section
+from ui.transformer.state import MODEL, NAME, begin, chosen_query, look_at, notes, traces, write_address
 
 page_frame(
     "Inside a transformer",

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from ui.alignment_errors import alignment_errors_part
 from ui.export import export_bar
 from ui.layout import page_frame, who_asks
-from ui.translation_more import collapse_part, learning_part
-from ui.translation_parts import list_part, sentence_part, show, slot_part, word_stepper
-from ui.translation_state import (
+from ui.translate.alignment_errors import alignment_errors_part
+from ui.translate.more import collapse_part, learning_part
+from ui.translate.parts import list_part, sentence_part, show, slot_part, word_stepper
+from ui.translate.state import (
     NAME,
     SLOTS,
     begin,
@@ -17,7 +17,7 @@ from ui.translation_state import (
     take_changed,
     write_address,
 )
-from ui.translation_steps import alignment_part, step_part
+from ui.translate.steps import alignment_part, step_part
 
 page_frame("Translate and align", "What does a decoder look at, word by word? Hover a French word, or click it.")
 who_asks("the decoder's state at each French word", "the encoder's state at each English word", "the same states")

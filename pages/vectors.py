@@ -12,7 +12,7 @@ from ui.export import export_bar
 from ui.layout import page_frame, section, who_asks
 from ui.navigation import through_app
 from ui.stepper import is_hidden, play_interval, stepper
-from ui.workbench_input import (
+from ui.vectors.input import (
     MODES,
     drawn_mask,
     notes,
@@ -23,10 +23,10 @@ from ui.workbench_input import (
     tell_faults,
     toolbar,
 )
-from ui.workbench_panels import both_ways_panel, hull_panel, pairs_panel, softmax_panel
-from ui.workbench_pixels import digit_pixels
-from ui.workbench_state import NAME, change_mode, last_before, last_good, memory, read_problem, remember
-from ui.workbench_steps import (
+from ui.vectors.panels import both_ways_panel, hull_panel, pairs_panel, softmax_panel
+from ui.vectors.pixels import digit_pixels
+from ui.vectors.state import NAME, change_mode, last_before, last_good, memory, read_problem, remember
+from ui.vectors.steps import (
     cell_pickers,
     choose_head,
     chosen_query,

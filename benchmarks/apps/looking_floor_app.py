@@ -11,16 +11,16 @@ which = st.session_state.setdefault("which", st.query_params.get("pad", "find"))
 st.title("Floor")
 asked = ""
 if which == "read":
-    from ui.read import number_pad
+    from ui.read.parts import number_pad
 
     canvas = number_pad().canvas
 elif which == "ask":
-    from ui.ask_pad import PAD as ASK_PAD
+    from ui.ask.pad import PAD as ASK_PAD
 
     canvas = drawing_pad(ASK_PAD).canvas
     asked = st.text_input("Your question, in English", "what colour is the 7?", key="question")
 else:
-    from ui.find_pad import PAD as FIND_PAD
+    from ui.find.pad import PAD as FIND_PAD
 
     canvas = drawing_pad(FIND_PAD).canvas
 amounts = [float((canvas[..., :3].min(-1) < 128).mean()), len(asked) / 100]

@@ -13,7 +13,7 @@ import streamlit as st
 from ui.model.input import choose_input
 from ui.model.knock_out import knock_out
 from ui.model.language import next_tokens
-from ui.model.runs import pretrained_of, run_of
+from ui.runs.runs import pretrained_of, run_of
 from ui.model.state import begin, write_address
 
 key = st.query_params["model"]
@@ -55,7 +55,7 @@ def opened(stored, root, monkeypatch):
         return settled(page)
 
     yield open_
-    from ui.model.runs import make_room
+    from ui.runs.runs import make_room
 
     make_room()
 

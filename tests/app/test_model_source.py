@@ -18,8 +18,8 @@ from tests import tiny_hub
 SCRIPT = """
 import streamlit as st
 from ui.model.input import choose_input
-from ui.model.runs import latest, pretrained_of, remember, run_of
-from ui.model.source import choose_model
+from ui.runs.runs import latest, pretrained_of, remember, run_of
+from ui.runs.source import choose_model
 
 key = choose_model("model")
 if key is not None:
@@ -65,7 +65,7 @@ def opened(hub, root, monkeypatch):
         return settled(page)
 
     yield open_
-    from ui.model.runs import make_room
+    from ui.runs.runs import make_room
 
     make_room()
 
@@ -176,7 +176,7 @@ def test_folders_open_for_the_owner_alone(opened, stored, monkeypatch):
 def test_who_sits_at_the_machine_is_told_from_the_connection(monkeypatch, address, headers, hosted, allowed):
     import streamlit
 
-    from ui.model.source import folders_allowed
+    from ui.runs.source import folders_allowed
 
     monkeypatch.setenv("ATTENTION_HOSTED", hosted)
     monkeypatch.setattr(streamlit, "context", SimpleNamespace(ip_address=address, headers=headers))
@@ -211,7 +211,7 @@ def test_a_model_that_has_gone_gives_way_to_another(opened, stored, monkeypatch)
     monkeypatch.setenv("ATTENTION_MODELS", str(stored))
     page = opened(model="decoder")
     monkeypatch.delenv("ATTENTION_MODELS")
-    from ui.model.runs import make_room
+    from ui.runs.runs import make_room
 
     make_room()
     assert shown(settled(page)).startswith(PACKAGE)

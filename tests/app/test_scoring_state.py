@@ -6,7 +6,8 @@ import pytest
 import streamlit as st
 import torch
 
-from ui import number_table, scoring_state
+from ui.scoring import number_table
+from ui.scoring import state as scoring_state
 
 
 @pytest.fixture

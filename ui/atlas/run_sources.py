@@ -14,9 +14,9 @@ from attention_core.hub.length import MOST_TOKENS, affordable_tokens
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
 from ui.atlas.sources import RUN, TEXT, Source, complain
-from ui.model.recording import opened_run, uploaded_run
-from ui.model.runs import TextInput, latest, prepared_of, pretrained_of, run_of
-from ui.model.source import choose_model
+from ui.runs.recording import opened_run, uploaded_run
+from ui.runs.runs import TextInput, latest, prepared_of, pretrained_of, run_of
+from ui.runs.source import choose_model
 
 MOST_CHARACTERS = 1_000_000
 MOST_FILE_MEGABYTES = 4

@@ -18,7 +18,7 @@ from attention_core.hub.run import ModelRun
 from ui.labels import distinct, literal
 from ui.model.chips import Chip, chips, chosen_chip
 from ui.model.expectations import hidden_logits, hidden_place
-from ui.model.runs import ModelInput, prepared_of, pretrained_of
+from ui.runs.runs import ModelInput, prepared_of, pretrained_of
 
 N_SHOWN = 6
 NAMES = ("every head", "without")

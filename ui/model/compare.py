@@ -19,10 +19,10 @@ from ui.model.head_map import head_map
 from ui.model.input import choose_input
 from ui.model.kept import kept
 from ui.model.large import large_matrix
-from ui.model.recording import uploaded_run
-from ui.model.runs import Latest, pretrained_of, run_of
-from ui.model.source import choose_model
 from ui.model.state import Chosen, chosen
+from ui.runs.recording import uploaded_run
+from ui.runs.runs import Latest, pretrained_of, run_of
+from ui.runs.source import choose_model
 
 INPUT, MODEL = "Another input", "Another model"
 SECOND_TEXTS = {Kind.ENCODER: "The animal didn't cross the street because it was too wide."}

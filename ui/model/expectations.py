@@ -10,7 +10,7 @@ from attention_core.hub.knock_out import Head
 from attention_core.hub.language import Expected, expected_in_place
 from attention_core.hub.run import ModelRun
 from ui.model.kept import kept
-from ui.model.runs import ModelInput, prepared_of, pretrained_of
+from ui.runs.runs import ModelInput, prepared_of, pretrained_of
 
 
 def hidden_place(run: ModelRun, key: str, given: ModelInput, chosen: int | None) -> int:

@@ -17,7 +17,6 @@ from ui.model.chips import Chip, chips, chosen_chip
 from ui.model.expectations import percent, rest_words
 from ui.model.growth import growing, head_words, number_of_chosen
 from ui.model.portions import portion, run_again
-from ui.model.runs import ModelInput
 from ui.model.writing import (
     AT_ONCE,
     back,
@@ -34,6 +33,7 @@ from ui.model.writing import (
     write,
 )
 from ui.next_words import Bar, chosen_piece, word_bars
+from ui.runs.runs import ModelInput
 
 N_EXPECTED = 10
 MOST_BITS = 12

@@ -11,7 +11,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from attention_core.hub.inputs import MOST_TOKENS
 from attention_core.hub.model import Kind, Pretrained
 from ui.canvas import Pad, digit_presets, drawing_pad
-from ui.model.runs import ModelInput, PictureInput, TextInput
+from ui.runs.runs import ModelInput, PictureInput, TextInput
 
 MOST_CHARACTERS = 100_000
 """Of each text; a model reads far fewer, this only keeps the page quick."""

@@ -16,9 +16,9 @@ from ui.layout import section
 from ui.model.changes import show_change
 from ui.model.kept import kept
 from ui.model.portions import portion, run_again
-from ui.model.runs import ModelInput, prepared_of, pretrained_of, run_of
 from ui.model.state import Chosen, choose, chosen
 from ui.models import COMPUTE
+from ui.runs.runs import ModelInput, prepared_of, pretrained_of, run_of
 
 MOST_OFF = 200
 """Heads that may be switched off together."""

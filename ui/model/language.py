@@ -16,7 +16,7 @@ from ui.model.cache_part import kv_cache
 from ui.model.chips import Chip, chips, chosen_chip
 from ui.model.expectations import hidden_logits, hidden_place, rest_words
 from ui.model.generation_part import N_EXPECTED, generation
-from ui.model.runs import ModelInput, pretrained_of
+from ui.runs.runs import ModelInput, pretrained_of
 
 __all__ = ["generation", "hidden_word", "kv_cache", "next_tokens"]
 

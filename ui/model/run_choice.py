@@ -7,10 +7,10 @@ import streamlit as st
 from attention_core.hub.model import ModelError
 from attention_core.hub.run import ModelRun
 from ui.model.input import choose_input
-from ui.model.recording import opened_run, uploaded_run
-from ui.model.runs import Latest, pretrained_of, remember, run_of
-from ui.model.source import choose_model
 from ui.opened import opened_recording
+from ui.runs.recording import opened_run, uploaded_run
+from ui.runs.runs import Latest, pretrained_of, remember, run_of
+from ui.runs.source import choose_model
 
 MODEL, RECORDING = "A model", "A recording"
 

@@ -12,7 +12,7 @@ from ui.model.heads import heads_section, rollout_section, similar_section
 from ui.model.knock_out import knock_out
 from ui.model.language import next_tokens
 from ui.model.one_head import one_head
-from ui.model.runs import Latest, pretrained_of
+from ui.runs.runs import Latest, pretrained_of
 from ui.stepper import play_interval
 
 ONE, ALL, WORDS, OUT, PAIR = "One head", "All heads in numbers", "What it says next", "Knock a head out", "Side by side"

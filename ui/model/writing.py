@@ -14,8 +14,8 @@ from attention_core.hub.generation import Generation, begin, end_tokens, grow, m
 from attention_core.hub.language import pick
 from attention_core.hub.model import Kind
 from attention_core.hub.tokens import readable
-from ui.model.runs import ALSO_FORGOTTEN, ModelInput, prepared_of, pretrained_of
 from ui.models import COMPUTE
+from ui.runs.runs import ALSO_FORGOTTEN, ModelInput, prepared_of, pretrained_of
 
 MOST_WRITTEN = 256
 """Tokens that a visitor may let a model write behind a text."""

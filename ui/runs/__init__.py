@@ -1,0 +1,1 @@
+"""Models and recordings as several pages choose, load and run them."""

@@ -1,0 +1,1 @@
+"""The parts of the page “What a score measures”."""
