@@ -122,20 +122,6 @@ class Encoding(NamedTuple):
     mask: Tensor
 
 
-class SecondReading(NamedTuple):
-    """What a second network makes of sentences.
-
-    Attributes:
-        values: (batch, n_words, d_v).
-        read: the layer that made them of the words' vectors.
-        answer: the layer that reads the context.
-    """
-
-    values: Tensor
-    read: nn.Linear
-    answer: nn.Linear
-
-
 class WordVectors(nn.Module):
     """A vector per word: the sum of the vectors of its pieces, and of the pair with the word before if that is known.
 
@@ -272,7 +258,8 @@ class SentenceClassifier(nn.Module):
         logits: Tensor,
         labels: Sequence[str],
         intervention: Intervention,
-        second: SecondReading | None = None,
+        second: TwoPhaseClassifier | None = None,
+        values: Tensor | None = None,
     ) -> AttentionTrace:
         """Return the trace of the first sentence of a batch, padding cut off.
 
@@ -283,9 +270,14 @@ class SentenceClassifier(nn.Module):
             logits: (batch, 2).
             labels: one text per word.
             intervention: edits that were applied.
-            second: what reads the answer in place of this network, and from what.
+            second: the network that reads the answer in place of this one.
+            values: (batch, n_words, d_v), what it reads it from.
         """
-        n, attends = len(labels), self.config.pooling == "attention"
+        values, n, attends = (
+            encoding.states if values is None else values,
+            len(labels),
+            self.config.pooling == "attention",
+        )
         if int(encoding.mask[0].sum()) != n:
             raise ValueError(f"labels must name each word: {int(encoding.mask[0].sum())} words, got {n} labels")
         words, asker = Axis("words", labels), Axis("query", ["the learned query" if attends else "nobody"])
@@ -295,14 +287,13 @@ class SentenceClassifier(nn.Module):
             (KEYS if second else KEYS_AND_VALUES).step(states, words, encoder=self.encoder),
         ]
         if second:
-            before.append(VALUES.step(second.values[0, :n], words, read=second.read))
+            before.append(VALUES.step(values[0, :n], words, read=second.read))
         if attends:
             before.append(QUERY.filled(width=query.shape[-1]).step(query, asker, q=self.query))
-        answer = second.answer if second else self.answer
         return AttentionTrace(
             query=query[None],
             key=states[None],
-            value=second.values[:1, :n] if second else states[None],
+            value=values[:1, :n],
             score=self.score(),
             intervention=intervention,
             fused_context=attended.context[0],
@@ -311,7 +302,11 @@ class SentenceClassifier(nn.Module):
                 query_axis=asker,
                 key_axis=words,
                 steps_before=tuple(before),
-                steps_after=(ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=answer),),
+                steps_after=(
+                    ANSWER.step(
+                        logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=(second or self).answer
+                    ),
+                ),
             ),
         )
 
@@ -383,8 +378,8 @@ class TwoPhaseClassifier(nn.Module):
         logits = self.answer(self.state_dropout(attended.context[:, 0, 0]))
         if labels is None:
             return Prediction(logits)
-        second = SecondReading(values, self.read, self.answer)
-        return Prediction(logits, (self.guide.told(pieces, encoding, attended, logits, labels, intervention, second),))
+        trace = self.guide.told(pieces, encoding, attended, logits, labels, intervention, self, values)
+        return Prediction(logits, (trace,))
 
     trace = SentenceClassifier.trace
 
