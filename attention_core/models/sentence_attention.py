@@ -273,11 +273,8 @@ class SentenceClassifier(nn.Module):
             second: the network that reads the answer in place of this one.
             values: (batch, n_words, d_v), what it reads it from.
         """
-        values, n, attends = (
-            encoding.states if values is None else values,
-            len(labels),
-            self.config.pooling == "attention",
-        )
+        values = encoding.states if values is None else values
+        n, attends = len(labels), self.config.pooling == "attention"
         if int(encoding.mask[0].sum()) != n:
             raise ValueError(f"labels must name each word: {int(encoding.mask[0].sum())} words, got {n} labels")
         words, asker = Axis("words", labels), Axis("query", ["the learned query" if attends else "nobody"])
@@ -290,6 +287,7 @@ class SentenceClassifier(nn.Module):
             before.append(VALUES.step(values[0, :n], words, read=second.read))
         if attends:
             before.append(QUERY.filled(width=query.shape[-1]).step(query, asker, q=self.query))
+        answer = (second or self).answer
         return AttentionTrace(
             query=query[None],
             key=states[None],
@@ -302,11 +300,7 @@ class SentenceClassifier(nn.Module):
                 query_axis=asker,
                 key_axis=words,
                 steps_before=tuple(before),
-                steps_after=(
-                    ANSWER.step(
-                        logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=(second or self).answer
-                    ),
-                ),
+                steps_after=(ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=answer),),
             ),
         )
 
