@@ -128,11 +128,10 @@ def _follow_play(name: str, names: list[str]) -> None:
     state = st.session_state
     if state.pop(f"{name}_play_changed", False):
         st.rerun()  # the whole page, so that the fragment's clock starts or stops
-    if not state.get(f"{name}_playing"):
+    if not state.get(f"{name}_playing") or time.monotonic() - state[f"{name}_last_tick"] < 0.8 * SECONDS_PER_STEP:
         return
-    if time.monotonic() - state[f"{name}_last_tick"] >= 0.8 * SECONDS_PER_STEP:
-        state[f"{name}_last_tick"] = time.monotonic()
-        _go(name, names, 1)
-    if state[f"{name}_step"] == names[-1]:
+    if state[f"{name}_step"] == names[-1]:  # for a whole beat: no late message of the browser can take it back
         state[f"{name}_playing"] = False
         st.rerun()
+    state[f"{name}_last_tick"] = time.monotonic()
+    _go(name, names, 1)

@@ -144,11 +144,10 @@ def _follow_play(name: str, n: int) -> None:
     state = st.session_state
     if state.pop(f"{name}_walk_changed", False):
         st.rerun()  # the whole page, so that the fragment's clock starts or stops
-    if not state.get(f"{name}_walking"):
+    if not state.get(f"{name}_walking") or time.monotonic() - state[f"{name}_tick"] < 0.8 * SECONDS_PER_WORD:
         return
-    if time.monotonic() - state[f"{name}_tick"] >= 0.8 * SECONDS_PER_WORD:
-        state[f"{name}_tick"] = time.monotonic()
-        _go(name, n, 1)
-    if state[f"{name}_at"] >= n - 1:
+    if state[f"{name}_at"] >= n - 1:  # for a whole beat: no late message of the browser can take it back
         state[f"{name}_walking"] = False
         st.rerun()
+    state[f"{name}_tick"] = time.monotonic()
+    _go(name, n, 1)

@@ -87,7 +87,7 @@ def test_hovering_and_the_keys_show_both_directions_without_moving_anything(visi
 
 def test_two_columns_have_arcs_and_what_is_handed_over_is_said_to_be_no_weight(visitor):
     visitor.get_by_role("button", name="Two columns").click()
-    drawn = "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((part) => part)"
+    drawn = "c => c.width && c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((part) => part)"
     arcs = visitor.locator(".st-key-model_tokens canvas.arcs")
     visitor.wait_for_function(drawn, arg=arcs.element_handle())
     visitor.locator(".st-key-model_tokens .tokens.key .token").nth(2).hover()
