@@ -27,13 +27,13 @@ def stepper(trace: AttentionTrace, name: str, first: str = "weights", modifier: 
         modifier: such as "Shift+", held with the arrow keys where these alone do something else.
     """
     state = st.session_state
-    names = [step.name for step in steps_of(trace)]
+    by_name = {step.name: step for step in steps_of(trace)}
+    names = list(by_name)
     if state.get(f"{name}_step") not in names:
         asked = st.query_params.get("step")
         state[f"{name}_step"] = asked if asked in names else first if first in names else names[0]
     _follow_play(name, names)
     place = names.index(state[f"{name}_step"])
-    by_name = {step.name: step for step in steps_of(trace)}
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_stepper"):
         st.button(
             "Previous",
