@@ -53,7 +53,9 @@ def collapse_chart(
     height = ROW * (below + 1)
     x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[-86, width + 16 + bar_room], nice=False))
     space = corners(width, below + 1) | {"x": x}
-    pictures = alt.Chart(images).mark_image(smooth=False, aspect=False, aria=False).encode(**space, url="url:N")
+    pictures = (
+        alt.Chart(images).mark_image(smooth=False, aspect=False, aria=False).encode(**space, url=alt.Url("url:N"))
+    )
     bars = (
         alt.Chart(rows)
         .mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
@@ -72,12 +74,12 @@ def collapse_chart(
     labels = (
         alt.Chart(names)
         .mark_text(align="right", baseline="middle", fontSize=10, limit=78, aria=False)
-        .encode(x=x, y=alt.Y("middle:Q"), text="word:N", color=alt.Color("role:N", scale=roles, legend=None))
+        .encode(x=x, y=alt.Y("middle:Q"), text=alt.Text("word:N"), color=alt.Color("role:N", scale=roles, legend=None))
     )
     arrow = (
         alt.Chart(pd.DataFrame([{"left": width / 2, "middle": n + 1.0, "word": f"weighted sum of {n}  ↓"}]))
         .mark_text(fontSize=11, baseline="middle", color=ROLE_COLOURS[Role.CONTEXT], aria=False)
-        .encode(x=x, y=alt.Y("middle:Q"), text="word:N")
+        .encode(x=x, y=alt.Y("middle:Q"), text=alt.Text("word:N"))
     )
     return fixed([pictures, bars, labels, arrow], round(width + 102 + bar_room), height)
 

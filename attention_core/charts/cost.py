@@ -62,11 +62,15 @@ def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None
             x=x,
             y=y,
             color=colour,
-            tooltip=["way:N", alt.Tooltip("n:Q", format=","), alt.Tooltip("value:Q", title=UNITS[field], format=".3g")],
+            tooltip=[
+                alt.Tooltip("way:N"),
+                alt.Tooltip("n:Q", format=","),
+                alt.Tooltip("value:Q", title=UNITS[field], format=".3g"),
+            ],
         )
     )
     layers = [dashed, line]
     if marked is not None and sizes and sizes[0] <= marked <= sizes[-1]:
         rule = alt.Chart(pd.DataFrame([{"n": marked}]))
-        layers.append(rule.mark_rule(color="#8a93a0", aria=False).encode(x="n:Q"))
+        layers.append(rule.mark_rule(color="#8a93a0", aria=False).encode(x=alt.X("n:Q")))
     return alt.layer(*layers).properties(height=height)

@@ -78,7 +78,9 @@ def heads_chart(
     crosses = alt.Chart(frame[frame["is_off"]])
     layer_marks = [
         _bar(pictures, title),
-        image.mark_image(smooth=True, aspect=False, aria=False).encode(**space, url="url:N"),  # narrow pages shrink it
+        image.mark_image(smooth=True, aspect=False, aria=False).encode(
+            **space, url=alt.Url("url:N")
+        ),  # narrow pages shrink it
         *_names(n_layers, n_heads, right, down, pictures, x, y),
         crosses.mark_rect(color="#10141a", opacity=0.55, aria=False).encode(**space),
         crosses.mark_text(
@@ -128,8 +130,8 @@ def _names(n_layers: int, n_heads: int, right: int, down: int, pictures: Mosaic,
     )
     style = {"fontSize": 11, "color": LABEL, "aria": False, "tooltip": None}
     return [
-        alt.Chart(above).mark_text(baseline="bottom", **style).encode(x=x, y=y, text="text:N"),
-        alt.Chart(beside).mark_text(angle=270, baseline="bottom", **style).encode(x=x, y=y, text="text:N"),
+        alt.Chart(above).mark_text(baseline="bottom", **style).encode(x=x, y=y, text=alt.Text("text:N")),
+        alt.Chart(beside).mark_text(angle=270, baseline="bottom", **style).encode(x=x, y=y, text=alt.Text("text:N")),
     ]
 
 

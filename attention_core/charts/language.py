@@ -79,7 +79,7 @@ def kept_chart(
     newest = alt.Chart(pd.DataFrame([{"left": n_cols - 1, "right": n_cols, "top": 0, "bottom": n_rows}]))
     layers = [
         colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
-        alt.Chart(whole).mark_image(smooth=False, aspect=False, aria=False).encode(**corners, url="url:N"),
+        alt.Chart(whole).mark_image(smooth=False, aspect=False, aria=False).encode(**corners, url=alt.Url("url:N")),
         *haloed(newest.encode(**corners).mark_rect, ROLE_COLOURS[role], (5, 3), fillOpacity=0),
     ]
     if lengths.size <= MOST_TOOLTIPS:

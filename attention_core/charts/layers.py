@@ -9,8 +9,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-CORNERS = {"x": "left:Q", "x2": "right", "y": "top:Q", "y2": "bottom"}
-"""Channels of rectangles, in the scales of another layer."""
+CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
+"""Channels of rectangles, in the scales of another layer; objects, since Altair reads texts slowly."""
 
 
 class UncheckedLayers(alt.LayerChart):

@@ -83,7 +83,7 @@ def _names(frame, figures, top, height, x, looked) -> alt.Chart:
         .encode(
             x=x,
             y=alt.Y("place:Q"),
-            text="label:N",
+            text=alt.Text("label:N"),
             opacity=alt.condition(looked, alt.value(1), alt.value(0.3)),
         )
     )

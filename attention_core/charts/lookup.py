@@ -59,7 +59,11 @@ def sweep_chart(
             ),
             y=alt.Y("weight:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=3, format="%")),
             color=series_colour("record", names, colours, orient="bottom", columns=1, labelLimit=260),
-            tooltip=["record:N", alt.Tooltip("temperature:Q", format=".3g"), alt.Tooltip("weight:Q", format=".3f")],
+            tooltip=[
+                alt.Tooltip("record:N"),
+                alt.Tooltip("temperature:Q", format=".3g"),
+                alt.Tooltip("weight:Q", format=".3f"),
+            ],
         )
     )
     return alt.layer(lines, _rule("temperature", now, OTHERS)).properties(height=height)
@@ -183,7 +187,7 @@ def bump_chart(
         .encode(
             x=x,
             y=alt.Y("weight:Q", title="weight", axis=alt.Axis(tickCount=2, minExtent=44)),
-            y2="floor",
+            y2=alt.Y2("floor"),
             tooltip=[alt.Tooltip("key:Q", title=name), alt.Tooltip("weight:Q", format=".3f")],
         )
     )

@@ -59,7 +59,9 @@ def over_time(
     y = alt.Y("top:Q", title=None, axis=None, scale=alt.Scale(domain=[1, 0], nice=False))
     corners = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
     image = (
-        alt.Chart(whole).mark_image(smooth=False, aspect=False, clip=True, aria=False).encode(**corners, url="url:N")
+        alt.Chart(whole)
+        .mark_image(smooth=False, aspect=False, clip=True, aria=False)
+        .encode(**corners, url=alt.Url("url:N"))
     )
     frame = pd.DataFrame({"left": range(n), "right": range(1, n + 1), "top": 0, "bottom": 1, **columns})
     answers = (
@@ -211,7 +213,7 @@ def fading_chart(
     )
     half = alt.Chart(pd.DataFrame([{"left": 0.5, "later": 0, "text": "half"}]))
     layers = [
-        half.mark_rule(strokeDash=[3, 3], color=MUTED, aria=False, tooltip=None).encode(y="left:Q"),
+        half.mark_rule(strokeDash=[3, 3], color=MUTED, aria=False, tooltip=None).encode(y=alt.Y("left:Q")),
         *_bands(bands or {}, x, y, colour, least),
         line,
         *_line_names(frame, x, y, least, top, height),
@@ -251,7 +253,7 @@ def _line_names(frame, x, y_axis, least, top, height) -> list[alt.Chart]:
     return [
         alt.Chart(ends[ends["network"] == name])
         .mark_text(color=NETWORK_COLOURS[name], **look)
-        .encode(x=x, y=y_axis, text="network:N")
+        .encode(x=x, y=y_axis, text=alt.Text("network:N"))
         for name in ends["network"]
     ]
 

@@ -55,13 +55,13 @@ def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 
     base = alt.Chart(frame).encode(y=y, tooltip=tooltip)
     x = alt.X("here:Q", title="weight, as a multiple of the even share 1/n", axis=alt.Axis(tickCount=6, grid=True))
     usual = base.transform_filter("isValid(datum.mean)")
-    even = alt.Chart(pd.DataFrame({"even": [1.0]})).mark_rule(strokeDash=[4, 3], color=GREY).encode(x="even:Q")
+    even = alt.Chart(pd.DataFrame({"even": [1.0]})).mark_rule(strokeDash=[4, 3], color=GREY).encode(x=alt.X("even:Q"))
     return alt.layer(
         even,
-        usual.mark_rule(strokeWidth=3, color=GREY, opacity=0.55).encode(x=alt.X("low:Q"), x2="high:Q"),
+        usual.mark_rule(strokeWidth=3, color=GREY, opacity=0.55).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
         usual.transform_calculate(kind=f"'{USUAL}'")
         .mark_point(filled=True, size=55, opacity=1)
-        .encode(x="mean:Q", color=alt.Color("kind:N", scale=kinds, legend=legend)),
+        .encode(x=alt.X("mean:Q"), color=alt.Color("kind:N", scale=kinds, legend=legend)),
         base.transform_calculate(kind=f"'{HERE}'")
         .mark_point(filled=True, size=120, shape="diamond", opacity=1)
         .encode(x=x, color=alt.Color("kind:N", scale=kinds, legend=legend)),

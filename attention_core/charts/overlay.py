@@ -110,7 +110,7 @@ def overlay_strip(
     names = (
         alt.Chart(frame)
         .mark_text(align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS, aria=False)
-        .encode(x=space["x"], y=space["y"], text="label:N")
+        .encode(x=space["x"], y=space["y"], text=alt.Text("label:N"))
     )
     edge = base.mark_rect(fillOpacity=0, **pointer(select)).encode(
         stroke=alt.condition("datum.chosen", alt.value(ROLE_COLOURS[Role.QUERY]), alt.value("#8a93a066")),

@@ -41,6 +41,6 @@ def pair_map(
     if not both:
         return chart
     frame = pd.DataFrame(both, columns=["row", "col"])
-    base = alt.Chart(frame).encode(x="col:O", y="row:O")
+    base = alt.Chart(frame).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
     halo, line = haloed(base.mark_rect, ROLE_COLOURS[Role.CONTEXT], (5, 2.5), fillOpacity=0)
     return chart + halo + line

@@ -45,7 +45,7 @@ def picture(
     image = (
         alt.Chart(whole)
         .mark_image(smooth=False, aspect=False, clip=True, aria=False)
-        .encode(**corners(width, height), url="url:N")
+        .encode(**corners(width, height), url=alt.Url("url:N"))
     )
     frame_line = alt.Chart(whole).mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False)
     layers = [image, frame_line.encode(**CORNERS)]
@@ -74,7 +74,7 @@ def position_cells(values: np.ndarray, select: str | None, name: str, **tooltip:
         alt.Chart(frame)
         .transform_calculate(left="datum.column", right="datum.column + 1", top="datum.row", bottom="datum.row + 1")
         .mark_rect(opacity=0, **pointer(select))
-        .encode(**CORNERS, tooltip=["row:Q", "column:Q", alt.Tooltip(f"{name}:Q", **tooltip)])
+        .encode(**CORNERS, tooltip=[alt.Tooltip("row:Q"), alt.Tooltip("column:Q"), alt.Tooltip(f"{name}:Q", **tooltip)])
     )
     return clickable(cells, select, "position")
 
@@ -85,7 +85,7 @@ def _outline(ink: np.ndarray) -> alt.Chart:
     return (
         alt.Chart(frame)
         .mark_circle(size=4, color="white", opacity=0.7, aria=False, tooltip=None)
-        .encode(x="left:Q", y="top:Q")
+        .encode(x=alt.X("left:Q"), y=alt.Y("top:Q"))
     )
 
 
@@ -132,15 +132,15 @@ def contact_sheet(
     frame = told.assign(url=[png_url(one, ramp) for one in pictures])
     space = corners(total_width, total_height)
     base = alt.Chart(frame)
-    images = base.mark_image(smooth=False, aspect=False, aria=False).encode(**space, url="url:N", tooltip=TOLD)
+    images = base.mark_image(smooth=False, aspect=False, aria=False).encode(**space, url=alt.Url("url:N"), tooltip=TOLD)
     names = base.mark_text(align="left", baseline="bottom", dy=-3, fontSize=10, color="#747b86", aria=False).encode(
-        x=space["x"], y=space["y"], text="label:N"
+        x=space["x"], y=space["y"], text=alt.Text("label:N")
     )
     layers = [images, names, colour_bar_layer(ramp, title, min(total_width - 20, 260))]
     if marked is not None:
         frame["mark_x"] = frame["left"] + (marked % width + 0.5) * scale
         frame["mark_y"] = frame["top"] + (marked // width + 0.5) * scale
-        spots = alt.Chart(frame[["mark_x", "mark_y"]]).encode(x="mark_x:Q", y="mark_y:Q")
+        spots = alt.Chart(frame[["mark_x", "mark_y"]]).encode(x=alt.X("mark_x:Q"), y=alt.Y("mark_y:Q"))
         layers += _squares(spots, 30, (3.5, 2))
     if chosen is not None or select:
         layers.append(_edges(told, chosen, select))

@@ -22,7 +22,9 @@ def distance_chart(found: ByDistance, title: str, *, height: int = 230) -> alt.L
     frame = pd.DataFrame({name: getattr(found, name).tolist() for name in ("distances", "mean", "low", "high")})
     x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
     base = alt.Chart(frame).encode(x=x)
-    band = base.mark_area(color=LINE, opacity=0.2, aria=False).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    band = base.mark_area(color=LINE, opacity=0.2, aria=False).encode(
+        y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")
+    )
     line = base.mark_line(
         color=LINE, strokeWidth=2, point=alt.OverlayMarkDef(size=22) if len(frame) < 99 else False
     ).encode(
@@ -66,7 +68,11 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> alt.
             x=alt.X("position:O", title="position", axis=alt.Axis(labelAngle=0, ticks=False)),
             y=alt.Y("pair:N", title="pair of numbers", sort=order, axis=alt.Axis(ticks=False)),
             angle=alt.Angle("degrees:Q", scale=alt.Scale(domain=[0, 360], range=[0, 360])),
-            tooltip=["position:O", "pair:N", alt.Tooltip("turned:Q", title="turned by (degrees)", format=".1f")],
+            tooltip=[
+                alt.Tooltip("position:O"),
+                alt.Tooltip("pair:N"),
+                alt.Tooltip("turned:Q", title="turned by (degrees)", format=".1f"),
+            ],
         )
     )
     return fixed([hands], cell * len(turned), cell * len(order))

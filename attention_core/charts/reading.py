@@ -85,7 +85,11 @@ def columns_chart(
         .encode(
             **space,
             color=alt.Color("weight:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, "weight of a column", 260)),
-            tooltip=[alt.Tooltip("label:N", title="look"), "column:Q", alt.Tooltip("weight:Q", format=".1%")],
+            tooltip=[
+                alt.Tooltip("label:N", title="look"),
+                alt.Tooltip("column:Q"),
+                alt.Tooltip("weight:Q", format=".1%"),
+            ],
         )
     )
     names = pd.DataFrame({"left": 0, "top": tops + row_height / 2 - 1, "label": list(labels)})
@@ -95,7 +99,7 @@ def columns_chart(
         clickable(map_cells, select, "look", "column"),
         alt.Chart(names)
         .mark_text(align="right", dx=-8, fontSize=12, color=GREY, aria=False)
-        .encode(x=space["x"], y=space["y"], text="label:N"),
+        .encode(x=space["x"], y=space["y"], text=alt.Text("label:N")),
     ]
     frame = {"fillOpacity": 0, "stroke": ROLE_COLOURS[Role.QUERY], "strokeWidth": 2, "aria": False}
     if marked is not None:
@@ -217,7 +221,7 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int =
             color=alt.Color(
                 "value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, "value", min(width - 20, 200))
             ),
-            tooltip=["vector:N", "number:Q", alt.Tooltip("value:Q", format=".3f")],
+            tooltip=[alt.Tooltip("vector:N"), alt.Tooltip("number:Q"), alt.Tooltip("value:Q", format=".3f")],
         )
     )
     names = [
@@ -225,7 +229,7 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int =
         .mark_text(
             align="left", baseline="bottom", fontSize=12, fontWeight=600, color=ROLE_COLOURS[strip.role], aria=False
         )
-        .encode(x=space["x"], y=space["y"], text="name:N")
+        .encode(x=space["x"], y=space["y"], text=alt.Text("name:N"))
         for strip, top in zip(strips, tops, strict=True)
     ]
     return fixed([drawn, *names], width, high)

@@ -121,7 +121,7 @@ def _cells(values: np.ndarray, grid: tuple[int, int], title: str, extra: str, pa
     return (
         alt.Chart(frame)
         .mark_rect(opacity=0, aria=False)
-        .encode(**CORNERS, tooltip=["region:N", alt.Tooltip("value:Q", title=title, format=".4g")])
+        .encode(**CORNERS, tooltip=[alt.Tooltip("region:N"), alt.Tooltip("value:Q", title=title, format=".4g")])
     )
 
 

@@ -67,10 +67,10 @@ def scale_chart(
     layers = [line]
     if reference is not None:
         rule = alt.Chart(pd.DataFrame([{"value": reference}]))
-        layers.append(rule.mark_rule(strokeDash=[3, 3], color="#8a93a0", aria=False).encode(y="value:Q"))
+        layers.append(rule.mark_rule(strokeDash=[3, 3], color="#8a93a0", aria=False).encode(y=alt.Y("value:Q")))
     if chosen is not None:
         rule = alt.Chart(pd.DataFrame([{"d_k": chosen}]))
-        layers.append(rule.mark_rule(color="#8a93a0", opacity=0.6, aria=False).encode(x="d_k:Q"))
+        layers.append(rule.mark_rule(color="#8a93a0", opacity=0.6, aria=False).encode(x=alt.X("d_k:Q")))
     return alt.layer(*layers).properties(
         height=height, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
     )
@@ -93,7 +93,7 @@ def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], 
             xOffset=alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
             y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
             color=series_colour("scores", (WITHOUT, WITH), COLOURS, offset=2),
-            tooltip=["scores:N", "rank:O", alt.Tooltip("weight:Q", format=".4f")],
+            tooltip=[alt.Tooltip("scores:N"), alt.Tooltip("rank:O"), alt.Tooltip("weight:Q", format=".4f")],
         )
         .properties(height=height)
     )
