@@ -355,9 +355,22 @@ class AtlasMap extends MapDrawing {
   }
 }
 
+// Streamlit joins what happens at the same moment in one message and runs one fragment for all of it. So a question that
+// is due just when another part of the page is used, a word sent off say, waits until that is on its way.
+const JOINED = 60;
+let used = -JOINED;
+for (const kind of ["keydown", "pointerdown", "pointerup"]) {
+  const note = (event) => { if (!event.composedPath().some((node) => node.map instanceof AtlasMap)) used = performance.now(); };
+  document.addEventListener(kind, note, true);
+}
+
 export function show({ data, parentElement, setStateValue }, message) {
   const root = parentElement.querySelector(".root");
+  const tell = (asked) => {
+    const wait = used + JOINED - performance.now();
+    if (wait > 0) setTimeout(tell, wait, asked); else setStateValue("asked", asked);
+  };
   root.map ??= new AtlasMap(root);
-  root.map.adopt(data, message, (asked) => setStateValue("asked", asked));
+  root.map.adopt(data, message, tell);
   return () => root.map.leave();
 }
