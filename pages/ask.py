@@ -12,11 +12,12 @@ from ui.ask.experiments import experiment_part
 from ui.ask.pad import NAME, pad_part
 from ui.ask.question import MODEL, question_part
 from ui.ask.steps import steps_part
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
 from ui.models import model_or_stop
+from ui.skeleton import page_frame
 from ui.stepper import play_interval
 
-page_frame("Ask about a drawing", "How does a question choose where to look? Draw coloured digits, and ask about them.")
+page_frame(NAME, "How does a question choose where to look? Draw coloured digits, and ask about them.")
 who_asks(
     "the question, read word by word",
     "256 regions of the drawing, and one key that stands for nothing",

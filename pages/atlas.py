@@ -9,12 +9,13 @@ from ui.atlas.shelf import shelf_of
 from ui.atlas.source_choice import choose_source
 from ui.atlas.sources import choose_head
 from ui.atlas.survey import begin_survey, survey_interval, survey_part
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
+from ui.skeleton import page_frame
 
 NAME = "atlas"
 
 page_frame(
-    "The atlas",
+    NAME,
     "What does attention look like when there are a hundred thousand tokens? Like a country: too large for one look, "
     "easy with a map.",
 )

@@ -22,12 +22,13 @@ from ui.find.parts import (
     region_numbers,
 )
 from ui.find.steps import channel_card, step_body, words_of_region
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
 from ui.models import model_or_stop
+from ui.skeleton import page_frame
 from ui.step_view import show_words
 from ui.stepper import is_hidden, play_interval, stepper
 
-page_frame("Find the digit", "A digit somewhere in clutter: where does a network look before it answers?")
+page_frame(NAME, "A digit somewhere in clutter: where does a network look before it answers?")
 st.html(STYLE)
 who_asks(
     "a learned constant, the same 96 numbers for every picture; nobody asks anything",

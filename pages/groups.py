@@ -15,13 +15,14 @@ from ui.groups.parts import (
     single_row,
     trace_of,
 )
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
+from ui.skeleton import page_frame
 from ui.step_view import show_words
 from ui.stepper import is_hidden, play_interval, stepper
 
 NAME = "groups"
 
-page_frame("Beyond pairs", "Attention compares one with one. Why only pairs, why not ((1, 2), 3)?")
+page_frame(NAME, "Attention compares one with one. Why only pairs, why not ((1, 2), 3)?")
 who_asks("each number", "every pair of two others", "the product of their values")
 
 entry, answer = st.columns([1, 1.6], gap="medium")

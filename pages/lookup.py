@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.topics.lookup.soft_lookup import soft_lookup
 from ui.export import export_bar
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
 from ui.lookup.parts import (
     answers,
     choose_query,
@@ -18,12 +18,13 @@ from ui.lookup.parts import (
 )
 from ui.lookup.records import record_table
 from ui.query_row import query_row
+from ui.skeleton import page_frame
 from ui.step_view import show_matrix, show_words
 from ui.stepper import is_hidden, play_interval, stepper
 
 NAME = "lookup"
 
-page_frame("Look up softly", "What if a dictionary could almost match? Then it would be attention.")
+page_frame(NAME, "What if a dictionary could almost match? Then it would be attention.")
 who_asks("what you type", "the key of every record", "the value of that record")
 
 store, ask = st.columns([1.05, 1], gap="large")

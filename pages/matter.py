@@ -7,7 +7,7 @@ from attention_core.attention.types import Role
 from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
 from ui.export import export_bar
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
 from ui.matter.parts import (
     answers,
     blocked_words,
@@ -19,12 +19,13 @@ from ui.matter.parts import (
 )
 from ui.models import model_or_stop
 from ui.sentence import sentence_box
+from ui.skeleton import page_frame
 from ui.step_view import show_matrix, show_words
 from ui.stepper import is_hidden, play_interval, stepper
 
 NAME = "matter"
 
-page_frame("Which words matter", "Which words of a sentence decide a judgement? Praise or blame, and what it rests on.")
+page_frame(NAME, "Which words of a sentence decide a judgement? Praise or blame, and what it rests on.")
 who_asks(
     "one learned vector, the same for every sentence; nobody in the sentence asks",
     "the encoder's state at each word",

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.topics.translate.translation import read_source
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
 from ui.memory.lengths import length_section
 from ui.memory.parts import (
     download_norms,
@@ -16,13 +16,14 @@ from ui.memory.parts import (
     walk_section,
 )
 from ui.sentence import sentence_box
+from ui.skeleton import page_frame
 from ui.walk import walk_interval, walk_to_end
 
 NAME = "memory"
 READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
 
 page_frame(
-    "What a recurrent network forgets",
+    NAME,
     "Why was attention needed? A recurrent network reads once, word by word, and keeps *one* vector of everything.",
 )
 who_asks(

@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from ui.layout import page_frame, who_asks
+from ui.layout import who_asks
 from ui.model.glance import glance
 from ui.model.handed_over import look_controls
 from ui.model.run_choice import choose_run, choose_source
 from ui.model.state import begin, write_address
 from ui.model.views import choose_view, draw_view
+from ui.skeleton import page_frame
 
 NAME = "model"
 GLANCE_WIDTH = 700
 
 page_frame(
-    "Your own model",
-    "What do the heads of a transformer look at? Name a model, give it your input, and see every layer and head.",
+    NAME, "What do the heads of a transformer look at? Name a model, give it your input, and see every layer and head."
 )
 who_asks("each token, or patch of a picture", "each one that it may see", "its vector")
 

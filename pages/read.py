@@ -3,16 +3,17 @@
 import streamlit as st
 
 from ui.export import export_bar
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
 from ui.read.experiments import experiment_part
 from ui.read.film import evidence_part, film_part, strip_part, vectors_part
 from ui.read.parts import COLUMNS, NAME, REMARKS, STYLE, Shown, answer_part, number_pad, read_drawing
 from ui.read.steps import STEPS, step_part
+from ui.skeleton import page_frame
 from ui.stepper import play_interval
 from ui.walk import walk_interval
 
 page_frame(
-    "Read a number",
+    NAME,
     "How does attention move from step to step? One picture, one look per digit; *what has been read decides where to "
     "look next*.",
 )

@@ -6,7 +6,7 @@ import torch
 from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare
 from attention_core.weights import read_card
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
 from ui.models import model_or_stop
 from ui.scoring import state as kept
 from ui.scoring.controls import controls, parameter_table, vector_table
@@ -14,10 +14,10 @@ from ui.scoring.parts import cosines, export, fields, printed_section, side_by_s
 from ui.scoring.scale import scale_section
 from ui.scoring.state import NAME
 from ui.scoring.vector_plane import vector_plane
+from ui.skeleton import page_frame
 
 page_frame(
-    "What a score measures",
-    "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see.",
+    NAME, "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see."
 )
 who_asks("the blue arrow", "each orange arrow", "what lies behind the key")
 kept.begin()

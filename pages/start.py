@@ -2,32 +2,31 @@
 
 import streamlit as st
 
-from ui.navigation import PAGES, path_of, through_app
+from ui.navigation import PAGES, path_of
+from ui.skeleton import live, page_frame
 
 WAYS_IN = (
-    ("Draw", "pixels.py", "Draw a digit and see which pixels look at which, in a network that reads it."),
-    ("Type", "translate.py", "Type a sentence, watch it being translated, and see at which words the network looks."),
-    ("Craft", "vectors.py", "Make vectors by hand and follow every product, sum and softmax in numbers."),
+    ("Draw", "pixels", "Draw a digit and see which pixels look at which, in a network that reads it."),
+    ("Type", "translate", "Type a sentence, watch it being translated, and see at which words the network looks."),
+    ("Craft", "vectors", "Make vectors by hand and follow every product, sum and softmax in numbers."),
 )
 
-through_app()
-st.title("Attention Explorer", anchor=False)
-st.markdown(
+page_frame(
+    "start",
     "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, the weights "
-    "mix what the others have to say. Here you watch trained networks do it, live, on your own input."
+    "mix what the others have to say. Here you watch trained networks do it, live, on your own input.",
+    title="Attention Explorer",
 )
 
 
-@st.fragment
 def live_example() -> None:
     """A trained network reads a digit; a click on a pixel shows where that pixel looks."""
     from attention_core.data.drawing import prepare
     from attention_core.data.presets import preset_canvas
     from ui.digits import read_digit
-    from ui.layout import page_style, who_asks
+    from ui.layout import who_asks
     from ui.picture_maps import chosen_query, looks_at_map, pick_pixel
 
-    page_style()
     digit = st.segmented_control(
         "A digit", range(10), default=3, required=True, key="start_digit", persist_state="session", wrap=True
     )
@@ -51,9 +50,9 @@ def live_example() -> None:
         who_asks("the framed pixel", "all 784 pixels", "each pixel's place")
 
 
-live_example()
+live(live_example)
 st.divider()
-entries = {entry.file: entry for entry in PAGES}
+entries = {entry.name: entry for entry in PAGES}
 ways = [(name, entries[file], words) for name, file, words in WAYS_IN if file in entries]
 for column, (name, first, words) in zip(st.columns(len(ways), gap="large"), ways, strict=True):
     with column:

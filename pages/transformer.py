@@ -6,9 +6,10 @@ from attention_core.data.sentence_presets import LAYERED
 from attention_core.models.transformer import TransformerConfig
 from attention_core.topics.translate.translation import read_source
 from ui.export import export_bar
-from ui.layout import page_frame, section
+from ui.layout import section
 from ui.models import model_or_none
 from ui.sentence import sentence_box
+from ui.skeleton import page_frame
 from ui.stepper import play_interval
 from ui.transformer.cost import cost_section
 from ui.transformer.parts import (
@@ -27,7 +28,7 @@ from ui.transformer.shuffling import shuffle_section
 from ui.transformer.state import MODEL, NAME, begin, chosen_query, look_at, notes, traces, write_address
 
 page_frame(
-    "Inside a transformer",
+    NAME,
     "What is left when the recurrence goes? Attention alone, many heads of it, and a note of where each word stands.",
 )
 model, missing = model_or_none(MODEL)

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from ui.export import export_bar
-from ui.layout import page_frame, who_asks
+from ui.layout import who_asks
+from ui.skeleton import page_frame
 from ui.translate.alignment_errors import alignment_errors_part
 from ui.translate.more import collapse_part, learning_part
 from ui.translate.parts import list_part, sentence_part, show, slot_part, word_stepper
@@ -19,7 +20,7 @@ from ui.translate.state import (
 )
 from ui.translate.steps import alignment_part, step_part
 
-page_frame("Translate and align", "What does a decoder look at, word by word? Hover a French word, or click it.")
+page_frame(NAME, "What does a decoder look at, word by word? Hover a French word, or click it.")
 who_asks("the decoder's state at each French word", "the encoder's state at each English word", "the same states")
 
 begin()

@@ -9,8 +9,9 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.topics.vectors import PIXELS, Mode, Problem, trace_of
 from ui.export import export_bar
-from ui.layout import page_frame, section, who_asks
+from ui.layout import section, who_asks
 from ui.navigation import through_app
+from ui.skeleton import page_frame
 from ui.stepper import is_hidden, play_interval, stepper
 from ui.vectors.input import (
     MODES,
@@ -37,10 +38,7 @@ from ui.vectors.steps import (
 )
 
 through_app()
-page_frame(
-    "Three vectors, nine pairs",
-    "How do inputs interact, and what do queries, keys and values add? Change any number and follow it.",
-)
+page_frame(NAME, "How do inputs interact, and what do queries, keys and values add? Change any number and follow it.")
 
 
 class View(NamedTuple):

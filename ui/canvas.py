@@ -18,11 +18,13 @@ from attention_core.data.colours import PEN
 from attention_core.data.presets import preset_paths
 from attention_core.data.sketches import Stroke
 from attention_core.data.strokes import draw_paths
+from ui.state import Field
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
 MAX_SESSION_BYTES = 2_000_000
 MAX_OBJECTS, MAX_COMMANDS = 200, 20_000
+DRAWN = "drawn"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +81,11 @@ def drawing_pad(pad: Pad) -> PadState:
     Returns:
         what is drawn now.
     """
-    state, name = st.session_state, pad.name
+    state, name, shown = st.session_state, pad.name, preset_field(pad)
     if f"{name}_drawing" not in state:
         state[f"{name}_paper"], state[f"{name}_width"], state[f"{name}_generation"] = "light", pad.pen_width, 0
-        asked = st.query_params.get(pad.address, "") if pad.address else ""
-        found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
-        put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first]())
+    if shown.value != state.get(f"{name}_put"):  # on arrival, and after Back
+        _follow_address(pad, shown)
     component = f"{name}_pad_{state[f'{name}_generation']}"
     if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
         state[f"{name}_seed"] = state[f"{name}_drawing"]
@@ -103,14 +104,31 @@ def drawing_pad(pad: Pad) -> PadState:
     if result.image_data is not None:
         state[f"{name}_drawing"] = result.json_data
         state[f"{name}_pixels"] = result.image_data
-        if pad.address:
-            st.query_params.pop(pad.address, None)  # the address tells a preset, not what was drawn since
+        shown.value = state[f"{name}_put"] = DRAWN
     _buttons(pad)
     drawing = state[f"{name}_drawing"]
     pixels = state[f"{name}_pixels"]
     inked = inked_strokes(drawing, INK[paper])
     shown = render_strokes(inked, pad.size, paper) if pixels is None else pixels
     return PadState(shown, [one.path for one in inked], inked, paper)
+
+
+def preset_field(pad: Pad) -> Field[str]:
+    """Return which preset is on the pad; DRAWN when it is something else, which the address does not hold."""
+    return Field(pad.name, "preset", pad.first, address=pad.address)
+
+
+def _follow_address(pad: Pad, shown: Field[str]) -> None:
+    """Put what the address asks for onto the pad; a drawing that goes with Back comes again with Forward."""
+    state, name, asked = st.session_state, pad.name, shown.value
+    if state.get(f"{name}_put") == DRAWN:
+        state[f"{name}_mine"] = state[f"{name}_drawing"]
+    if asked == DRAWN and f"{name}_mine" in state:
+        _replace(name, state[f"{name}_mine"])
+    else:
+        found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
+        put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first]())
+    state[f"{name}_put"] = asked
 
 
 def digit_presets(side: int = 256, width: float = 20) -> dict[str, Callable[[], list[Stroke]]]:
@@ -228,8 +246,7 @@ def _replace(name: str, drawing: dict[str, Any]) -> None:
 
 def _choose_preset(pad: Pad, label: str) -> None:
     put_strokes(pad, pad.presets[label]())
-    if pad.address:
-        st.query_params[pad.address] = label
+    preset_field(pad).value = st.session_state[f"{pad.name}_put"] = label
 
 
 def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:

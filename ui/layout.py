@@ -1,4 +1,4 @@
-"""The frame of every page: style, heading, who asks whom for what."""
+"""Words in the colours of their roles: headings, who asks whom for what."""
 
 from __future__ import annotations
 
@@ -6,35 +6,6 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
-from ui.navigation import through_app
-
-STYLE = """<style>
-[data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 4rem; max-width: 1240px; }
-[data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
-.role { font-weight: 600; }
-.who { margin: 0; line-height: 1.5; }
-[data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
-[class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
-[class*="_presets"] button { width: 100%; }
-[class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
-[class*="_examples"] p { font-size: 0.86rem; }
-[class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
-[class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
-@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
-</style>"""
-
-
-def page_frame(title: str, question: str) -> None:
-    """Draw the page's title and the question that it answers."""
-    through_app()
-    page_style()
-    st.title(title, anchor=False)
-    st.markdown(question)
-
-
-def page_style() -> None:
-    """Set widths, spacing and the sizes of charts, as on every page."""
-    st.html(STYLE)
 
 
 def role_colour(role: Role) -> str:

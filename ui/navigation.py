@@ -13,51 +13,141 @@ class PageEntry:
 
     Attributes:
         group: heading in the sidebar; "" = none.
-        file: below pages/.
-        title: in the sidebar and on the page's card.
+        name: of its file below pages/, of its folder below ui/, and of its address.
+        title: in the sidebar, on the page's card and above the page.
         question: the one that the page answers.
+        leads_on: one sentence at the page's foot, before the link to the next page.
     """
 
     group: str
-    file: str
+    name: str
     title: str
     question: str
+    leads_on: str
 
     @property
     def url_path(self) -> str:
-        """Its address: the file's name without .py (see through_app); Start, which also has the bare one, "welcome"."""
-        return "welcome" if self.file == "start.py" else self.file.removesuffix(".py")
+        """Its address: its name (see through_app); Start, which also has the bare one, "welcome"."""
+        return "welcome" if self.name == "start" else self.name
 
 
 PAGES = (
-    PageEntry("", "start.py", "Start", "What is attention, in one live example, and where do I go?"),
-    PageEntry("Idea", "lookup.py", "Look up softly", "What if a dictionary could almost match?"),
-    PageEntry("Idea", "vectors.py", "Three vectors, nine pairs", "How do inputs interact, and what do Q, K, V add?"),
+    PageEntry(
+        "",
+        "start",
+        "Start",
+        "What is attention, in one live example, and where do I go?",
+        "The idea is older than networks: it begins with looking something up.",
+    ),
     PageEntry(
         "Idea",
-        "scoring.py",
+        "lookup",
+        "Look up softly",
+        "What if a dictionary could almost match?",
+        "Where do queries, keys and values come from, if nobody types them?",
+    ),
+    PageEntry(
+        "Idea",
+        "vectors",
+        "Three vectors, nine pairs",
+        "How do inputs interact, and what do Q, K, V add?",
+        "Here a dot product compared them. There are other ways, and they reward other things.",
+    ),
+    PageEntry(
+        "Idea",
+        "scoring",
         "What a score measures",
         "Eight ways to compare a query with a key: what does each one reward?",
+        "That is the idea. Why did anybody need it? See how a network without it forgets.",
     ),
-    PageEntry("Words", "memory.py", "What a recurrent network forgets", "Why was attention needed?"),
-    PageEntry("Words", "matter.py", "Which words matter", "Which words of a sentence decide a judgement?"),
-    PageEntry("Words", "translate.py", "Translate and align", "What does a decoder look at, word by word?"),
-    PageEntry("Words", "transformer.py", "Inside a transformer", "What is left when the recurrence goes?"),
-    PageEntry("Pictures", "pixels.py", "Draw a digit", "Which pixels matter to which?"),
-    PageEntry("Pictures", "find.py", "Find the digit", "Where does a network look in clutter?"),
-    PageEntry("Pictures", "read.py", "Read a number", "How does attention move from step to step?"),
-    PageEntry("Pictures", "ask.py", "Ask about a drawing", "How does a question choose where to look?"),
-    PageEntry("Further", "groups.py", "Beyond pairs", "Why only pairs, and what can three do?"),
-    PageEntry("Further", "model.py", "Your own model", "What do the heads of any transformer, yours too, look at?"),
     PageEntry(
-        "Further", "atlas.py", "The atlas", "What does attention look like when there are a hundred thousand tokens?"
+        "Words",
+        "memory",
+        "What a recurrent network forgets",
+        "Why was attention needed?",
+        "With attention no word has to be remembered: one learned question picks the words that count.",
+    ),
+    PageEntry(
+        "Words",
+        "matter",
+        "Which words matter",
+        "Which words of a sentence decide a judgement?",
+        "One question served a whole sentence here. A translator asks anew at every word.",
+    ),
+    PageEntry(
+        "Words",
+        "translate",
+        "Translate and align",
+        "What does a decoder look at, word by word?",
+        "These translators still read word after word. Take that away, and a transformer is left.",
+    ),
+    PageEntry(
+        "Words",
+        "transformer",
+        "Inside a transformer",
+        "What is left when the recurrence goes?",
+        "Attention does not need words: next, the 784 pixels of a drawing ask one another.",
+    ),
+    PageEntry(
+        "Pictures",
+        "pixels",
+        "Draw a digit",
+        "Which pixels matter to which?",
+        "Here every pixel asked. In a picture full of clutter a single question can find the digit.",
+    ),
+    PageEntry(
+        "Pictures",
+        "find",
+        "Find the digit",
+        "Where does a network look in clutter?",
+        "It looked once. To read a whole number, the attention has to move.",
+    ),
+    PageEntry(
+        "Pictures",
+        "read",
+        "Read a number",
+        "How does attention move from step to step?",
+        "The network chose where to look. Now a question in words chooses.",
+    ),
+    PageEntry(
+        "Pictures",
+        "ask",
+        "Ask about a drawing",
+        "How does a question choose where to look?",
+        "So far one thing asked one other. What if it asked two at a time?",
+    ),
+    PageEntry(
+        "Further",
+        "groups",
+        "Beyond pairs",
+        "Why only pairs, and what can three do?",
+        "All of these networks were ours. Now look into the heads of other people's models.",
+    ),
+    PageEntry(
+        "Further",
+        "model",
+        "Your own model",
+        "What do the heads of any transformer, yours too, look at?",
+        "When the text is as long as a book, its attention becomes a map.",
+    ),
+    PageEntry(
+        "Further",
+        "atlas",
+        "The atlas",
+        "What does attention look like when there are a hundred thousand tokens?",
+        "This is the last page. Start has the whole path, and everything in it takes your own input.",
     ),
 )
 
 
+def entry_of(name: str) -> PageEntry:
+    """Return the page of a name."""
+    return next(entry for entry in PAGES if entry.name == name)
+
+
 def path_of(entry: PageEntry) -> str:
     """Return the page's file as Streamlit wants it, relative to app.py."""
-    return f"pages/{entry.file}"
+    return f"pages/{entry.name}.py"
 
 
 def through_app() -> None:
@@ -76,6 +166,6 @@ def navigation():
     """Return the page to run, after declaring all of them."""
     groups: dict[str, list] = {}
     for entry in PAGES:
-        page = st.Page(path_of(entry), title=entry.title, url_path=entry.url_path, default=entry.file == "start.py")
+        page = st.Page(path_of(entry), title=entry.title, url_path=entry.url_path, default=entry.name == "start")
         groups.setdefault(entry.group, []).append(page)
     return st.navigation(groups, expanded=True)

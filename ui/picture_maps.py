@@ -10,34 +10,38 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import INK_RAMP, VIRIDIS, Ramp, signed_ramp, weights_ramp
 from attention_core.charts.picture import picture
 from attention_core.device import to_array
+from ui.state import Field, whole_number
+
+
+def query_field(name: str) -> Field[int | None]:
+    """Return which pixel asks, from 0; None until one was chosen."""
+    return Field(name, "query", None, address="pixel", parse=whole_number)
 
 
 def chosen_query(image: np.ndarray, name: str) -> int:
     """Return the position that was clicked, or that the address names, or the ink pixel nearest the ink's centre."""
-    asked = st.query_params.get("pixel", "")
-    chosen = st.session_state.get(f"{name}_query", int(asked) if asked.isdecimal() else None)
-    return chosen if chosen is not None and 0 <= chosen < image.size else central_ink(image)
+    chosen = query_field(name).value
+    return chosen if chosen is not None and chosen < image.size else central_ink(image)
 
 
-def pick_pixel(image: np.ndarray, name: str, size: int) -> None:
+def pick_pixel(image: np.ndarray, name: str, size: int, key: str = "pick") -> None:
     """Draw the picture as the model sees it, the query framed; a click on a pixel makes it the query."""
-    query = chosen_query(image, name)
+    query, key = chosen_query(image, name), f"{name}_{key}"
     st.altair_chart(
         picture(image, INK_RAMP, title="ink", size=size, marked=query, select="pixel", bar=False),
-        key=f"{name}_pick",
-        on_select=lambda: _take_click(name),
+        key=key,
+        on_select=lambda: _take_click(name, key),
         selection_mode="pixel",
         width="content",
         alt="The 28 x 28 picture that the model sees; click a pixel to make it the query",
     )
 
 
-def _take_click(name: str) -> None:
+def _take_click(name: str, key: str) -> None:
     """Make the clicked pixel the query; runs before the page does."""
-    clicked = st.session_state[f"{name}_pick"]["selection"].get("pixel")
+    clicked = st.session_state[key]["selection"].get("pixel")
     if clicked:
-        st.session_state[f"{name}_query"] = int(clicked[0]["position"])
-        st.query_params["pixel"] = str(clicked[0]["position"])
+        query_field(name).value = int(clicked[0]["position"])
 
 
 def central_ink(image: np.ndarray) -> int:

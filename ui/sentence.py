@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words
 from ui.labels import literal
+from ui.state import Field
 
 MOST_TYPED = 6000
 """Characters that the box takes: more than is read, so that a pasted page is kept and not refused."""
@@ -27,7 +28,7 @@ def sentence_box(
     """Let a person type a sentence; remarks on it are drawn below the box.
 
     Args:
-        name: prefix of its state; the text is st.session_state[f"{name}_text"].
+        name: of the page.
         presets: examples, the first one is there on arrival; label of a button -> sentence, or sentences alone.
         most_words: words that are read; the rest stays in the box.
         label: above the box.
@@ -38,13 +39,10 @@ def sentence_box(
         the text, cut after most_words words; None when there is nothing to read.
     """
     examples = dict(presets) if isinstance(presets, Mapping) else {one: one for one in presets}
-    state, key = st.session_state, f"{name}_text"
-    first = next(iter(examples.values()))
-    if not isinstance(state.get(key), str):
-        state[key] = st.query_params.get("text", first)[:MOST_TYPED]
+    typed = text_field(name, next(iter(examples.values())))
     st.text_area(
         label,
-        key=key,
+        key=typed.key,
         height=height,
         max_chars=MOST_TYPED,
         persist_state="session",
@@ -58,11 +56,10 @@ def sentence_box(
                     short,
                     key=f"{name}_example_{place}",
                     on_click=_take,
-                    args=(key, sentence, on_change),
+                    args=(typed, sentence, on_change),
                     help=None if short == sentence else literal(sentence),
                 )
-    text = state[key]
-    _write_address(text, first)
+    text = typed.value
     words = english_words(text)
     if not words:
         st.info(EMPTY)
@@ -76,18 +73,19 @@ def sentence_box(
     return "".join(words[:most_words]).replace(SPACE, " ").strip()
 
 
-def _take(key: str, sentence: str, on_change: Callable[[], None] | None) -> None:
-    st.session_state[key] = sentence
+def text_field(name: str, first: str) -> Field[str]:
+    """Return what is typed on a page, which opens with `first`."""
+    return Field(
+        name,
+        "text",
+        first,
+        address="text",
+        parse=lambda asked: asked[:MOST_TYPED],
+        text=lambda typed: typed[:MOST_IN_ADDRESS],
+    )
+
+
+def _take(typed: Field[str], sentence: str, on_change: Callable[[], None] | None) -> None:
+    typed.value = sentence
     if on_change is not None:
         on_change()
-
-
-def _write_address(text: str, first: str) -> None:
-    """Put the text into the address; the one that is there on arrival needs no mention."""
-    wanted = "" if text == first else text[:MOST_IN_ADDRESS]
-    if st.query_params.get("text", "") == wanted:
-        return
-    if wanted:
-        st.query_params["text"] = wanted
-    else:
-        del st.query_params["text"]

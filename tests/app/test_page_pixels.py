@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import shutil
 
 import numpy as np
 import pytest
@@ -12,15 +11,11 @@ from PIL import Image
 
 from attention_core.data.presets import preset_paths
 from attention_core.data.strokes import draw_paths
+from tests.app.tools import open_tab, said
 
 PAGE, OTHER = "pages/pixels.py", "pages/start.py"
 NAME = "pixels"
 SIDE = 256
-
-
-@pytest.fixture
-def page(app):
-    return app.switch_page(PAGE).run()
 
 
 def inject(page, canvas, n_strokes=1):
@@ -59,18 +54,15 @@ def answers(page) -> list[int]:
     return [int(np.argmax(values)) for values in probabilities(page).values()]
 
 
-def said(page) -> str:
-    parts = [*page.info, *page.warning, *page.error, *page.markdown, *page.caption]
-    return "\n".join(part.value for part in parts)
-
-
 def test_arrival_shows_a_drawing_and_two_answers(page):
     assert not page.exception
     assert len(answers(page)) == 2
     for values in probabilities(page).values():
         assert len(values) == 10
         assert sum(values) == pytest.approx(1, abs=1e-4)
-    assert len(page.get("vega_lite_chart")) >= 8
+    charts = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "pixel", "all", "erase", "learned")]
+    assert min(charts) >= 2
+    assert sum(charts) >= 8
 
 
 @pytest.mark.parametrize("digit", [1, 4, 9])
@@ -141,14 +133,14 @@ def test_full_canvas_gives_no_error(page, left):
 def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
     first = page.session_state[f"{NAME}_step"]
     seen = [first]
-    while not page.button(key=f"{NAME}_next").disabled:
-        page.button(key=f"{NAME}_next").click().run()
+    while not page.button(key=f"{NAME}_step_next").disabled:
+        page.button(key=f"{NAME}_step_next").click().run()
         assert not page.exception
         seen.append(page.session_state[f"{NAME}_step"])
         assert len(seen) < 30
     assert seen[-1] == "class"
     assert len(set(seen)) == len(seen)
-    page.button(key=f"{NAME}_previous").click().run()
+    page.button(key=f"{NAME}_step_previous").click().run()
     assert page.session_state[f"{NAME}_step"] == seen[-2]
 
 
@@ -164,19 +156,19 @@ def test_step_can_be_jumped_to_and_shows_formula_and_code(page, step):
 
 def test_guess_first_hides_the_step_until_it_is_revealed(page):
     open_charts, open_formulas = len(page.get("vega_lite_chart")), len(page.latex)
-    page.toggle(key=f"{NAME}_guess").set_value(True).run()
+    page.toggle(key=f"{NAME}_step_guess").set_value(True).run()
     assert len(page.get("vega_lite_chart")) < open_charts
     assert len(page.latex) < open_formulas
-    page.button(key=f"{NAME}_reveal").click().run()
+    page.button(key=f"{NAME}_step_reveal").click().run()
     assert len(page.get("vega_lite_chart")) == open_charts
-    page.button(key=f"{NAME}_next").click().run()
+    page.button(key=f"{NAME}_step_next").click().run()
     assert len(page.latex) < open_formulas  # the next one is hidden again
 
 
 def test_drawing_survives_going_to_another_page_and_stepping(page):
     inject(page, digit_canvas(2))
     drawn = probabilities(page)
-    page.button(key=f"{NAME}_previous").click().run()
+    page.button(key=f"{NAME}_step_previous").click().run()
     page.switch_page(OTHER).run()
     page.switch_page(PAGE).run()
     assert not page.exception
@@ -185,25 +177,11 @@ def test_drawing_survives_going_to_another_page_and_stepping(page):
 
 def test_chosen_pixel_survives_and_its_row_is_shown(page):
     page.session_state[f"{NAME}_query"] = 300
-    page.run()
-    assert not page.exception
+    open_tab(page, "pixel")
     assert page.dataframe
     page.switch_page(OTHER).run()
     page.switch_page(PAGE).run()
     assert page.session_state[f"{NAME}_query"] == 300
-
-
-@pytest.fixture
-def weights(tmp_path, monkeypatch, root):
-    """A copy of the committed weights that the app reads, with nothing loaded before or after."""
-    import streamlit as st
-
-    folder = tmp_path / "weights"
-    shutil.copytree(root / "weights", folder)
-    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
-    st.cache_resource.clear()
-    yield folder
-    st.cache_resource.clear()
 
 
 def complaint(page) -> str:
@@ -238,4 +216,4 @@ def test_missing_snapshots_cost_no_more_than_their_section(weights, start_app):
     page = start_app().switch_page(PAGE).run()
     assert not page.exception
     assert len(answers(page)) == 2
-    assert "snapshots" in said(page)
+    assert "snapshots" in said(open_tab(page, "learned"))

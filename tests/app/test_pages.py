@@ -18,7 +18,7 @@ def test_page_opens_without_an_error(app, entry):
 def test_list_equals_the_files_in_the_folder(root):
     files = {path.name for path in (root / "pages").glob("*.py")}
     assert files
-    assert {entry.file for entry in PAGES} == files
+    assert {f"{entry.name}.py" for entry in PAGES} == files
 
 
 def test_addresses_differ_from_each_other():

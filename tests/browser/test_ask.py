@@ -6,7 +6,7 @@ import pytest
 
 from ui.navigation import PAGES
 
-ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "ask.py")
+ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "ask")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 ANSWER = "() => document.querySelector('.answer')?.innerText"
 INK = "() => document.querySelector('canvas.lower-canvas, .st-key-ask_canvas_frame canvas')?.toDataURL()"

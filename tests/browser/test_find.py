@@ -9,7 +9,7 @@ import pytest
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "find.py")
+ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "find")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 BARS = ".st-key-find_answer svg.marks [aria-label*='probability: ']"
 ANSWER = f"""() => [...document.querySelectorAll("{BARS}")].map(bar => bar.getAttribute('aria-label')).join()"""

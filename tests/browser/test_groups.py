@@ -7,9 +7,9 @@ import pytest
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "groups.py")
-OTHER = next(entry.title for entry in PAGES if entry.file == "start.py")
-TITLE = next(entry.title for entry in PAGES if entry.file == "groups.py")
+ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "groups")
+OTHER = next(entry.title for entry in PAGES if entry.name == "start")
+TITLE = next(entry.title for entry in PAGES if entry.name == "groups")
 
 
 def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):

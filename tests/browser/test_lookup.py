@@ -7,9 +7,9 @@ import pytest
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "lookup.py")
-OTHER = next(entry.title for entry in PAGES if entry.file == "groups.py")
-TITLE = next(entry.title for entry in PAGES if entry.file == "lookup.py")
+ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "lookup")
+OTHER = next(entry.title for entry in PAGES if entry.name == "groups")
+TITLE = next(entry.title for entry in PAGES if entry.name == "lookup")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
 

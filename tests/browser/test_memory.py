@@ -9,8 +9,8 @@ import pytest
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
-ENTRY = next(entry for entry in PAGES if entry.file == "memory.py")
-OTHER = next(entry.title for entry in PAGES if entry.file == "groups.py")
+ENTRY = next(entry for entry in PAGES if entry.name == "memory")
+OTHER = next(entry.title for entry in PAGES if entry.name == "groups")
 SENTENCE = "The green bird sings."
 
 

@@ -9,7 +9,7 @@ import pytest
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "model.py")
+ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "model")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 HEADS = ".st-key-model_glance .marks"
 TOKENS = ".st-key-model_tokens .token"

@@ -8,7 +8,7 @@ import pytest
 
 from ui.navigation import PAGES
 
-ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "pixels.py")
+ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "pixels")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].map(chart => {
     const svg = chart.querySelector('svg.marks'), canvas = chart.querySelector('canvas.marks');

@@ -9,7 +9,7 @@ import pytest
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
-ADDRESS = next(entry.url_path for entry in PAGES if entry.file == "transformer.py")
+ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "transformer")
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 HEADS = "[class*='st-key-transformer_heads'] .marks"
 

@@ -1,0 +1,28 @@
+"""What tests of pages start with. A test module names its page: PAGE = "pages/pixels.py"."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def page(app, request):
+    """The module's page on arrival."""
+    from tests.app.tools import opened
+
+    return opened(app, request.module.PAGE)
+
+
+@pytest.fixture
+def weights(tmp_path, monkeypatch, root):
+    """A copy of the committed weights that the app reads, with nothing loaded before or after."""
+    import streamlit as st
+
+    folder = tmp_path / "weights"
+    shutil.copytree(root / "weights", folder)
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
+    st.cache_resource.clear()
+    yield folder
+    st.cache_resource.clear()

@@ -1,0 +1,17 @@
+"""What tests in a browser do again and again."""
+
+from __future__ import annotations
+
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+
+
+def settle(page, before: int = 300) -> None:
+    """Wait until what was done has reached the server and the script has run."""
+    page.wait_for_timeout(before)
+    page.wait_for_function(IDLE)
+
+
+def open_tab(page, label: str) -> None:
+    """Open a tab of the page by its label."""
+    page.get_by_role("tab", name=label, exact=True).click()
+    settle(page)

@@ -1,0 +1,151 @@
+"""What models and numbers say: computed one at a time, kept for all visitors, bounded in bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor, nn
+
+from attention_core.device import to_array
+
+MOST_BYTES = 512 * 2**20
+"""All kept values together."""
+Given = ParamSpec("Given")
+Value = TypeVar("Value")
+_TURN = threading.RLock()
+
+
+@contextmanager
+def computing(*, grad: bool = False) -> Iterator[None]:
+    """Compute when it is this visitor's turn, so that many take turns instead of thrashing the cores.
+
+    As a decorator or around a block; what is computed under it may call what else is.
+
+    Args:
+        grad: gradients are asked for; else torch keeps nothing for them.
+    """
+    with _TURN, torch.enable_grad() if grad else torch.inference_mode():
+        yield
+
+
+def computed(*, spinner: str = "", grad: bool = False) -> Callable[[Callable[Given, Value]], Callable[Given, Value]]:
+    """Keep what a function returns, for all visitors; least looked at goes first. Use it as `@computed()`.
+
+    Equal arguments are told by what they hold: tensors and arrays by their numbers. A model's results do not depend on
+    who asks, so the function must not read the session.
+
+    Args:
+        spinner: what to say while it is computed; "" = nothing.
+        grad: see computing.
+    """
+
+    def decorate(function: Callable[Given, Value]) -> Callable[Given, Value]:
+        name = f"{function.__module__}.{function.__qualname__}"
+
+        @wraps(function)
+        def kept(*args: Given.args, **kwargs: Given.kwargs) -> Value:
+            key = name, content_key(args), content_key(kwargs)
+            found = values().find(key)
+            if found is None:
+                with st.spinner(spinner) if spinner else nullcontext(), computing(grad=grad):
+                    found = values().find(key)  # whoever had the turn before may have asked the same
+                    if found is None:
+                        found = (function(*args, **kwargs),)
+                        values().keep(key, found)
+            return found[0]
+
+        return kept
+
+    return decorate
+
+
+def content_key(value: Any) -> Hashable:
+    """Return what tells a value from every other of another content."""
+    if isinstance(value, Tensor):
+        value = to_array(value)
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, hashlib.sha1(np.ascontiguousarray(value)).hexdigest()
+    if isinstance(value, Mapping):
+        return tuple((key, content_key(one)) for key, one in value.items())
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__, content_key({field.name: getattr(value, field.name) for field in fields(value)})
+    if isinstance(value, list | tuple):
+        return type(value).__name__, tuple(content_key(one) for one in value)
+    return type(value).__name__, value
+
+
+def size_in_bytes(value: Any, _seen: set[int] | None = None) -> int:
+    """Return about how much memory a value holds; models are shared and count nothing."""
+    seen = set() if _seen is None else _seen
+    if id(value) in seen or isinstance(value, nn.Module | type) or (callable(value) and not hasattr(value, "__dict__")):
+        return 0
+    seen.add(id(value))
+    if isinstance(value, Tensor):
+        return value.untyped_storage().nbytes()
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    parts: list[Any] = []
+    if isinstance(value, Mapping):
+        parts = [*value, *value.values()]
+    elif isinstance(value, list | tuple | set | frozenset):
+        parts = list(value)
+    elif hasattr(value, "__dict__"):
+        parts = list(vars(value).values())
+    elif hasattr(value, "__slots__"):
+        parts = [getattr(value, name) for name in value.__slots__ if hasattr(value, name)]
+    return sys.getsizeof(value) + sum(size_in_bytes(part, seen) for part in parts)
+
+
+class Shelf:
+    """Keeps values up to a number of bytes; the least looked at goes first.
+
+    Args:
+        most_bytes: all of them together; a value that is larger alone is not kept.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes, self.n_bytes = most_bytes, 0
+        self._door = threading.Lock()
+        self._values: OrderedDict[Hashable, tuple[tuple[Any], int]] = OrderedDict()
+
+    def find(self, key: Hashable) -> tuple[Any] | None:
+        """Return a kept value in a tuple of its own, or None."""
+        with self._door:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
+
+    def keep(self, key: Hashable, value: tuple[Any]) -> None:
+        """Keep a value, and let go of others if there is no room."""
+        size = size_in_bytes(value)
+        with self._door:
+            if size > self.most_bytes or key in self._values:
+                return
+            self._values[key] = value, size
+            self.n_bytes += size
+            while self.n_bytes > self.most_bytes:
+                self.n_bytes -= self._values.popitem(last=False)[1][1]
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        with self._door:
+            self._values.clear()
+            self.n_bytes = 0
+
+
+@st.cache_resource(show_spinner=False)
+def values() -> Shelf:
+    """Return what is kept for all visitors; the menu's “Clear cache” empties it with everything else."""
+    return Shelf(MOST_BYTES)

@@ -1,0 +1,101 @@
+"""Going along a sequence, forth and back, by buttons, arrow keys or by itself; one player of a page plays at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Generic
+
+import streamlit as st
+
+from ui.state import PLAYING, Field, Value
+
+TICK = "player_tick"
+CHANGED = "player_changed"
+REST = 0.8
+"""Share of a beat after which the next tick counts: the browser's clock and ours do not agree to the millisecond."""
+
+
+class Player(Generic[Value]):
+    """Goes along a sequence of values of a field. Draw it inside a fragment that ticks, see `live`.
+
+    Args:
+        field: the present value.
+        seconds: of a beat.
+        modifier: such as "Shift+", held with the arrow keys where these alone do something else.
+    """
+
+    def __init__(self, field: Field[Value], seconds: float, modifier: str = "") -> None:
+        self.field, self.seconds, self.modifier = field, seconds, modifier
+
+    @property
+    def name(self) -> str:
+        """The key of its field, which tells it from other players and begins the keys of its buttons."""
+        return self.field.key
+
+    @property
+    def plays(self) -> bool:
+        """Whether it goes on by itself now."""
+        return st.session_state.get(PLAYING) == self.name
+
+    def follow(self, values: Sequence[Value]) -> None:
+        """Go on when its time has come, and stop at the end; call it before the controls are drawn."""
+        state = st.session_state
+        if state.get(CHANGED) == self.name:
+            state[CHANGED] = ""
+            st.rerun()  # the whole page, so that the fragment's clock starts or stops
+        if not self.plays or time.monotonic() - state[TICK] < REST * self.seconds:
+            return
+        if self.field.value == values[-1]:  # for a whole beat: no late message of the browser can take it back
+            state[PLAYING] = ""
+            st.rerun()
+        state[TICK] = time.monotonic()
+        self.go(values, 1)
+
+    def go(self, values: Sequence[Value], by: int) -> None:
+        """Go some places forth, or back if negative, up to the ends."""
+        self.field.value = values[max(0, min(len(values) - 1, values.index(self.field.value) + by))]
+
+    def previous_button(self, values: Sequence[Value]) -> None:
+        """Draw the button that goes back."""
+        self._button("Previous", values, -1, icon=":material/chevron_left:", shortcut=f"{self.modifier}Left")
+
+    def next_button(self, values: Sequence[Value]) -> None:
+        """Draw the button that goes on."""
+        self._button(
+            "Next",
+            values,
+            1,
+            icon=":material/chevron_right:",
+            icon_position="right",
+            shortcut=f"{self.modifier}Right",
+        )
+
+    def play_button(self, values: Sequence[Value]) -> None:
+        """Draw the button that starts and stops going on by itself."""
+        st.button(
+            "Pause" if self.plays else "Play",
+            key=f"{self.name}_play",
+            icon=":material/pause:" if self.plays else ":material/play_arrow:",
+            on_click=self._toggle,
+            args=(values,),
+        )
+
+    def _button(self, label: str, values: Sequence[Value], by: int, **look: str) -> None:
+        end = values[0 if by < 0 else -1]
+        st.button(
+            label,
+            key=f"{self.name}_{label.lower()}",
+            disabled=self.field.value == end,
+            on_click=self.go,
+            args=(values, by),
+            **look,  # type: ignore[arg-type]
+        )
+
+    def _toggle(self, values: Sequence[Value]) -> None:
+        state = st.session_state
+        starts = not self.plays
+        state[PLAYING] = self.name if starts else ""
+        state[CHANGED], state[TICK] = self.name, time.monotonic()
+        if starts and self.field.value == values[-1]:
+            self.field.value = values[0]

@@ -1,0 +1,125 @@
+"""The skeleton of every page: title and question, a part that reruns alone, tabs of which one is open, the foot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from typing import Any, NamedTuple
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
+
+from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
+from ui.player import Player
+from ui.state import PLAYING, Field, take_address, write_address
+
+STYLE = """<style>
+[data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 4rem; max-width: 1240px; }
+[data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
+.role { font-weight: 600; }
+.who { margin: 0; line-height: 1.5; }
+[data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
+[class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
+[class*="_presets"] button { width: 100%; }
+[class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
+[class*="_examples"] p { font-size: 0.86rem; }
+[class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
+[class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
+@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
+</style>"""
+
+
+class Tab(NamedTuple):
+    """What stands below the first screen under one name.
+
+    Attributes:
+        slug: its name in the address, the same in every language.
+        label: its name for people.
+        draw: draws it, without arguments; called only while the tab is open.
+    """
+
+    slug: str
+    label: str
+    draw: Callable[[], None]
+
+
+def page_frame(name: str, question: str, title: str = "") -> None:
+    """Draw the page's title and the question that it answers, and let its fields follow its address.
+
+    Args:
+        name: see PageEntry.name.
+        question: one or two sentences, Markdown.
+        title: above the page, where it is not PageEntry.title.
+    """
+    through_app()
+    take_address(name)
+    st.html(STYLE)
+    st.title(title or entry_of(name).title, anchor=False)
+    st.markdown(question)
+
+
+def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = ()) -> None:
+    """Draw a part of the page that reruns alone when something in it is clicked, and with every beat of its players.
+
+    Args:
+        part: draws it.
+        given: its arguments.
+        players: those that it draws.
+    """
+
+    @wraps(part)
+    def run(*given: Any) -> None:
+        with suppress(StopException):
+            part(*given)
+        write_address()
+
+    beat = next((player.seconds for player in players if player.plays), None)
+    st.fragment(run, run_every=beat)(*given)
+
+
+def page_tabs(name: str, *tabs: Tab, players: tuple[Player, ...] = ()) -> None:
+    """Draw the tabs below the first screen. Only the open one is computed; the address tells which, as `?tab=`.
+
+    A click in a tab runs that tab alone. The first one is open on arrival.
+
+    Args:
+        name: of the page.
+        tabs: in order.
+        players: those in the tabs.
+    """
+    labels = {tab.slug: tab.label for tab in tabs}
+    opened = Field(name, "tab", tabs[0].slug, address="tab")
+    opened.among(list(labels))
+    live(_tabs, name, tabs, opened, players=players)
+
+
+def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
+    state, key, labels = st.session_state, f"{name}_tabs", {tab.label: tab.slug for tab in tabs}
+
+    def take() -> None:
+        opened.value = labels[state[key]]
+        state[PLAYING] = ""
+
+    label = next(tab.label for tab in tabs if tab.slug == opened.value)
+    if state.get(key) != label:
+        state[key] = label
+    for tab, place in zip(tabs, st.tabs(list(labels), key=key, on_change=take), strict=True):
+        if place.open:
+            with place:
+                tab.draw()
+
+
+def foot(entry: PageEntry) -> None:
+    """Draw the end of a page: one sentence that leads on, the page before it and the page after it."""
+    place = PAGES.index(entry)
+    st.divider()
+    before, on = st.columns([1, 2.2], vertical_alignment="center")
+    with before:
+        if place:
+            st.page_link(path_of(PAGES[place - 1]), label=PAGES[place - 1].title, icon=":material/arrow_back:")
+    with on, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="medium"):
+        st.markdown(entry.leads_on, width="content")
+        if place + 1 < len(PAGES):
+            label = PAGES[place + 1].title
+            st.page_link(path_of(PAGES[place + 1]), label=label, icon=":material/arrow_forward:", icon_position="right")
