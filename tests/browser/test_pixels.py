@@ -6,10 +6,11 @@ import re
 
 import pytest
 
+from tests.browser.tools import CHIP, IDLE, open_tab
+from tests.browser.tools import settle as run_to_the_end
 from ui.navigation import PAGES
 
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "pixels")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].map(chart => {
     const svg = chart.querySelector('svg.marks'), canvas = chart.querySelector('canvas.marks');
     return svg ? svg.outerHTML.replace(/(gradient|clip)[_\\w-]*\\d+/g, '') : canvas ? canvas.toDataURL() : '';
@@ -30,9 +31,8 @@ def visitor(page, app_url):
 
 def settle(page) -> None:
     """Wait until the script has run and every chart is painted."""
-    page.wait_for_timeout(300)
-    page.wait_for_function(IDLE)
-    page.wait_for_function(f"() => {{ const all = ({PAINTINGS})(); return all.length > 3 && all.every(one => one); }}")
+    run_to_the_end(page)
+    page.wait_for_function(f"() => {{ const all = ({PAINTINGS})(); return all.length > 2 && all.every(one => one); }}")
 
 
 def draw(page, points) -> None:
@@ -56,13 +56,23 @@ def step_of(page) -> str:
     return found[1] if found else ""
 
 
+def paintings(page) -> list[str]:
+    """What the charts of the tabs with maps look like; the first tab is open afterwards."""
+    found = []
+    for tab in ("All 784 at once", "One pixel", "Step by step"):
+        open_tab(page, tab)
+        settle(page)
+        found += page.evaluate(PAINTINGS)
+    return found
+
+
 def test_mouse_stroke_changes_the_answer_and_paints_other_maps(visitor):
-    answer, maps = visitor.evaluate(ANSWER), visitor.evaluate(PAINTINGS)
+    answer, maps = visitor.evaluate(ANSWER), paintings(visitor)
     assert answer
     draw(visitor, [(0.3, 0.55), (0.5, 0.5), (0.75, 0.5)])  # a bar through the seven
     wait_for_change(visitor, ANSWER, answer)
     settle(visitor)
-    after = visitor.evaluate(PAINTINGS)
+    after = paintings(visitor)
     assert len(after) == len(maps)
     changed = sum(one != other for one, other in zip(maps, after, strict=True))
     assert changed >= 6, f"only {changed} of {len(maps)} charts changed"
@@ -80,7 +90,7 @@ def test_drawing_on_an_empty_pad_is_answered(visitor):
 
 
 def test_click_on_a_pixel_makes_it_the_query(visitor):
-    before = visitor.evaluate(PAINTINGS)
+    before = paintings(visitor)
     picture = visitor.locator(".st-key-pixels_pick svg.marks, .st-key-pixels_pick canvas.marks")
     picture.scroll_into_view_if_needed()
     box = picture.bounding_box()
@@ -89,7 +99,7 @@ def test_click_on_a_pixel_makes_it_the_query(visitor):
     pixel = int(re.search(r"pixel=(\d+)", visitor.url)[1])
     assert (pixel // 28, pixel % 28) == pytest.approx((0.3 * 28, 0.4 * 28), abs=2)
     settle(visitor)
-    changed = sum(one != other for one, other in zip(before, visitor.evaluate(PAINTINGS), strict=False))
+    changed = sum(one != other for one, other in zip(before, paintings(visitor), strict=False))
     assert changed >= 3  # the picture, its row and its column at least
 
 
@@ -105,17 +115,24 @@ def test_arrow_keys_step_forth_and_back(visitor):
     settle(visitor)
 
 
-def test_play_advances_by_itself_and_pauses(visitor):
-    button = visitor.locator(".st-key-pixels_play button")
+def test_play_advances_by_itself_and_pauses_and_only_then_tells_the_address(visitor):
+    button, chip = visitor.locator(".st-key-pixels_step_play button"), visitor.locator(CHIP)
+    entries = visitor.evaluate("history.length")
+    first = chip.inner_text()
+    button.click()
+    for _ in range(2):
+        visitor.wait_for_function(
+            "([chip, before]) => document.querySelector(chip)?.innerText !== before", arg=[CHIP, first]
+        )
+        first = chip.inner_text()
+    assert not step_of(visitor)
     button.click()
     visitor.wait_for_url(re.compile(r"[?&]step=\w+"))
-    first = step_of(visitor)
-    visitor.wait_for_url(lambda url: f"step={first}" not in url)
-    button.click()
     settle(visitor)
     paused = step_of(visitor)
     visitor.wait_for_timeout(2600)
     assert step_of(visitor) == paused
+    assert visitor.evaluate("history.length") == entries + 1
 
 
 def test_drawing_survives_leaving_the_page_and_coming_back(visitor):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
+CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"
+"""The chosen chip of a stepper."""
+
 
 def settle(page, before: int = 300) -> None:
     """Wait until what was done has reached the server and the script has run."""

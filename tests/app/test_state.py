@@ -1,0 +1,165 @@
+"""Fields, players and computed values by themselves: bounds, the address, clocks, what is kept and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from ui.computed import Shelf, computed, computing, content_key, size_in_bytes, values
+
+
+def page_of_fields() -> None:
+    import streamlit as st
+
+    from ui.player import Player
+    from ui.state import Field, take_address, whole_number, write_address
+
+    take_address("fields")
+    number = Field("fields", "number", 3, address="n", parse=whole_number)
+    word = Field("fields", "word", "one", address="w")
+    own = Field("fields", "own", list)
+    player = Player(number, seconds=0.01)
+    number.within(0, 5)
+    word.among(["one", "two"], "two")
+    player.follow(range(6))
+    player.previous_button(range(6))
+    player.next_button(range(6))
+    player.play_button(range(6))
+    st.slider("Number", 0, 5, key=number.key)
+    st.text(f"{number.value} {word.value} {own.value}")
+    write_address()
+
+
+def shown(page: AppTest) -> str:
+    assert not page.exception
+    return page.text[0].value
+
+
+def arrived(**address: str) -> AppTest:
+    page = AppTest.from_function(page_of_fields)
+    page.query_params.update(address)
+    return page.run()
+
+
+def test_plain_arrival_shows_the_defaults_and_leaves_the_address_alone():
+    page = arrived()
+    assert shown(page) == "3 one []"
+    assert not page.query_params
+
+
+def test_link_is_followed_and_a_change_is_told():
+    page = arrived(n="4", w="two", else_="kept")
+    assert shown(page) == "4 two []"
+    page.slider[0].set_value(5).run()
+    assert page.query_params == {"n": "5", "w": "two", "else_": "kept"}
+    page.slider[0].set_value(3).run()
+    assert page.query_params == {"w": "two", "else_": "kept"}
+
+
+@pytest.mark.parametrize("asked", ["", "x", "-1", "1e3", "9" * 12, "１"])
+def test_address_that_is_no_value_gives_the_default(asked):
+    assert shown(arrived(n=asked)) in ("3 one []", "1 one []")
+
+
+def test_value_out_of_bounds_is_brought_back_and_told():
+    page = arrived(n="77", w="three")
+    assert shown(page) == "5 two []"
+    assert page.query_params == {"n": "5", "w": "two"}
+
+
+def test_player_stops_at_the_ends():
+    page = arrived(n="5")
+    assert page.button[1].disabled
+    page.button[0].click().run()
+    assert shown(page).startswith("4")
+    assert not page.button[1].disabled
+
+
+def test_player_plays_to_the_end_and_tells_the_address_only_then():
+    import time
+
+    page = arrived()
+    page.button[2].click().run()
+    assert page.button[2].label == "Pause"
+    for _ in range(9):
+        if page.button[2].label == "Play":
+            break
+        assert not page.query_params
+        time.sleep(0.02)
+        page.run()
+    assert shown(page).startswith("5")
+    assert page.button[2].label == "Play"
+    assert page.query_params == {"n": "5"}
+
+
+@dataclass(frozen=True)
+class Given:
+    numbers: torch.Tensor
+    name: str
+
+
+def test_computed_value_is_kept_by_content():
+    calls = []
+
+    @computed()
+    def double(given: Given, *, by: int = 2) -> torch.Tensor:
+        calls.append(given)
+        return given.numbers * by
+
+    first = double(Given(torch.tensor([1.0, 2.0]), "a"))
+    assert double(Given(torch.tensor([1.0, 2.0]), "a")) is first
+    assert len(calls) == 1
+    for other in (Given(torch.tensor([1.0, 3.0]), "a"), Given(torch.tensor([1.0, 2.0]), "b")):
+        assert double(other) is not first
+    assert double(Given(torch.tensor([1.0, 2.0]), "a"), by=3).tolist() == [3, 6]
+    assert len(calls) == 4
+    values.clear()
+    double(Given(torch.tensor([1.0, 2.0]), "a"))
+    assert len(calls) == 5
+
+
+def test_computed_keeps_no_gradients_unless_they_are_asked_for():
+    weight = torch.nn.Parameter(torch.ones(2))
+    assert not computed()(lambda number: weight * number)(1.5).requires_grad
+    assert computed(grad=True)(lambda number: weight * number)(2.5).requires_grad
+    with computing():
+        assert torch.is_inference_mode_enabled()
+
+
+def test_computed_tells_faults_on_and_keeps_none():
+    calls = []
+
+    @computed()
+    def fails(number: int) -> int:
+        calls.append(number)
+        raise ValueError("no")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"):
+            fails(1)
+    assert len(calls) == 2
+
+
+def test_shelf_lets_the_least_looked_at_go_and_refuses_what_is_too_large():
+    shelf = Shelf(most_bytes=3_000)
+    for name in "ab":
+        shelf.keep(name, (np.zeros(1_000, np.uint8),))
+    shelf.find("a")
+    shelf.keep("c", (np.zeros(1_000, np.uint8),))
+    assert [shelf.find(name) is not None for name in "abc"] == [True, False, True]
+    shelf.keep("d", (np.zeros(5_000, np.uint8),))
+    assert shelf.find("d") is None
+    assert shelf.n_bytes <= 3_000
+
+
+def test_sizes_count_tensors_once_and_keys_tell_types_apart():
+    numbers = torch.zeros(1_000)
+    assert size_in_bytes(numbers) == 4_000
+    assert 4_000 < size_in_bytes([numbers, {"again": numbers}, Given(numbers, "x")]) < 6_000
+    assert content_key(1) != content_key(1.0) != content_key(True)
+    assert content_key([1, 2]) != content_key((1, 2))
+    assert content_key(np.zeros(2)) == content_key(torch.zeros(2, dtype=torch.float64))
