@@ -45,12 +45,16 @@ def running(app: str) -> Iterator[str]:
         server.wait(20)
 
 
+def chromium() -> str | None:
+    """Return the system's Chromium, or the one that the variable CHROMIUM names."""
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
 @contextmanager
 def visitor() -> Iterator[Page]:
     """Open a page of 1440 x 900 in the system's Chromium."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(180_000)
         yield page

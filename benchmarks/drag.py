@@ -13,20 +13,16 @@ import argparse
 import asyncio
 import math
 import os
-import shutil
-import socket
 import statistics
-import subprocess
 import sys
 import time
-import urllib.request
-from pathlib import Path
+from contextlib import nullcontext
 
 from playwright.async_api import Page, async_playwright
 
+from benchmarks.browser import ARGUMENTS, chromium, running
 from benchmarks.report import load_average, publish
 
-ROOT = Path(__file__).parents[1]
 ADDRESS = "scoring"
 GOALS = {"drawn_per_second": ">= 30", "answers_per_second": ">= 5"}
 WATCH = """() => {
@@ -65,16 +61,8 @@ def main() -> None:
     parser.add_argument("--url", help="of a running app; else one is started")
     options = parser.parse_args()
     load = load_average()
-    server = None
-    url = options.url
-    if url is None:
-        server, url = start_app()
-    try:
+    with nullcontext(options.url) if options.url else running("app.py") as url:
         rounds = [asyncio.run(measure(url, options.seconds)) for _ in range(options.rounds)]
-    finally:
-        if server:
-            server.terminate()
-            server.wait(20)
     figures = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
     table = [["counted", "median", "each round", "goal"]]
     for name, value in figures.items():
@@ -88,31 +76,10 @@ def main() -> None:
     sys.exit(figures["drawn_per_second"] < 30 or figures["answers_per_second"] < 5)
 
 
-def start_app() -> tuple[subprocess.Popen, str]:
-    """Start the app on a free port and wait until it answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", *options], cwd=ROOT, stdout=subprocess.DEVNULL
-    )
-    url = f"http://127.0.0.1:{port}"
-    for _ in range(120):
-        time.sleep(0.25)
-        try:
-            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
-            return server, url
-        except OSError:
-            continue
-    raise RuntimeError("the app did not start within 30 seconds")
-
-
 async def measure(url: str, seconds: float) -> dict[str, float]:
     """Drag key 1 for some seconds and return what was counted."""
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = await playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         page = await browser.new_page(viewport={"width": 1440, "height": 900})
         await page.goto(f"{url}/{ADDRESS}")
         await page.locator("figure canvas").first.wait_for(timeout=60_000)

@@ -1,34 +1,29 @@
 """From an edit to the painted result, 16 x 16 tables: python -m benchmarks.workbench [--edits 8].
 
-Opens the workbench with five 16 x 16 tables and, in turn with it, its floor (benchmarks/workbench_floor.py: the same
-tables, one trivial chart, no attention) in two windows of Chromium at 1440 x 900. In each a digit is typed into X and
-Enter is pressed; the clock, the browser's own, stops in the first frame in which both the sentence that depends on the
-edit and the first chart are other than before. An edit that the table did not take (on a crowded machine it can lose
-the focus) is left out and counted. Goal: at most twice the floor. Chromium: variable CHROMIUM, or on the PATH.
+Opens the workbench with five 16 x 16 tables and, in turn with it, its floor (benchmarks/apps/workbench_floor_app.py:
+the same tables, one trivial chart, no attention) in two windows of Chromium at 1440 x 900. In each a digit is typed
+into X and Enter is pressed; the clock, the browser's own, stops in the first frame in which both the sentence that
+depends on the edit and the first chart are other than before. An edit that the table did not take (on a crowded
+machine it can lose the focus) is left out and counted. Goal: at most twice the floor. Chromium: variable CHROMIUM, or
+on the PATH.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Page, TimeoutError, sync_playwright
+from playwright.sync_api import Page, TimeoutError
 
 from attention_core.topics.vectors import PRESETS, Problem, randomised
 from attention_core.topics.vectors.tables import write_npz
+from benchmarks.browser import ARGUMENTS, chromium, running, visitor
 from benchmarks.report import load_average, publish, spread
 
-ROOT = Path(__file__).parents[1]
 SIDE = 16
 EDITOR = "[data-testid=stDataFrame]"
 HEADER, ROW = 36, 29
@@ -60,33 +55,24 @@ def main() -> None:
     parser.add_argument("--edits", type=int, default=8)
     options = parser.parse_args()
     load = load_average()
-    servers = [serve("app.py"), serve("benchmarks/workbench_floor.py")]
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     times: dict[str, list[float]] = {"workbench": [], "floor": []}
     missed = 0
-    try:
-        with sync_playwright() as playwright:
-            flags = ["--no-sandbox", "--disable-gpu"]
-            browsers = [playwright.chromium.launch(executable_path=chromium, args=flags) for _ in range(2)]
-            bench, floor = (one.new_page(viewport={"width": 1440, "height": 900}) for one in browsers)
-            open_workbench(bench, servers[0][1])
-            floor.goto(servers[1][1])
-            floor.locator("[data-testid=stVegaLiteChart] svg").wait_for(timeout=60_000)
-            for number in range(options.edits + 1):
-                for name, page, pattern in (
-                    ("workbench", bench, r"meets key|cells changed"),
-                    ("floor", floor, "edited"),
-                ):
-                    took = edit(page, str(2 + number % 8), number, pattern)
-                    missed += took is None
-                    if number and took is not None:  # the first edit warms up
-                        times[name].append(took)
-            for browser in browsers:
-                browser.close()
-    finally:
-        for server, _ in servers:
-            server.terminate()
-            server.wait(20)
+    with (
+        running("app.py") as app,
+        running("benchmarks/apps/workbench_floor_app.py") as below,
+        visitor() as bench,
+        bench.context.browser.browser_type.launch(executable_path=chromium(), args=ARGUMENTS) as other,
+    ):
+        floor = other.new_page(viewport=bench.viewport_size)
+        open_workbench(bench, app)
+        floor.goto(below)
+        floor.locator("[data-testid=stVegaLiteChart] svg").wait_for(timeout=60_000)
+        for number in range(options.edits + 1):
+            for name, page, pattern in (("workbench", bench, r"meets key|cells changed"), ("floor", floor, "edited")):
+                took = edit(page, str(2 + number % 8), number, pattern)
+                missed += took is None
+                if number and took is not None:  # the first edit warms up
+                    times[name].append(took)
     ratio = statistics.median(times["workbench"]) / statistics.median(times["floor"])
     rows = [["page", "edit to painted"], *([name, spread(values)] for name, values in times.items())]
     rows.append(["ratio of medians", f"{ratio:.2f} (goal: at most 2)"])
@@ -99,25 +85,6 @@ def main() -> None:
     }
     publish("workbench", rows, figures, "python -m benchmarks.workbench")
     sys.exit(ratio > 2)
-
-
-def serve(script: str) -> tuple[subprocess.Popen, str]:
-    """Start a Streamlit script on a free port and wait until it answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
-    command = [sys.executable, "-m", "streamlit", "run", script, *options, "--server.fileWatcherType", "none"]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    for _ in range(240):
-        time.sleep(0.25)
-        try:
-            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
-            return server, url
-        except OSError:
-            continue
-    raise RuntimeError(f"{script} did not start within a minute")
 
 
 def open_workbench(page: Page, url: str) -> None:

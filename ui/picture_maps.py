@@ -63,23 +63,30 @@ def looks_at_map(trace: AttentionTrace, head: int, query: int, image: np.ndarray
     st.altair_chart(chart, width="content", alt="Where the chosen pixel looks: a map of its weights")
 
 
-def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int) -> None:
+def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int, name: str) -> None:
     """Draw where this pixel looks and which pixels look at it, on one colour scale."""
     grid = trace.story.key_axis.grid
     looks_at = to_array(trace.weights(head, [query])[0])
     looked_at = to_array(trace.weights(head, cols=[query])[:, 0])
     ramp = weights_ramp(trace.n_keys, float(max(looks_at.max(), looked_at.max())))
     maps = (
-        ("This pixel looks at", rf"A[{query}, :]", looks_at, f"its row of the weights; sums to {looks_at.sum():.2f}"),
         (
+            "looks_at",
+            "This pixel looks at",
+            rf"A[{query}, :]",
+            looks_at,
+            f"its row of the weights; sums to {looks_at.sum():.2f}",
+        ),
+        (
+            "looked_at",
             "Looks at this pixel",
             rf"A[:, {query}]",
             looked_at,
             f"its column of the weights; sums to {looked_at.sum():.2f}",
         ),
     )
-    for column, (title, symbol, values, words) in zip(st.columns(2), maps, strict=True):
-        with column:
+    for column, (key, title, symbol, values, words) in zip(st.columns(2), maps, strict=True):
+        with column, st.container(key=f"{name}_{key}"):
             st.markdown(f"**{title}** `{symbol}`")
             chart = picture(values.reshape(grid), ramp, title="weight", size=size, marked=query, outline=image)
             st.altair_chart(chart, width="content", alt=f"{title}: 28 x 28 map of weights")

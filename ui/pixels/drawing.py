@@ -41,9 +41,8 @@ def answers(image: Tensor) -> Answer:
     attention, ffn = ask("pixel-classifier", image), ask("ffn-classifier", image)
     blind = ask("pixel-classifier", image, UNIFORM, trace=False)
     probabilities = {"self-attention": attention.probabilities, "feed-forward, no attention": ffn.probabilities}
-    st.altair_chart(
+    st.container(key="pixels_answer").altair_chart(
         probability_bars(probabilities, [str(digit) for digit in range(10)], height=215),
-        key="answer",
         alt="Probabilities of the ten digits by both models",
     )
     st.markdown(

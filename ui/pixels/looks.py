@@ -49,7 +49,7 @@ def chosen_pixel(trace: AttentionTrace, drawing: Drawing) -> None:
         pick_pixel(drawing.image, NAME, size=168, key="pick_map")
         st.caption("Click a pixel: it becomes the query.")
     with maps:
-        query_maps(trace, 0, query, drawing.image, size=250)
+        query_maps(trace, 0, query, drawing.image, 250, NAME)
     with numbers:
         query_row(trace, 0, query)
 

@@ -1,4 +1,4 @@
-"""The floor of the looking pages' latency: ?pad=find, read or ask; that page's pad, no model, one trivial chart."""
+"""The floor of the pages' latency: ?pad=pixels, find, read or ask; that page's pad, no model, one trivial chart."""
 
 import altair as alt
 import pandas as pd
@@ -19,6 +19,10 @@ elif which == "ask":
 
     canvas = drawing_pad(ASK_PAD).canvas
     asked = st.text_input("Your question, in English", "what colour is the 7?", key="question")
+elif which == "pixels":
+    from ui.pixels.drawing import PAD as DIGIT_PAD
+
+    canvas = drawing_pad(DIGIT_PAD).canvas
 else:
     from ui.find.pad import PAD as FIND_PAD
 
