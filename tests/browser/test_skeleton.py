@@ -1,0 +1,69 @@
+"""What every page has in common: tabs that are told in the address, never over two screens; Back; the foot."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.browser.tools import open_tab, settle
+from ui.navigation import PAGES
+
+pytestmark = pytest.mark.browser
+MOST_PIXELS = 2 * 900
+CHOSEN = "[role=tab][aria-selected=true]"
+HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
+
+
+@pytest.mark.parametrize("entry", PAGES[1:], ids=lambda entry: entry.name)
+def test_tabs_are_short_and_back_undoes_the_last_one(page, app_url, entry):
+    page.goto(f"{app_url}/{entry.url_path}")
+    page.get_by_role("tab").first.wait_for()
+    settle(page, 600)
+    assert "?" not in page.url, "plain arrival must leave the address alone"
+    labels = page.get_by_role("tab").all_inner_texts()
+    heights = {labels[0]: page.evaluate(HEIGHT)}
+    for label in labels[1:]:
+        open_tab(page, label)
+        assert re.search(r"[?&]tab=[a-z0-9-]+", page.url)
+        heights[label] = page.evaluate(HEIGHT)
+    assert max(heights.values()) <= MOST_PIXELS, heights
+    page.go_back()
+    settle(page, 600)
+    assert page.locator(CHOSEN).inner_text() == labels[-2]
+    assert ("tab=" in page.url) == (len(labels) > 2)
+
+
+def test_foot_leads_from_page_to_page_and_back_comes_home(page, app_url):
+    page.goto(f"{app_url}/{PAGES[-2].url_path}")
+    foot = page.get_by_test_id("stPageLink")
+    foot.filter(has_text=PAGES[-1].title).last.click()
+    page.get_by_role("heading", name=PAGES[-1].title, exact=True).wait_for()
+    settle(page)
+    assert foot.filter(has_text=PAGES[-2].title).count()
+    page.go_back()
+    page.get_by_role("heading", name=PAGES[-2].title, exact=True).wait_for()
+
+
+def test_back_goes_back_step_by_step_and_forward_again(page, app_url):
+    page.goto(f"{app_url}/pixels")
+    page.locator("canvas.upper-canvas").wait_for()
+    settle(page, 600)
+    seen = [page.url]
+    for _ in range(3):
+        page.get_by_role("button", name="Next").click()
+        page.wait_for_url(lambda url, before=seen[-1]: url != before)
+        settle(page)
+        seen.append(page.url)
+    chip = page.locator("[class*=_stepper] [role=radio][aria-checked=true]")
+    last = chip.inner_text()
+    for url in seen[-2::-1]:
+        page.go_back()
+        settle(page, 600)
+        assert page.url == url
+    assert chip.inner_text() == "softmax"
+    for url in seen[1:]:
+        page.go_forward()
+        settle(page, 600)
+        assert page.url == url
+    assert chip.inner_text() == last
