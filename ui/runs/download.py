@@ -22,8 +22,8 @@ class Download:
 
     Attributes:
         name: of the model.
-        done: bytes that are there.
         total: bytes in all.
+        done: bytes that are there.
         error: why it ended without the model; "" as long as it has not.
         stopped: whether a visitor ended it.
         finished: whether it has ended, one way or the other.
@@ -36,6 +36,11 @@ class Download:
     stopped: bool = False
     finished: bool = False
     _stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def share(self) -> float:
+        """How much of it is there."""
+        return min(self.done / max(self.total, 1), 1.0)
 
     def run(self, candidate: Candidate) -> None:
         """Fetch the model; the result is in the attributes."""
@@ -69,7 +74,7 @@ class Downloads:
         self._lock = threading.Lock()
         self.latest: Download | None = None
 
-    def start(self, candidate: Candidate) -> Download:
+    def start(self, candidate: Candidate) -> None:
         """Begin a download, or join the one that is in progress for the same model.
 
         Raises:
@@ -77,16 +82,14 @@ class Downloads:
         """
         with self._lock:
             now = self.latest
-            if now is not None and not now.finished:
-                if now.name == candidate.name:
-                    return now
+            if now is None or now.finished:
+                self.latest = Download(candidate.name, sum(file.size for file in candidate.files))
+                threading.Thread(target=self.latest.run, args=(candidate,), daemon=True).start()
+            elif now.name != candidate.name:
                 raise ModelError(
-                    f"Another model is on its way for a visitor: {now.name}, {now.done / max(now.total, 1):.0%} of it "
-                    "is there. One is downloaded at a time: press Load again when it has arrived."
+                    f"Another model is on its way for a visitor: {now.name}, {now.share:.0%} of it is there. One is "
+                    "downloaded at a time: press Load again when it has arrived."
                 )
-            self.latest = Download(candidate.name, sum(file.size for file in candidate.files))
-            threading.Thread(target=self.latest.run, args=(candidate,), daemon=True).start()
-            return self.latest
 
 
 @st.cache_resource(show_spinner=False)
