@@ -66,10 +66,7 @@ OVERVIEW_OF = Field(NAME, "overview_of", "")
 def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
     """Draw the map, a live part of its own: whenever tiles are asked for, it runs again.
 
-    Args:
-        shelf: the matrix.
-        title: of the matrix, for screen readers.
-        is_surveyed_now: the browser asks again for what is not whole.
+    While the matrix is being surveyed the browser asks again for what is not whole.
     """
     atlas = shelf.atlas
     _follow(atlas)
@@ -107,13 +104,7 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
 
 
 def go_to(row: int | None, column: int | None, across: float) -> None:
-    """Move the map to a cell and frame it, or to a row or a column alone: the other coordinate stays as it is.
-
-    Args:
-        row: the query, or None.
-        column: the key, or None.
-        across: cells along the shorter side of the map.
-    """
+    """Move the map to a cell and frame it, or a row or a column alone where the other is None; across: see VIEW."""
     view = VIEW.value
     where = {
         "row": view["row"] if row is None else row + 0.5,

@@ -117,17 +117,12 @@ def survey_goes_on(shelf: Shelf) -> bool:
 
 
 def survey_part(shelf: Shelf, goes_on: bool) -> None:
-    """Survey a portion, draw how far it is, offer to stop or to go on, and say what the matrix costs in memory.
-
-    Args:
-        shelf: the matrix.
-        goes_on: from survey_goes_on, when the whole page was drawn.
-    """
+    """Survey a portion, draw how far it is, offer to stop or to go on, and say what the matrix costs in memory."""
     atlas = shelf.atlas
     if goes_on and survey_goes_on(shelf):
         shelf.survey()
-    if goes_on != survey_goes_on(shelf):
-        st.rerun()  # the whole page, so that the fragment's clock starts or stops
+    if goes_on != survey_goes_on(shelf):  # since the whole page was drawn: its clock has to start or to stop
+        st.rerun()
     if not atlas.is_surveyed:
         share = atlas.surveyed
         st.progress(share, text=_progress_words(shelf, share, goes_on))

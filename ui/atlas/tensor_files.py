@@ -6,7 +6,6 @@ import hashlib
 import io
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -38,8 +37,10 @@ for share in atlas.survey():  # one pass over the whole matrix; stop and go on a
 atlas.column_sums             # what each key receives in all
 """
 
-FILE: Field[dict[str, Any] | None] = Field(NAME, "tensors_file", None)
-"""The last file that could be used: name, digest, and content or path; the upload widget forgets its own."""
+File = tuple[str, str, bytes | Path]  # its name, what tells it from others, what is in it or where it is
+
+FILE: Field[File | None] = Field(NAME, "tensors_file", None)
+"""The last one that could be used; the upload widget forgets its own."""
 ARRAYS, QUERY, KEY = Field(NAME, "set", ""), Field(NAME, "query_array", ""), Field(NAME, "key_array", "")
 CAUSAL, SCALE = Field(NAME, "causal", False), Field(NAME, "scale", None)
 
@@ -54,8 +55,7 @@ def tensor_source() -> Source | None:
     )
     if upload is not None:
         content = upload.getvalue()
-        digest = hashlib.sha256(content).hexdigest()[:16]
-        brought = {"name": upload.name, "digest": digest, "content": content}
+        brought = upload.name, hashlib.sha256(content).hexdigest()[:16], content
         source = _source_or_complaint(brought)
         if source is not None:
             FILE.value = brought
@@ -64,13 +64,13 @@ def tensor_source() -> Source | None:
     if file is None:
         return _example()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"Shown: {literal(file['name'], 48)}")
-        if "content" in file:
+        st.markdown(f"Shown: {literal(file[0], 48)}")
+        if isinstance(file[2], bytes):
             st.button("Forget", key="atlas_forget", on_click=FILE.forget)
     return _source_or_complaint(file)
 
 
-def _source_or_complaint(file: dict[str, Any]) -> Source | None:
+def _source_or_complaint(file: File) -> Source | None:
     try:
         return _source(file)
     except (ValueError, OSError) as error:
@@ -92,18 +92,18 @@ def _example() -> Source:
     return Source(f"made/{NEAR}/{EXAMPLE}", "An example", 1, lambda: made_up(NEAR, EXAMPLE))
 
 
-def _named_on_the_command_line() -> dict[str, Any] | None:
+def _named_on_the_command_line() -> File | None:
     file = opened_file()
     if file is None or opened_recording():
         return None
     changed = file.stat().st_mtime if file.exists() else 0
-    return {"name": file.name, "digest": f"{file}/{changed}", "path": str(file)}
+    return file.name, f"{file}/{changed}", file
 
 
-def _source(file: dict[str, Any]) -> Source:
-    digest, name = file["digest"], file["name"]
-    names = _choose_arrays(_contents(digest, name, file))
-    tensors = _tensors(digest, names, name, file)
+def _source(file: File) -> Source:
+    name, digest, content = file
+    names = _choose_arrays(_contents(digest, name, content))
+    tensors = _tensors(digest, names, name, content)
     causal = st.toggle(
         "Causal",
         key=CAUSAL.key,
@@ -150,17 +150,13 @@ def _choose_arrays(contents: Contents) -> Names:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _contents(digest: str, name: str, _file: dict[str, Any]) -> Contents:
-    return contents_of(_bytes_or_path(_file), name)
+def _contents(digest: str, name: str, _content: bytes | Path) -> Contents:
+    return contents_of(_content, name)
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner="Reading the tensors")
-def _tensors(digest: str, names: Names, name: str, _file: dict[str, Any]) -> Tensors:
-    return read_tensors(_bytes_or_path(_file), name, names=names)
-
-
-def _bytes_or_path(file: dict[str, Any]) -> bytes | Path:
-    return file["content"] if "content" in file else Path(file["path"])
+def _tensors(digest: str, names: Names, name: str, _content: bytes | Path) -> Tensors:
+    return read_tensors(_content, name, names=names)
 
 
 def take_along(shelf: Shelf) -> None:

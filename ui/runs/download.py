@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -16,50 +15,43 @@ class _Stopped(Exception):
     """A visitor has stopped the download."""
 
 
-@dataclass(eq=False)
 class Download:
-    """One download.
+    """One download, in a thread of its own.
 
     Attributes:
         name: of the model.
-        total: bytes in all.
         done: bytes that are there.
-        error: why it ended without the model; "" as long as it has not.
-        stopped: whether a visitor ended it.
-        finished: whether it has ended, one way or the other.
+        total: bytes in all.
+        outcome: None until it has ended; then "error" or "info" and why the model is not there, or "" and "".
     """
 
-    name: str
-    total: int
-    done: int = 0
-    error: str = ""
-    stopped: bool = False
-    finished: bool = False
-    _stop: threading.Event = field(default_factory=threading.Event)
+    def __init__(self, candidate: Candidate) -> None:
+        self.name, self.done, self.total = candidate.name, 0, sum(file.size for file in candidate.files)
+        self.outcome: tuple[str, str] | None = None
+        self._stop = threading.Event()
+        threading.Thread(target=self._run, args=(candidate,), daemon=True).start()
 
     @property
     def share(self) -> float:
         """How much of it is there."""
         return min(self.done / max(self.total, 1), 1.0)
 
-    def run(self, candidate: Candidate) -> None:
-        """Fetch the model; the result is in the attributes."""
-        try:
-            fetch(candidate, self._progress)
-        except ModelError as error:
-            self.error = str(error)
-        except _Stopped:
-            self.stopped = True
-            self.error = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
-        except Exception as error:
-            self.error = f"{self.name} cannot be fetched: {error}"
-            raise
-        finally:
-            self.finished = True
-
     def stop(self) -> None:
         """End the download at its next bytes."""
         self._stop.set()
+
+    def _run(self, candidate: Candidate) -> None:
+        try:
+            fetch(candidate, self._progress)
+            self.outcome = "", ""
+        except ModelError as error:
+            self.outcome = "error", str(error)
+        except _Stopped:
+            words = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
+            self.outcome = "info", words
+        except Exception as error:
+            self.outcome = "error", f"{self.name} cannot be fetched: {error}"
+            raise
 
     def _progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total
@@ -82,9 +74,8 @@ class Downloads:
         """
         with self._lock:
             now = self.latest
-            if now is None or now.finished:
-                self.latest = Download(candidate.name, sum(file.size for file in candidate.files))
-                threading.Thread(target=self.latest.run, args=(candidate,), daemon=True).start()
+            if now is None or now.outcome is not None:
+                self.latest = Download(candidate)
             elif now.name != candidate.name:
                 raise ModelError(
                     f"Another model is on its way for a visitor: {now.name}, {now.share:.0%} of it is there. One is "

@@ -148,16 +148,17 @@ class ModelChoice:
     def _draw_progress(self) -> None:
         """Draw how far the download is; when it has ended, the page follows."""
         wanted, now = self.awaited.value, downloads().latest
-        if now is not None and now.name == wanted and not now.finished:
+        outcome = now.outcome if now is not None and now.name == wanted else ("", "")
+        if now is not None and outcome is None:
             bar, button = st.columns([5, 1], vertical_alignment="center")
             bar.progress(now.share, f"{wanted}: {in_megabytes(now.done)} of {in_megabytes(now.total)}")
             button.button("Stop", key=f"{self.name}_stop", on_click=now.stop, width="stretch")
         elif wanted:
             self.awaited.forget()
-            if now is not None and now.name == wanted and now.error:
-                self.message.value = "info" if now.stopped else "error", now.error
-            else:
+            if outcome == ("", ""):
                 self.key.value = wanted
+            else:
+                self.message.value = outcome
             st.rerun()
 
     def _draw_message(self) -> None:
