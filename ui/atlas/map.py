@@ -105,10 +105,9 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
 
 def go_to(row: int | None, column: int | None, across: float) -> None:
     """Move the map to a cell and frame it, or a row or a column alone where the other is None; across: see VIEW."""
-    view = VIEW.value
     where = {
-        "row": view["row"] if row is None else row + 0.5,
-        "column": view["column"] if column is None else column + 0.5,
+        "row": VIEW.value["row"] if row is None else row + 0.5,
+        "column": VIEW.value["column"] if column is None else column + 0.5,
         "across": across,
     }
     _fly(where, [row, column])
@@ -122,8 +121,7 @@ def _fly(where: dict[str, Any], mark: list[int | None] | None = None) -> None:
 
 
 def _come_to_rest(where: dict[str, Any]) -> None:
-    row, column, across = where["row"], where["column"], where["across"]
-    REST.value = None if across is None else (round(row, 1), round(column, 1), round(across, 1))
+    REST.value = None if where["across"] is None else tuple(round(number, 1) for number in where.values())
     FOLLOWED.value = FOLLOWED.value[0], REST.value
 
 

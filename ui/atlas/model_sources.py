@@ -74,11 +74,7 @@ def _long_text() -> str:
     """Return the text in the box; a file fills the box."""
     st.text_area("Text", key=TEXT.key, height=150, persist_state="session", help="Ctrl + Enter takes what you typed.")
     st.popover("From a .txt file", icon=":material/upload_file:").file_uploader(
-        "A .txt file, UTF-8",
-        "txt",
-        key="atlas_text_file",
-        max_upload_size=MOST_FILE_MEGABYTES,
-        on_change=_fill,
+        "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=MOST_FILE_MEGABYTES, on_change=_fill
     )
     if TEXT_FAULT.value:
         st.warning(TEXT_FAULT.value)

@@ -35,8 +35,8 @@ def places_part(shelf: Shelf) -> None:
         key=WANTED.key,
         placeholder="a word, or a few",
         max_chars=MOST_SEARCHED,
-        on_change=_search,
-        args=(shelf,),
+        on_change=_go_to_hit,
+        args=(shelf, 0),
         persist_state="session",
     )
     if WANTED.value.strip():
@@ -60,13 +60,14 @@ def _hit_part(shelf: Shelf) -> None:
         key=AMONG.key,
         required=True,
         label_visibility="collapsed",
-        on_change=_step,
-        args=(shelf, 0),
+        on_change=_go_to_hit,
+        args=(shelf, at),
         persist_state="session",
     )
     with st.container(horizontal=True, gap="small"):
-        for label, icon, by in (("Previous", ":material/chevron_left:", -1), ("Next", ":material/chevron_right:", 1)):
-            st.button(label, icon=icon, key=f"atlas_hit_{label.lower()}", on_click=_step, args=(shelf, by))
+        chevrons = ":material/chevron_left:", ":material/chevron_right:"
+        st.button("Previous", key="atlas_hit_previous", icon=chevrons[0], on_click=_go_to_hit, args=(shelf, at - 1))
+        st.button("Next", key="atlas_hit_next", icon=chevrons[1], on_click=_go_to_hit, args=(shelf, at + 1))
 
 
 def _hits(shelf: Shelf) -> list[int]:
@@ -74,20 +75,13 @@ def _hits(shelf: Shelf) -> list[int]:
     return shelf.find("rows" if AMONG.value == ROWS else "columns", WANTED.value.strip())
 
 
-def _search(shelf: Shelf) -> None:
-    HIT.value = 0
-    _step(shelf, 0)
-
-
-def _step(shelf: Shelf, by: int) -> None:
-    """Go to the next hit, round the end."""
-    hits = _hits(shelf)
-    if not hits:
-        return
-    HIT.value = (HIT.value + by) % len(hits)
-    at = hits[HIT.value]
-    row = at if AMONG.value in (ROWS, BOTH) and at < shelf.atlas.n_queries else None
-    go_to(row, at if AMONG.value in (COLUMNS, BOTH) else None, CLOSE)
+def _go_to_hit(shelf: Shelf, number: int) -> None:
+    """Go to one of the hits, round the end."""
+    if hits := _hits(shelf):
+        HIT.value = number % len(hits)
+        at = hits[HIT.value]
+        row = at if AMONG.value in (ROWS, BOTH) and at < shelf.atlas.n_queries else None
+        go_to(row, at if AMONG.value in (COLUMNS, BOTH) else None, CLOSE)
 
 
 def _cell_form(shelf: Shelf) -> None:
@@ -127,16 +121,12 @@ def survey_part(shelf: Shelf, goes_on: bool) -> None:
         share = atlas.surveyed
         st.progress(share, text=_progress_words(shelf, share, goes_on))
         label = "Cancel" if goes_on else "Go on" if share else "Survey the whole matrix"
-        st.button(label, key="atlas_survey_button", on_click=_set_survey, args=(shelf.key, not goes_on))
+        st.button(label, key="atlas_survey_button", on_click=setattr, args=(SURVEY, "value", (shelf.key, not goes_on)))
     took = f" Surveyed in {_time(shelf.seconds)}." if atlas.is_surveyed and shelf.seconds > 0.05 else ""
     st.caption(
         f"{atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{_size(matrix_bytes(atlas))}**. Kept are the "
         f"queries, the keys and one number per row: **{_size(kept_bytes(atlas))}**.{took}"
     )
-
-
-def _set_survey(key: str, goes_on: bool) -> None:
-    SURVEY.value = key, goes_on
 
 
 def _progress_words(shelf: Shelf, share: float, goes_on: bool) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +21,6 @@ from ui.models import spare_imports
 
 MOST_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""
-MOST_SEARCHES = 64
 PORTION = 0.25
 """Seconds of a survey at a time; between two portions other visitors and this one's clicks have their turn."""
 AT_ONCE = 2**22
@@ -35,14 +32,7 @@ Place = tuple[str, int, int, int]  # of a tile: "mean" or "largest", level, row,
 
 
 class Source(NamedTuple):
-    """A matrix that can be opened.
-
-    Attributes:
-        key: tells it from every other, for all visitors the same.
-        title: for people.
-        n_heads: to choose from.
-        trace: makes the trace.
-    """
+    """A matrix that can be opened; its key tells it from every other, for all visitors the same."""
 
     key: str
     title: str
@@ -62,9 +52,8 @@ class Shelf:
 
     def __init__(self, key: str, atlas: Atlas) -> None:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
-        self.find = lru_cache(MOST_SEARCHES)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
-        self._packed: OrderedDict[Place, Packed] = OrderedDict()
-        self._door = threading.Lock()
+        self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
+        self._whole_tile = lru_cache(MOST_PACKED)(partial(_packed, atlas))
 
     def answer(self, places: list[Place]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
         """Return what is told about each tile, the tiles, and the names of those for which the time was too short."""
@@ -77,7 +66,7 @@ class Shelf:
                 continue
             surveyed = self.atlas.surveyed  # before the tile is made: it may show more, never less
             try:
-                packed, n_seen = self._pack(place)
+                packed, n_seen = self._tile(place)
             except IndexError:  # no such tile
                 continue
             about = {"key": key, "height": packed.height, "width": packed.width, "low": packed.low, "step": packed.step}
@@ -96,31 +85,21 @@ class Shelf:
             if time.monotonic() > until:
                 return False
 
-    def _pack(self, place: Place) -> tuple[Packed, int | None]:
+    def _tile(self, place: Place) -> tuple[Packed, int | None]:
         """Return a tile as it is sent, and how many of its rows are surveyed, None if all are.
 
         What the survey has not seen of the overview is told by a glimpse of it.
         """
-        with self._door:
-            if place in self._packed:
-                self._packed.move_to_end(place)
-                return self._packed[place], None
-        kind, *where = place
+        _, level, row, col = place
+        if level < self.atlas.base_level or self.atlas.is_surveyed:
+            return self._whole_tile(place), None
         with computing():
-            is_whole = where[0] < self.atlas.base_level or self.atlas.is_surveyed
-            tile = self.atlas.tile(*where)
-            n_seen = None if is_whole else int((~np.isnan(tile.mean[:, 0])).sum())
-            if not is_whole and where[0] == self.atlas.n_levels - 1:
+            tile = self.atlas.tile(level, row, col)
+            n_seen = int((~np.isnan(tile.mean[:, 0])).sum())
+            if level == self.atlas.n_levels - 1:
                 both = zip(tile, self._glimpse, strict=True)
                 tile = Tile(*(np.where(np.isnan(surveyed), glimpsed, surveyed) for surveyed, glimpsed in both))
-            hidden = hidden_cells(self.atlas, *where, tile.largest)
-        packed = pack(tile.mean if kind == "mean" else tile.largest, hidden)
-        if is_whole:
-            with self._door:
-                self._packed[place] = packed
-                if len(self._packed) > MOST_PACKED:
-                    self._packed.popitem(last=False)
-        return packed, n_seen
+            return _packed(self.atlas, place, tile), n_seen
 
     @cached_property
     def _glimpse(self) -> Tile:
@@ -142,6 +121,13 @@ class Shelf:
     def landmarks(self) -> list[Landmark]:
         """The places worth going to; the survey is complete."""
         return landmarks(self.atlas)
+
+
+@computing()
+def _packed(atlas: Atlas, place: Place, tile: Tile | None = None) -> Packed:
+    kind, *where = place
+    tile = atlas.tile(*where) if tile is None else tile
+    return pack(tile.mean if kind == "mean" else tile.largest, hidden_cells(atlas, *where, tile.largest))
 
 
 def axis_of(atlas: Atlas, axis: str) -> Axis:

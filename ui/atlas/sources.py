@@ -30,7 +30,6 @@ SOURCES = {
 LENGTHS = (2_048, 16_384, 65_536, 131_072)
 FIRST_LENGTH = 16_384
 MINE, FIRST_DIGIT = "yours", "7"
-PAD_SIZE = (256, 256)
 
 
 def _shown_first() -> str:
@@ -106,14 +105,14 @@ def _made_source() -> Source:
 
 def _digit_source() -> Source | None:
     """Choose one of ten digits, or what was drawn on the page of pixels."""
-    presets, drawn = digit_presets(), drawn_elsewhere("pixels", PAD_SIZE)
+    presets, drawn = digit_presets(), drawn_elsewhere("pixels")
     choices = [*presets, *([MINE] if drawn is not None else [])]
     CHOSEN_DIGIT.among(choices, MINE if drawn is not None else FIRST_DIGIT)
     digit = st.segmented_control(
         "Digit", choices, key=CHOSEN_DIGIT.key, required=True, wrap=True, persist_state="session"
     )
     canvas = drawn if digit == MINE else None
-    drawing = prepare(render_strokes(presets[digit](), PAD_SIZE, "light") if canvas is None else canvas)
+    drawing = prepare(render_strokes(presets[digit](), (256, 256), "light") if canvas is None else canvas)
     st.caption("Every one of the 784 pixels asks every other. Draw your own on the page “Draw a digit”.")
     if drawing.remark is Remark.EMPTY:
         st.info("The pad on the page “Draw a digit” is empty. Draw there, or take one of the ten.")

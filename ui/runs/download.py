@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 
-import streamlit as st
-
 from attention_core.hub.fetch import fetch
 from attention_core.hub.look_up import Candidate
 from attention_core.hub.model import ModelError
@@ -59,31 +57,27 @@ class Download:
             raise _Stopped
 
 
-class Downloads:
-    """The download in progress, if there is one, and the last one that ended."""
+def start_download(candidate: Candidate) -> None:
+    """Begin a download, or join the one that is in progress for the same model.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.latest: Download | None = None
-
-    def start(self, candidate: Candidate) -> None:
-        """Begin a download, or join the one that is in progress for the same model.
-
-        Raises:
-            ModelError: another model is being downloaded.
-        """
-        with self._lock:
-            now = self.latest
-            if now is None or now.outcome is not None:
-                self.latest = Download(candidate)
-            elif now.name != candidate.name:
-                raise ModelError(
-                    f"Another model is on its way for a visitor: {now.name}, {now.share:.0%} of it is there. One is "
-                    "downloaded at a time: press Load again when it has arrived."
-                )
+    Raises:
+        ModelError: another model is being downloaded.
+    """
+    with _STARTING:
+        now = latest_download()
+        if now is None or now.outcome is not None:
+            _DOWNLOADS[:] = [Download(candidate)]
+        elif now.name != candidate.name:
+            raise ModelError(
+                f"Another model is on its way for a visitor: {now.name}, {now.share:.0%} of it is there. One is "
+                "downloaded at a time: press Load again when it has arrived."
+            )
 
 
-@st.cache_resource(show_spinner=False)
-def downloads() -> Downloads:
-    """Return what all visitors share."""
-    return Downloads()
+def latest_download() -> Download | None:
+    """Return the download in progress, or else the last one that ended."""
+    return _DOWNLOADS[-1] if _DOWNLOADS else None
+
+
+_STARTING = threading.Lock()
+_DOWNLOADS: list[Download] = []

@@ -23,11 +23,7 @@ def opened_run() -> ModelRun | None:
 
 
 def uploaded_run(name: str) -> ModelRun | None:
-    """Draw a place for a recording's file and return the recording in it, or None; says what is wrong with it.
-
-    Args:
-        name: prefix of its state.
-    """
+    """Draw a place for a recording's file and return the recording in it, or None; says what is wrong with it."""
     upload = st.file_uploader(
         "A recording, run.npz", type="npz", key=f"{name}_recording", help=f"At most {MOST_MEGABYTES:,} MB in memory."
     )

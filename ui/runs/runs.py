@@ -59,10 +59,7 @@ class Latest(NamedTuple):
 
 @st.cache_resource(max_entries=MOST_LOADED, show_spinner="Loading the model")
 def pretrained_of(key: str) -> Pretrained:
-    """Return a model that is on this machine, loaded once for everybody.
-
-    Args:
-        key: a name from local_models(), or the path of a folder that choose_model has let through.
+    """Return a model by a key from choose_model, loaded once for everybody.
 
     Raises:
         ModelError: it is not there any more, or its files do not fit.
@@ -94,6 +91,8 @@ def make_room() -> None:
 def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
     """Return what a model (see pretrained_of) did with an input, computed once for everybody.
 
+    Not to be called while computing: two visitors could wait for each other, one for the run and one for the turn.
+
     Raises:
         ModelError: the model or the input cannot be used.
     """
@@ -114,10 +113,8 @@ def prepared_of(key: str, given: ModelInput) -> Prepared:
 
 def remember(key: str, given: ModelInput) -> None:
     """Keep what this visitor looks at, for the other page and for coming back; plain values only."""
-    if isinstance(given, PictureInput):
-        st.session_state[LATEST] = {"key": key, "png": given.png}
-    else:
-        st.session_state[LATEST] = {"key": key, "text": astuple(given)}
+    plain = {"png": given.png} if isinstance(given, PictureInput) else {"text": astuple(given)}
+    st.session_state[LATEST] = {"key": key, **plain}
 
 
 def latest() -> Latest | None:

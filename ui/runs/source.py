@@ -11,7 +11,7 @@ from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, lo
 from attention_core.hub.look_up import Candidate, is_path, look_up
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import HOSTED, NoMemory, in_megabytes, is_hosted, most_model_bytes
-from ui.runs.download import downloads
+from ui.runs.download import latest_download, start_download
 from ui.runs.runs import make_room, pretrained_of
 from ui.skeleton import live
 from ui.state import Field
@@ -23,10 +23,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 def choose_model(name: str) -> str | None:
     """Draw the choice of a model and return the key of the one that is loaded, or None if there is none at all.
 
-    What cannot be had is told beside the field, and the model shown before stays.
-
-    Args:
-        name: prefix of its state; the choice of the page "model" is in the address.
+    What cannot be had is told beside the field, and the model shown before stays. The choice "model" is in the address.
     """
     return (OF_THE_PAGE if name == OF_THE_PAGE.name else ModelChoice(name)).draw()
 
@@ -47,12 +44,7 @@ def folders_allowed() -> bool:
 
 
 class ModelChoice:
-    """The choice of a model in one place of the app.
-
-    Args:
-        name: prefix of its state.
-        address: what the model is called in the page's address; "" = it is not told there.
-    """
+    """The choice of a model in one place of the app: `name` begins its keys, `address` is as of a Field."""
 
     def __init__(self, name: str, address: str = "") -> None:
         self.name = name
@@ -108,23 +100,18 @@ class ModelChoice:
             if found.folder is not None:
                 self.key.value = found.name
             else:
-                downloads().start(found)
+                start_download(found)
                 self.awaited.value = found.name
         except ModelError as error:
             self.message.value = "error", str(error)
 
     def _draw_field(self) -> None:
         """Draw the field for any other model; Enter and the button ask for it."""
-        where = " or a folder" if folders_allowed() else ""
+        label = "Any other model: its hub id" + (" or a folder" if folders_allowed() else "")
         with st.form(f"{self.name}_form", border=False, enter_to_submit=True):
             text, button = st.columns([4, 1], vertical_alignment="bottom")
-            text.text_input(
-                f"Any other model: its hub id{where}",
-                key=self.asked.key,
-                placeholder="distilbert/distilgpt2",
-                max_chars=300,
-                persist_state="session",
-            )
+            example = "distilbert/distilgpt2"
+            text.text_input(label, key=self.asked.key, placeholder=example, max_chars=300, persist_state="session")
             button.form_submit_button("Load", on_click=self._ask, width="stretch")
 
     def _draw_suggestions(self) -> None:
@@ -134,20 +121,16 @@ class ModelChoice:
             with offer, st.container(key=f"{self.name}_suggestions", gap="xxsmall"):
                 for model in SUGGESTIONS:
                     if model.megabytes * 1e6 <= most:
-                        st.button(
-                            f"**{model.name}**, {model.megabytes} MB  \n:gray[{model.kind.value}: {model.about}]",
-                            key=f"{self.name}_try_{model.name}",
-                            type="tertiary",
-                            on_click=self._ask,
-                            args=(model.name,),
-                        )
+                        label = f"**{model.name}**, {model.megabytes} MB  \n:gray[{model.kind.value}: {model.about}]"
+                        key, asks_for = f"{self.name}_try_{model.name}", (model.name,)
+                        st.button(label, key=key, type="tertiary", on_click=self._ask, args=asks_for)
             st.caption(
                 f"At most {in_megabytes(most)} for a model, from safetensors files; a repository's code is never run."
             )
 
     def _draw_progress(self) -> None:
         """Draw how far the download is; when it has ended, the page follows."""
-        wanted, now = self.awaited.value, downloads().latest
+        wanted, now = self.awaited.value, latest_download()
         outcome = now.outcome if now is not None and now.name == wanted else ("", "")
         if now is not None and outcome is None:
             bar, button = st.columns([5, 1], vertical_alignment="center")
