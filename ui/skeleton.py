@@ -59,13 +59,14 @@ def page_frame(name: str, question: str, title: str = "") -> None:
     st.markdown(question)
 
 
-def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = ()) -> None:
+def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (), beat: float | None = None) -> None:
     """Draw a part of the page that reruns alone when something in it is clicked, and with every beat of its players.
 
     Args:
         part: draws it.
         given: its arguments.
         players: those that it draws.
+        beat: seconds after which it runs again by itself, if no player says so; None = it does not.
     """
 
     @wraps(part)
@@ -74,8 +75,8 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
             part(*given)
         write_address()
 
-    beat = next((player.seconds for player in players if player.plays), None)
-    st.fragment(run, run_every=beat)(*given)
+    seconds = next((player.seconds for player in players if player.plays), beat)
+    st.fragment(run, run_every=seconds)(*given)
 
 
 def page_tabs(name: str, *tabs: Tab, players: tuple[Player, ...] = ()) -> None:

@@ -14,13 +14,16 @@ from PIL import Image
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
 from tests import tiny_hub
+from tests.app.tools import settled
 
 SCRIPT = """
 import streamlit as st
 from ui.model.input import choose_input
 from ui.runs.runs import latest, pretrained_of, remember, run_of
 from ui.runs.source import choose_model
+from ui.state import take_address, write_address
 
+take_address("model")
 key = choose_model("model")
 if key is not None:
     given = choose_input("model", pretrained_of(key))
@@ -29,6 +32,7 @@ if key is not None:
         remember(key, given)
         assert latest() == (key, given)
         st.text(f"{run.model}: {len(run.recording)} traces of {len(run.tokens)}, {len(run.target_tokens)}")
+write_address()
 """
 
 
@@ -70,12 +74,6 @@ def opened(hub, root, monkeypatch):
     make_room()
 
 
-def settled(page):
-    page.run()
-    assert not page.exception
-    return page
-
-
 def asked(page, name):
     page.text_input(key="model_asked").set_value(name)
     page.button(key="FormSubmitter:model_form-Load").click()
@@ -86,7 +84,7 @@ def asked(page, name):
 def arrived(page):
     """Wait for a download as the page's fragment does."""
     end = time.monotonic() + 20
-    while "model_waits" in page.session_state:
+    while page.session_state["model_waits"]:
         assert time.monotonic() < end
         time.sleep(0.05)
         settled(page)

@@ -12,6 +12,8 @@ import pytest
 import torch
 from safetensors.torch import save
 
+from tests.app.tools import opened, said, settled
+
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
 
@@ -19,19 +21,7 @@ PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 def page(app):
     """The atlas with a short made-up text, which is surveyed at once."""
     app.query_params["show"] = "made-echo-2048"
-    return opened(app)
-
-
-def opened(app, path=PAGE):
-    app.switch_page(path).run()
-    assert not app.exception
-    return app
-
-
-def settled(page):
-    page.run()
-    assert not page.exception
-    return page
+    return opened(app, PAGE)
 
 
 def message(page) -> dict:
@@ -81,10 +71,6 @@ def complaint(page) -> str:
     return " ".join(one.value for one in page.error)
 
 
-def words(page) -> str:
-    return " ".join(one.value for kind in (page.markdown, page.caption, page.info) for one in kind)
-
-
 def test_overview_comes_unasked_and_nothing_is_sent_twice(page):
     assert keys(page) == ["mean/3/0/0"]
     assert message(page)["surveyed"] == 1
@@ -113,7 +99,7 @@ def test_script_of_the_map_comes_with_the_first_message_only(page):
 
 
 def test_answer_does_not_wait_for_tiles_that_take_long(page, monkeypatch):
-    monkeypatch.setattr("ui.atlas.messages.PATIENCE", -1)
+    monkeypatch.setattr("ui.atlas.shelf.PATIENCE", -1)
     page.selectbox(key=f"{NAME}_made").set_value("topic")
     settled(page)
     wanted = ["mean/1/2/1", "mean/1/3/0"]
@@ -160,7 +146,7 @@ def test_tiles_of_a_matrix_that_is_no_longer_shown_are_not_sent(page):
 def test_view_of_a_link_is_opened(app):
     app.query_params["show"] = "made-near-2048"
     app.query_params["map"] = "900.5,300.0,40.0"
-    page = opened(app)
+    page = opened(app, PAGE)
     assert message(page)["atlas"] == "made/near/2048/0"
     view = message(page)["view"]
     assert (view["row"], view["column"], view["across"]) == (900.5, 300.0, 40.0)
@@ -170,7 +156,7 @@ def test_view_of_a_link_is_opened(app):
 def test_nonsense_in_a_link_shows_the_whole(app, place):
     app.query_params["show"] = "made-near-12345"
     app.query_params["map"] = place
-    view = message(opened(app))["view"]
+    view = message(opened(app, PAGE))["view"]
     assert view["across"] is None
 
 
@@ -180,7 +166,7 @@ def test_view_survives_going_to_another_page(page):
     there = message(page)["view"]
     assert there["across"]
     opened(page, OTHER)
-    opened(page)
+    opened(page, PAGE)
     assert message(page)["view"] == there
 
 
@@ -209,7 +195,7 @@ def test_token_that_is_not_there_moves_nothing(page):
         page.text_input(key=f"{NAME}_find").set_value(text)
         settled(page)
         assert message(page)["go"] is None
-        assert "nowhere" in words(page)
+        assert "nowhere" in said(page)
 
 
 def test_cell_is_gone_to_by_its_numbers(page):
@@ -222,9 +208,9 @@ def test_cell_is_gone_to_by_its_numbers(page):
 
 def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
-    monkeypatch.setattr("ui.atlas.survey.AT_ONCE", 10)
+    monkeypatch.setattr("ui.atlas.places.SURVEYED_UNASKED", 10)
     app.query_params["show"] = "made-topic-16384"
-    page = opened(app)
+    page = opened(app, PAGE)
     assert message(page)["surveyed"] == 0
     assert not message(page)["running"]
     assert page.button(key=f"{NAME}_survey_button").label == "Survey the whole matrix"
@@ -259,7 +245,7 @@ def test_own_text_is_read_by_a_model_up_to_its_length(page):
     page.text_area(key=f"{NAME}_text").set_value("The cat sat on the mat. " * 20_000)
     settled(page)
     assert message(page)["rows"]["n"] == 512
-    assert "512" in words(page)
+    assert "512" in said(page)
     page.selectbox(key=f"{NAME}_attention").set_value(3)
     page.number_input(key=f"{NAME}_head").set_value(7)
     settled(page)
@@ -297,7 +283,7 @@ def test_run_of_the_model_page_is_mapped(page):
 def test_run_that_is_not_there_is_asked_for(page):
     choose(page, "run")
     assert not page.get("bidi_component")
-    assert "Choose" in words(page)
+    assert "Choose" in said(page)
 
 
 GOOD = {
@@ -369,7 +355,7 @@ def test_file_is_kept_while_another_page_is_looked_at(page):
     upload(page, "mine.npz", GOOD["float32"])
     there = message(page)["atlas"]
     opened(page, OTHER)
-    opened(page)
+    opened(page, PAGE)
     assert message(page)["atlas"] == there
     page.button(key=f"{NAME}_forget").click().run()
     assert message(settled(page))["atlas"] != there
@@ -387,20 +373,19 @@ def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, ki
             torch.nn.functional.scaled_dot_product_attention(*torch.randn(3, 1, 2, 70, 8))
         recording.save(path)
     monkeypatch.setattr(sys, "argv", ["app.py", str(path)])
-    page = opened(start_app())
+    page = opened(start_app(), PAGE)
     assert not complaint(page)
     assert message(page)["rows"]["n"] == 70
 
 
 def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkeypatch, capsys):
-    from attention_core.atlas import Atlas, read_tensors
+    from attention_core.atlas import read_tensors
     from attention_core.atlas.made_up import made_up
-    from ui.atlas.foot import has_more, head_file, notebook
-    from ui.atlas.shelf import Shelf
+    from ui.atlas.tensor_files import has_more, head_file, notebook
 
     trace = made_up("near", 900)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "head.npz").write_bytes(head_file(Shelf("", Atlas(trace))))
+    (tmp_path / "head.npz").write_bytes(head_file(trace))
     names = {}
     exec(notebook(trace), names)
     assert "100%" in capsys.readouterr().out
@@ -411,6 +396,6 @@ def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkey
 
 def test_page_says_what_the_matrix_would_take(app):
     app.query_params["show"] = "made-near-131072"
-    page = opened(app)
-    assert "68.7 GB" in words(page)
-    assert "68.2 MB" in words(page)
+    page = opened(app, PAGE)
+    assert "68.7 GB" in said(page)
+    assert "68.2 MB" in said(page)

@@ -1,1 +1,3 @@
-"""Parts of the page "The atlas"."""
+"""The parts of the page “The atlas”."""
+
+NAME = "atlas"

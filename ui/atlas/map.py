@@ -4,169 +4,203 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import struct
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
-from attention_core.atlas import TILE
+from attention_core.atlas import TILE, Atlas
 from attention_core.atlas.packed import has_mask
+from attention_core.attention.types import Axis
 from attention_core.charts.palette import VIRIDIS
 from attention_core.files import find_file
-from ui.atlas.messages import asked_for, axis_entry, label_entry, packed_tiles
-from ui.atlas.shelf import Shelf
-from ui.atlas.sources import write_address
+from ui.atlas import NAME
+from ui.atlas.shelf import Place, Shelf, axis_of
+from ui.state import Field
 
 ASSETS = find_file("ui/assets")
 PARTS = ("atlas_tiles.js", "atlas_paint.js", "atlas_view.js", "atlas_drawing.js", "atlas_map.js")
 SCRIPT = "\n".join((ASSETS / part).read_text(encoding="utf-8") for part in PARTS).encode()
 START = (ASSETS / "atlas_start.js").read_text(encoding="utf-8")
+MAP = "atlas_map"
 OPTIONS = {
     "scale": ("log", "linear"),
     "domain": ("view", "all"),
     "kind": ("mean", "largest"),
     "diagonal": (False, True),
 }
+MOST_TILES, MOST_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
+TILE_NAME = re.compile(r"(mean|largest)/(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
 _component = st.components.v2.component(
-    "atlas_map",
+    MAP,
     html='<div class="root"></div>',
     css=(ASSETS / "atlas_map.css").read_text(encoding="utf-8"),
     js=START.replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16]),
 )
 
 
-class View(NamedTuple):
-    """What part of the matrix is looked at.
+def _rest_of(text: str) -> tuple[float, ...]:
+    row, column, across = (round(float(number), 1) for number in text.split(","))
+    if not (row >= 0 and column >= 0 and across > 0):
+        raise ValueError(f"text must be a cell and a number of cells, got {text!r}")
+    return row, column, across
 
-    Attributes:
-        row: in the middle, in cells.
-        column: in the middle, in cells.
-        across: cells along the shorter side of the map; None = the whole matrix.
+
+VIEW: Field[dict[str, Any]] = Field(NAME, "view", {"row": 0, "column": 0, "across": None, "options": {}})
+"""What the map shows: the cell in its middle, the cells along its shorter side (None = the whole), how they look."""
+REST: Field[tuple[float, ...] | None] = Field(
+    NAME, "rest", None, address="map", parse=_rest_of, text=lambda rest: ",".join(f"{number:.1f}" for number in rest)
+)
+"""Row, column and cells across where the map has come to rest, None = the whole; set when it asks for no tiles any
+more: the browser takes as long for a new address as for a tile."""
+FOLLOWED: Field[tuple[Any, Any]] = Field(NAME, "followed", (None, None))
+"""The shape of the matrix, and the rest at which the map is: another one comes from the address."""
+GO: Field[dict[str, Any] | None] = Field(NAME, "go", None)
+"""Where Python has sent the map last, and the number of that journey."""
+ANSWERED: Field[list[Any]] = Field(NAME, "answered", ["", 0])
+OVERVIEW_OF = Field(NAME, "overview_of", "")
+
+
+def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
+    """Draw the map, a live part of its own: whenever tiles are asked for, it runs again.
+
+    While the matrix is being surveyed the browser asks again for what is not whole.
     """
-
-    row: float
-    column: float
-    across: float | None
-
-
-def atlas_map(name: str, shelf: Shelf, *, title: str, is_running: bool = False) -> None:
-    """Draw the map. Call it last in a fragment of its own: whenever tiles are asked for, that is run again.
-
-    The view is kept over reruns and page changes, and in the address as `?map=row,column,across`.
-
-    Args:
-        name: prefix of its state.
-        shelf: the matrix.
-        title: of the matrix, for screen readers.
-        is_running: whether a survey goes on, so that the browser asks again for what is not whole.
-    """
-    state, atlas = st.session_state, shelf.atlas
-    _begin(name, shelf)
-    asked = asked_for(name, shelf)
-    tiles, contents, later = packed_tiles(shelf, asked.tiles)
+    atlas = shelf.atlas
+    _follow(atlas)
+    script = SCRIPT if _lacks_script() else b""
+    places, labels, answered = _question(shelf)
+    tiles, contents, later = shelf.answer(places)
     largest = atlas.row_largest
     header = {
         "atlas": shelf.key,
         "title": title,
-        "rows": axis_entry(atlas.trace.story.query_axis),
-        "columns": axis_entry(atlas.trace.story.key_axis),
+        "rows": _axis_entry(atlas.trace.story.query_axis),
+        "columns": _axis_entry(atlas.trace.story.key_axis),
         "levels": atlas.n_levels,
         "tile": TILE,
         "masks": has_mask(atlas),
         "surveyed": atlas.surveyed,
-        "running": is_running,
+        "running": is_surveyed_now,
         "largest": None if largest is None else float(largest.max()),
         "colours": VIRIDIS,
-        "view": state[f"{name}_view"],
-        "go": state.get(f"{name}_go"),
-        "answered": asked.answered,
+        "view": VIEW.value,
+        "go": GO.value,
+        "answered": answered,
         "tiles": tiles,
         "later": later,
-        "labels": [label_entry(shelf, axis, start) for axis, start in asked.labels],
+        "labels": [_label_entry(atlas, axis, start) for axis, start in labels],
     }
     head = json.dumps(header).encode()
-    script = SCRIPT if asked.script else b""
     _component(
-        key=f"{name}_map",
+        key=MAP,
         data=b"".join((struct.pack("<I", len(script)), script, struct.pack("<I", len(head)), head, *contents)),
         default={"asked": None},
-        on_asked_change=lambda: _remember(name, shelf.key),
+        on_asked_change=lambda: _take_view(shelf.key),
     )
-    state[f"{name}_answered"] = asked.answered
+    ANSWERED.value = answered
 
 
-def go_to(name: str, row: float | None, column: float | None, across: float | None, *, mark: bool = True) -> None:
-    """Move the map; of a row or a column alone the other coordinate stays as it is.
-
-    Args:
-        name: prefix of the map's state.
-        row: the query, or None.
-        column: the key, or None.
-        across: cells along the shorter side of the map; None = as they are.
-        mark: frame the cell, the row or the column.
-    """
-    state = st.session_state
-    view = state.get(f"{name}_view") or {"row": 0, "column": 0, "across": None, "options": {}}
+def go_to(row: int | None, column: int | None, across: float) -> None:
+    """Move the map to a cell and frame it, or a row or a column alone where the other is None; across: see VIEW."""
     where = {
-        "row": view["row"] if row is None else row + 0.5,
-        "column": view["column"] if column is None else column + 0.5,
-        "across": across or view["across"],
+        "row": VIEW.value["row"] if row is None else row + 0.5,
+        "column": VIEW.value["column"] if column is None else column + 0.5,
+        "across": across,
     }
-    number = state.get(f"{name}_go_number", 0) + 1
-    state[f"{name}_go_number"] = number
-    state[f"{name}_go"] = where | {"number": number, "mark": [row, column] if mark else None}
-    state[f"{name}_view"] = view | where
-    _write_address(where)
+    _fly(where, [row, column])
+    _come_to_rest(where)
 
 
-def _begin(name: str, shelf: Shelf) -> None:
-    """Start with the view that the address tells, or the whole; begin anew with another shape of matrix."""
-    state, shape = st.session_state, [shelf.atlas.n_queries, shelf.atlas.n_keys]
-    if state.get(f"{name}_shape") == shape:
+def _fly(where: dict[str, Any], mark: list[int | None] | None = None) -> None:
+    number = GO.value["number"] + 1 if GO.value else 1
+    GO.value = where | {"across": where["across"] or max(FOLLOWED.value[0]), "number": number, "mark": mark}
+    VIEW.value = VIEW.value | where
+
+
+def _come_to_rest(where: dict[str, Any]) -> None:
+    REST.value = None if where["across"] is None else tuple(round(number, 1) for number in where.values())
+    FOLLOWED.value = FOLLOWED.value[0], REST.value
+
+
+def _follow(atlas: Atlas) -> None:
+    """Go where the address says, on arrival and after Back, and to the whole of a matrix of another shape."""
+    shape, (shape_before, rest_before) = (atlas.n_queries, atlas.n_keys), FOLLOWED.value
+    bounds = (*shape, max(shape))
+    is_other = shape_before not in (None, shape) and REST.value == rest_before
+    if is_other or (REST.value and any(number > most for number, most in zip(REST.value, bounds, strict=True))):
+        REST.value = None
+    if FOLLOWED.value == (shape, REST.value):
         return
-    kept = state.get(f"{name}_view")
-    first = f"{name}_shape" not in state
-    view = _of_address(shape) if first else View(shape[0] / 2, shape[1] / 2, None)
-    if not first:
-        _write_address(view._asdict())
-        state[f"{name}_go"] = None
-    state[f"{name}_shape"] = shape
-    state[f"{name}_view"] = view._asdict() | {"options": kept["options"] if kept else {}}
+    FOLLOWED.value = shape, REST.value
+    row, column, across = REST.value or (shape[0] / 2, shape[1] / 2, None)
+    _fly({"row": row, "column": column, "across": across})
+    if shape != shape_before:  # the map opens there
+        GO.value = None
 
 
-def _of_address(shape: list[int]) -> View:
-    whole = View(shape[0] / 2, shape[1] / 2, None)
-    try:
-        row, column, across = (float(one) for one in st.query_params.get("map", "").split(","))
-    except ValueError:
-        return whole
-    inside = 0 <= row <= shape[0] and 0 <= column <= shape[1] and 0 < across <= max(shape)
-    return View(row, column, across) if inside else whole
+def _message() -> dict[str, Any]:
+    """Return the browser's last one; anything may be in it."""
+    asked = (st.session_state.get(MAP) or {}).get("asked")
+    return asked if isinstance(asked, dict) else {}
 
 
-def _write_address(where: dict[str, Any]) -> None:
-    whole = where["across"] is None
-    write_address("map", None if whole else f"{where['row']:.1f},{where['column']:.1f},{where['across']:.1f}")
-
-
-def _remember(name: str, key: str) -> None:
-    """Keep the view that came with the browser's last message.
-
-    The address gets it from a message that asks for no tiles: to write it there takes the browser as long as a tile.
-    """
-    asked = (st.session_state.get(f"{name}_map") or {}).get("asked")
-    view = asked.get("view") if isinstance(asked, dict) and asked.get("atlas") == key else None
-    if not isinstance(view, dict):
+def _take_view(key: str) -> None:
+    """Keep the view that came with the browser's message, if it was about the matrix of this key."""
+    message = _message()
+    view = message.get("view")
+    if message.get("atlas") != key or not isinstance(view, dict):
         return
-    numbers = [view.get(one) for one in ("row", "column", "across")]
-    if not all(isinstance(one, int | float) for one in numbers[:2]) or not isinstance(numbers[2], int | float | None):
+    where = {name: view.get(name) for name in ("row", "column", "across")}
+    numbers = [number for name, number in where.items() if name != "across" or number is not None]
+    if not all(isinstance(number, int | float) for number in numbers):
         return
-    given = view.get("options")
-    options = {
-        one: given.get(one) for one, known in OPTIONS.items() if isinstance(given, dict) and given.get(one) in known
-    }
-    where = dict(zip(("row", "column", "across"), numbers, strict=True))
-    st.session_state[f"{name}_view"] = where | {"options": options}
-    if not asked.get("tiles"):
-        _write_address(where)
+    given = view["options"] if isinstance(view.get("options"), dict) else {}
+    options = {name: given.get(name) for name, known in OPTIONS.items() if given.get(name) in known}
+    VIEW.value = where | {"options": options}
+    if not message.get("tiles"):
+        _come_to_rest(where)
+
+
+def _question(shelf: Shelf) -> tuple[list[Place], list[tuple[str, int]], list[Any]]:
+    """Return the tiles that the browser asks for, the axes and first positions of labels, and which question it was."""
+    message, before = _message(), ANSWERED.value
+    if _lacks_script() or OVERVIEW_OF.value != shelf.key:  # the overview comes unasked
+        OVERVIEW_OF.value = shelf.key
+        return [("mean", shelf.atlas.n_levels - 1, 0, 0)], [], before
+    answered = [str(message.get("who"))[:20], message.get("sequence")]
+    if answered == before or not isinstance(answered[1], int):
+        return [], [], before
+    if message.get("atlas") != shelf.key:
+        return [], [], answered
+    found = [TILE_NAME.fullmatch(str(name)) for name in _list(message, "tiles", MOST_TILES)]
+    tiles = [(match[1], int(match[2]), int(match[3]), int(match[4])) for match in found if match]
+    labels = []
+    for piece in _list(message, "labels", MOST_LABELS):
+        match piece:
+            case ["rows" | "columns" as axis, int(start)] if start >= 0:
+                labels.append((axis, start))
+    return tiles, labels, answered
+
+
+def _lacks_script() -> bool:
+    return not _message() or "script" in _message()
+
+
+def _list(message: dict[str, Any], name: str, most: int) -> list[Any]:
+    found = message.get(name)
+    return found[:most] if isinstance(found, list) else []
+
+
+def _axis_entry(axis: Axis) -> dict[str, Any]:
+    """Return what the browser is told about an axis; texts are sent when they are asked for."""
+    numbered = (axis.labels[0], axis.labels[-1]) == ("0", str(len(axis) - 1))
+    kind = "grid" if axis.grid else "numbers" if numbered else "text"
+    return {"n": len(axis), "name": axis.name, "kind": kind, "grid": axis.grid}
+
+
+def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
+    labels = axis_of(atlas, name).labels[start : start + LABELS_AT_ONCE]
+    return {"axis": name, "start": start, "texts": [str(label)[:LONGEST_LABEL] for label in labels]}

@@ -1,122 +1,152 @@
-"""Going somewhere on the map: a text that is looked for, a cell by its numbers, places worth a look."""
+"""Finding one's way: a text that is looked for, a cell by its numbers, the survey and the places that it finds."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.atlas import search
+from attention_core.atlas.size import kept_bytes, matrix_bytes
+from ui.atlas import NAME
 from ui.atlas.map import go_to
 from ui.atlas.shelf import Shelf
 from ui.labels import literal
+from ui.state import Field
 
 CLOSE = 30
 """Cells along the map's shorter side where a token was found; a landmark's surroundings are a little wider."""
 AROUND = 120
 MOST_SEARCHED = 100
 ROWS, COLUMNS, BOTH = "Rows", "Columns", "Both"
+SURVEYED_UNASKED = 2**29
+"""Pairs up to which a matrix is surveyed without asking: a few seconds."""
+TICK = 0.05
+"""Seconds between two portions, when clicks and other visitors have their turn."""
+
+WANTED = Field(NAME, "find", "")
+AMONG = Field(NAME, "among", BOTH)
+HIT = Field(NAME, "hit", 0)
+SURVEY: Field[tuple[str, bool]] = Field(NAME, "survey", ("", False))
+"""Of which matrix, and whether it goes on."""
 
 
-def places_part(name: str, shelf: Shelf) -> None:
-    """Draw the search, the numbers and the places; each moves the map that is drawn after it.
-
-    Args:
-        name: prefix of its state and of the map's.
-        shelf: the matrix.
-    """
-    state = st.session_state
+def places_part(shelf: Shelf) -> None:
+    """Draw the search, the numbers and the places; each moves the map that is drawn after it."""
     st.text_input(
         "Jump to a token",
-        key=f"{name}_find",
+        key=WANTED.key,
         placeholder="a word, or a few",
         max_chars=MOST_SEARCHED,
-        on_change=_search,
-        args=(name, shelf),
+        on_change=_go_to_hit,
+        args=(shelf, 0),
         persist_state="session",
     )
-    hits = _hits(name, shelf)
-    if state.get(f"{name}_find", "").strip():
-        _hit_part(name, shelf, hits)
+    if WANTED.value.strip():
+        _hit_part(shelf)
     with st.popover("More places", icon=":material/explore:"):
-        _numbers(name, shelf)
-        _landmarks(name, shelf)
+        _cell_form(shelf)
+        _landmarks(shelf)
 
 
-def _hit_part(name: str, shelf: Shelf, hits: list[int]) -> None:
+def _hit_part(shelf: Shelf) -> None:
     """Say how often the text is there, and go from one place to the next."""
-    wanted, at = literal(st.session_state[f"{name}_find"].strip()), st.session_state.get(f"{name}_hit", 0)
+    wanted, hits = literal(WANTED.value.strip()), _hits(shelf)
     if not hits:
         st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
         return
-    st.caption(f"{wanted}: {min(at, len(hits) - 1) + 1:,} of {len(hits):,}, at {hits[min(at, len(hits) - 1)]:,}")
+    at = HIT.within(0, len(hits) - 1)
+    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at]:,}")
     st.segmented_control(
         "Among",
         (ROWS, COLUMNS, BOTH),
-        key=f"{name}_among",
-        default=BOTH,
+        key=AMONG.key,
         required=True,
         label_visibility="collapsed",
-        on_change=_step,
-        args=(name, shelf, 0),
+        on_change=_go_to_hit,
+        args=(shelf, at),
         persist_state="session",
     )
     with st.container(horizontal=True, gap="small"):
-        for label, icon, by in (("Previous", "chevron_left", -1), ("Next", "chevron_right", 1)):
-            st.button(
-                label,
-                icon=f":material/{icon}:",
-                key=f"{name}_hit_{'next' if by > 0 else 'previous'}",
-                on_click=_step,
-                args=(name, shelf, by),
-            )
+        chevrons = ":material/chevron_left:", ":material/chevron_right:"
+        st.button("Previous", key="atlas_hit_previous", icon=chevrons[0], on_click=_go_to_hit, args=(shelf, at - 1))
+        st.button("Next", key="atlas_hit_next", icon=chevrons[1], on_click=_go_to_hit, args=(shelf, at + 1))
 
 
-def _hits(name: str, shelf: Shelf) -> list[int]:
+def _hits(shelf: Shelf) -> list[int]:
     """Return the positions of the text that is looked for, on the axis that it is looked for on."""
-    wanted = st.session_state.get(f"{name}_find", "").strip()
-    if not wanted:
-        return []
-    axis = "rows" if st.session_state.get(f"{name}_among") == ROWS else "columns"
-    return _search_axis(shelf.key, axis, wanted, shelf)
+    return shelf.find("rows" if AMONG.value == ROWS else "columns", WANTED.value.strip())
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _search_axis(key: str, axis: str, wanted: str, _shelf: Shelf) -> list[int]:
-    trace = _shelf.atlas.trace
-    return search((trace.story.query_axis if axis == "rows" else trace.story.key_axis).labels, wanted)
+def _go_to_hit(shelf: Shelf, number: int) -> None:
+    """Go to one of the hits, round the end."""
+    if hits := _hits(shelf):
+        HIT.value = number % len(hits)
+        at = hits[HIT.value]
+        row = at if AMONG.value in (ROWS, BOTH) and at < shelf.atlas.n_queries else None
+        go_to(row, at if AMONG.value in (COLUMNS, BOTH) else None, CLOSE)
 
 
-def _search(name: str, shelf: Shelf) -> None:
-    st.session_state[f"{name}_hit"] = 0
-    _step(name, shelf, 0)
-
-
-def _step(name: str, shelf: Shelf, by: int) -> None:
-    """Go to the next hit, round the end."""
-    state, hits = st.session_state, _hits(name, shelf)
-    if not hits:
-        return
-    at = (state.get(f"{name}_hit", 0) + by) % len(hits)
-    state[f"{name}_hit"] = at
-    among = state.get(f"{name}_among") or BOTH
-    row = hits[at] if among in (ROWS, BOTH) and hits[at] < shelf.atlas.n_queries else None
-    go_to(name, row, hits[at] if among in (COLUMNS, BOTH) else None, CLOSE)
-
-
-def _numbers(name: str, shelf: Shelf) -> None:
-    with st.form(f"{name}_cell", border=False):
+def _cell_form(shelf: Shelf) -> None:
+    with st.form("atlas_cell", border=False):
         left, right = st.columns(2)
-        with left:
-            row = st.number_input("Query (row)", 0, shelf.atlas.n_queries - 1, step=1, key=f"{name}_row")
-        with right:
-            column = st.number_input("Key (column)", 0, shelf.atlas.n_keys - 1, step=1, key=f"{name}_column")
+        row = left.number_input("Query (row)", 0, shelf.atlas.n_queries - 1, step=1, key="atlas_row")
+        column = right.number_input("Key (column)", 0, shelf.atlas.n_keys - 1, step=1, key="atlas_column")
         if st.form_submit_button("Go to the cell"):
-            go_to(name, int(row), int(column), CLOSE // 3)
+            go_to(int(row), int(column), CLOSE // 3)
 
 
-def _landmarks(name: str, shelf: Shelf) -> None:
+def _landmarks(shelf: Shelf) -> None:
     if not shelf.atlas.is_surveyed:
         st.caption("After the survey: the strongest cell far away, the key that is looked at most, and others.")
         return
-    for place, one in enumerate(shelf.landmarks()):
-        st.button(one.name, key=f"{name}_landmark_{place}", on_click=go_to, args=(name, one.row, one.column, AROUND))
-        st.caption(one.words)
+    for number, landmark in enumerate(shelf.landmarks):
+        where = (landmark.row, landmark.column, AROUND)
+        st.button(landmark.name, key=f"atlas_landmark_{number}", on_click=go_to, args=where)
+        st.caption(landmark.words)
+
+
+def survey_goes_on(shelf: Shelf) -> bool:
+    """Return whether the matrix is being surveyed now; one that takes seconds is from the beginning."""
+    if SURVEY.value[0] != shelf.key:
+        SURVEY.value = shelf.key, shelf.atlas.n_queries * shelf.atlas.n_keys <= SURVEYED_UNASKED
+    return SURVEY.value[1] and not shelf.atlas.is_surveyed
+
+
+def survey_part(shelf: Shelf, goes_on: bool) -> None:
+    """Survey a portion, draw how far it is, offer to stop or to go on, and say what the matrix costs in memory."""
+    atlas = shelf.atlas
+    if goes_on and survey_goes_on(shelf):
+        shelf.survey()
+    if goes_on != survey_goes_on(shelf):  # since the whole page was drawn: its clock has to start or to stop
+        st.rerun()
+    if not atlas.is_surveyed:
+        share = atlas.surveyed
+        st.progress(share, text=_progress_words(shelf, share, goes_on))
+        label = "Cancel" if goes_on else "Go on" if share else "Survey the whole matrix"
+        st.button(label, key="atlas_survey_button", on_click=setattr, args=(SURVEY, "value", (shelf.key, not goes_on)))
+    took = f" Surveyed in {_time(shelf.seconds)}." if atlas.is_surveyed and shelf.seconds > 0.05 else ""
+    st.caption(
+        f"{atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{_size(matrix_bytes(atlas))}**. Kept are the "
+        f"queries, the keys and one number per row: **{_size(kept_bytes(atlas))}**.{took}"
+    )
+
+
+def _progress_words(shelf: Shelf, share: float, goes_on: bool) -> str:
+    words = f"Surveyed: {share:.0%}"
+    if shelf.seconds and share:
+        words += f" in {_time(shelf.seconds)}, about {_time(shelf.seconds * (1 - share) / share)} to go"
+    if goes_on:
+        return words
+    return f"{words}. What is hatched is a glimpse, one exact row per block; zoomed in, all is exact."
+
+
+def _time(seconds: float) -> str:
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+
+
+def _size(n_bytes: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:,.3g} GB"

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 
-from attention_core.atlas import Atlas, Tile
+from attention_core.atlas import Atlas, Tile, search
 from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
-from ui.models import COMPUTE, spare_imports
+from attention_core.attention.types import Axis
+from ui.computed import computing
+from ui.models import spare_imports
 
 MOST_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""
@@ -24,9 +25,21 @@ PORTION = 0.25
 """Seconds of a survey at a time; between two portions other visitors and this one's clicks have their turn."""
 AT_ONCE = 2**22
 """Pairs up to which a matrix is surveyed when it is opened: a fraction of a second."""
+PATIENCE = 0.3
+"""Seconds after which an answer goes out without the tiles that are not there yet; the browser asks for them again."""
+
+Place = tuple[str, int, int, int]  # of a tile: "mean" or "largest", level, row, column; see Atlas.tile
 
 
-@dataclass(eq=False)
+class Source(NamedTuple):
+    """A matrix that can be opened; its key tells it from every other, for all visitors the same."""
+
+    key: str
+    title: str
+    n_heads: int
+    trace: Callable[[], AttentionTrace]
+
+
 class Shelf:
     """An atlas with what was made of it.
 
@@ -34,103 +47,103 @@ class Shelf:
         key: tells it from others, in Python and in the browser.
         atlas: of one head.
         seconds: spent on the survey so far.
+        find: returns the positions of a text on the "rows" or the "columns".
     """
 
-    key: str
-    atlas: Atlas
-    seconds: float = 0.0
-    _packed: OrderedDict[tuple[str, int, int, int], Packed] = field(default_factory=OrderedDict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _landmarks: list[Landmark] | None = None
-    _glimpse: Tile | None = None
+    def __init__(self, key: str, atlas: Atlas) -> None:
+        self.key, self.atlas, self.seconds = key, atlas, 0.0
+        self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
+        self._whole_tile = lru_cache(MOST_PACKED)(partial(_packed, atlas))
 
-    def prepare(self, level: int, row: int, until: float) -> bool:
-        """Compute what a row of tiles needs, until the clock says so; return whether everything is there.
+    def answer(self, places: list[Place]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
+        """Return what is told about each tile, the tiles, and the names of those for which the time was too short."""
+        told: list[dict[str, Any]] = []
+        contents, later, until = [], [], time.monotonic() + PATIENCE
+        for place in places:
+            key = "/".join(map(str, place))
+            if (told and time.monotonic() > until) or not self._is_ready(place, until):
+                later.append(key)
+                continue
+            surveyed = self.atlas.surveyed  # before the tile is made: it may show more, never less
+            try:
+                packed, n_seen = self._tile(place)
+            except IndexError:  # no such tile
+                continue
+            about = {"key": key, "height": packed.height, "width": packed.width, "low": packed.low, "step": packed.step}
+            about |= {"bytes": packed.n_bytes, "length": len(packed.content)}
+            told.append(about | {"whole": n_seen is None, "seen": n_seen, "surveyed": surveyed})
+            contents.append(packed.content)
+        return told, contents, later
 
-        Other visitors have their turn between two steps.
-
-        Args:
-            level: see Atlas.tile.
-            row: see Atlas.tile.
-            until: of time.monotonic().
-        """
-        bands = self.atlas.prepare(level, row)
+    def _is_ready(self, place: Place, until: float) -> bool:
+        """Compute what a row of tiles needs, until the clock says so; others have their turn between two steps."""
+        bands = self.atlas.prepare(place[1], place[2])
         while True:
-            with COMPUTE:
+            with computing():
                 if next(bands, self) is self:
                     return True
             if time.monotonic() > until:
                 return False
 
-    def packed(self, kind: str, level: int, row: int, col: int) -> tuple[Packed, int | None]:
-        """Return a tile of "mean" or "largest" as it is sent, and how many of its rows are surveyed, None if all are.
+    def _tile(self, place: Place) -> tuple[Packed, int | None]:
+        """Return a tile as it is sent, and how many of its rows are surveyed, None if all are.
 
         What the survey has not seen of the overview is told by a glimpse of it.
-
-        Raises:
-            IndexError: no such tile.
         """
-        place = kind, level, row, col
-        with self._lock:
-            if place in self._packed:
-                self._packed.move_to_end(place)
-                return self._packed[place], None
-        with COMPUTE:
-            is_whole = level < self.atlas.base_level or self.atlas.is_surveyed
+        _, level, row, col = place
+        if level < self.atlas.base_level or self.atlas.is_surveyed:
+            return self._whole_tile(place), None
+        with computing():
             tile = self.atlas.tile(level, row, col)
-            n_seen = None if is_whole else int((~np.isnan(tile.mean[:, 0])).sum())
-            if not is_whole and level == self.atlas.n_levels - 1:
-                tile = self._with_glimpse(tile)
-            hidden = hidden_cells(self.atlas, level, row, col, tile.largest)
-        made = pack(tile.mean if kind == "mean" else tile.largest, hidden)
-        if is_whole:
-            with self._lock:
-                self._packed[place] = made
-                if len(self._packed) > MOST_PACKED:
-                    self._packed.popitem(last=False)
-        return made, n_seen
+            n_seen = int((~np.isnan(tile.mean[:, 0])).sum())
+            if level == self.atlas.n_levels - 1:
+                both = zip(tile, self._glimpse, strict=True)
+                tile = Tile(*(np.where(np.isnan(surveyed), glimpsed, surveyed) for surveyed, glimpsed in both))
+            return _packed(self.atlas, place, tile), n_seen
 
-    def _with_glimpse(self, tile: Tile) -> Tile:
-        if self._glimpse is None:
-            self._glimpse = glimpse(self.atlas)
-        mean, largest = (np.where(np.isnan(one), seen, one) for one, seen in zip(tile, self._glimpse, strict=True))
-        return Tile(mean, largest)
+    @cached_property
+    def _glimpse(self) -> Tile:
+        return glimpse(self.atlas)
 
     def survey(self, seconds: float | None = None) -> float:
         """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
         seconds = PORTION if seconds is None else seconds
         began = time.monotonic()
-        with COMPUTE:
+        with computing():
             for _ in self.atlas.survey():
                 if time.monotonic() - began > seconds:
                     break
         self.seconds += time.monotonic() - began
         return self.atlas.surveyed
 
+    @cached_property
+    @computing()
     def landmarks(self) -> list[Landmark]:
-        """Return the places worth going to; the survey is complete."""
-        if self._landmarks is None:
-            with COMPUTE:
-                self._landmarks = landmarks(self.atlas)
-        return self._landmarks
+        """The places worth going to; the survey is complete."""
+        return landmarks(self.atlas)
+
+
+@computing()
+def _packed(atlas: Atlas, place: Place, tile: Tile | None = None) -> Packed:
+    kind, *where = place
+    tile = atlas.tile(*where) if tile is None else tile
+    return pack(tile.mean if kind == "mean" else tile.largest, hidden_cells(atlas, *where, tile.largest))
+
+
+def axis_of(atlas: Atlas, axis: str) -> Axis:
+    """Return what the "rows" or the "columns" stand for."""
+    story = atlas.trace.story
+    return story.query_axis if axis == "rows" else story.key_axis
+
+
+_spare_imports_once = st.cache_resource(show_spinner=False)(spare_imports)
 
 
 @st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
 def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> Shelf:
-    """Return the atlas of one head; a small one is surveyed already.
-
-    Args:
-        key: of the trace, for everybody the same.
-        head: from 0.
-        _trace: makes the trace where nobody has opened it lately.
-    """
+    """Return the atlas of one head of a source, see Source; a small one is surveyed already."""
     _spare_imports_once()
     shelf = Shelf(f"{key}/{head}", Atlas(_trace(), head))
     if shelf.atlas.n_queries * shelf.atlas.n_keys <= AT_ONCE:
         shelf.survey(60)
     return shelf
-
-
-@st.cache_resource(show_spinner=False)
-def _spare_imports_once() -> None:
-    spare_imports()

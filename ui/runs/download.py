@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
-
-import streamlit as st
 
 from attention_core.hub.fetch import fetch
 from attention_core.hub.look_up import Candidate
@@ -16,45 +13,43 @@ class _Stopped(Exception):
     """A visitor has stopped the download."""
 
 
-@dataclass(eq=False)
 class Download:
-    """One download.
+    """One download, in a thread of its own.
 
     Attributes:
         name: of the model.
         done: bytes that are there.
         total: bytes in all.
-        error: why it ended without the model; "" as long as it has not.
-        stopped: whether a visitor ended it.
-        finished: whether it has ended, one way or the other.
+        outcome: None until it has ended; then "error" or "info" and why the model is not there, or "" and "".
     """
 
-    name: str
-    total: int
-    done: int = 0
-    error: str = ""
-    stopped: bool = False
-    finished: bool = False
-    _stop: threading.Event = field(default_factory=threading.Event)
+    def __init__(self, candidate: Candidate) -> None:
+        self.name, self.done, self.total = candidate.name, 0, sum(file.size for file in candidate.files)
+        self.outcome: tuple[str, str] | None = None
+        self._stop = threading.Event()
+        threading.Thread(target=self._run, args=(candidate,), daemon=True).start()
 
-    def run(self, candidate: Candidate) -> None:
-        """Fetch the model; the result is in the attributes."""
-        try:
-            fetch(candidate, self._progress)
-        except ModelError as error:
-            self.error = str(error)
-        except _Stopped:
-            self.stopped = True
-            self.error = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
-        except Exception as error:
-            self.error = f"{self.name} cannot be fetched: {error}"
-            raise
-        finally:
-            self.finished = True
+    @property
+    def share(self) -> float:
+        """How much of it is there."""
+        return min(self.done / max(self.total, 1), 1.0)
 
     def stop(self) -> None:
         """End the download at its next bytes."""
         self._stop.set()
+
+    def _run(self, candidate: Candidate) -> None:
+        try:
+            fetch(candidate, self._progress)
+            self.outcome = "", ""
+        except ModelError as error:
+            self.outcome = "error", str(error)
+        except _Stopped:
+            words = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
+            self.outcome = "info", words
+        except Exception as error:
+            self.outcome = "error", f"{self.name} cannot be fetched: {error}"
+            raise
 
     def _progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total
@@ -62,34 +57,27 @@ class Download:
             raise _Stopped
 
 
-class Downloads:
-    """The download in progress, if there is one, and the last one that ended."""
+def start_download(candidate: Candidate) -> None:
+    """Begin a download, or join the one that is in progress for the same model.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.latest: Download | None = None
-
-    def start(self, candidate: Candidate) -> Download:
-        """Begin a download, or join the one that is in progress for the same model.
-
-        Raises:
-            ModelError: another model is being downloaded.
-        """
-        with self._lock:
-            now = self.latest
-            if now is not None and not now.finished:
-                if now.name == candidate.name:
-                    return now
-                raise ModelError(
-                    f"Another model is on its way for a visitor: {now.name}, {now.done / max(now.total, 1):.0%} of it "
-                    "is there. One is downloaded at a time: press Load again when it has arrived."
-                )
-            self.latest = Download(candidate.name, sum(file.size for file in candidate.files))
-            threading.Thread(target=self.latest.run, args=(candidate,), daemon=True).start()
-            return self.latest
+    Raises:
+        ModelError: another model is being downloaded.
+    """
+    with _STARTING:
+        now = latest_download()
+        if now is None or now.outcome is not None:
+            _DOWNLOADS[:] = [Download(candidate)]
+        elif now.name != candidate.name:
+            raise ModelError(
+                f"Another model is on its way for a visitor: {now.name}, {now.share:.0%} of it is there. One is "
+                "downloaded at a time: press Load again when it has arrived."
+            )
 
 
-@st.cache_resource(show_spinner=False)
-def downloads() -> Downloads:
-    """Return what all visitors share."""
-    return Downloads()
+def latest_download() -> Download | None:
+    """Return the download in progress, or else the last one that ended."""
+    return _DOWNLOADS[-1] if _DOWNLOADS else None
+
+
+_STARTING = threading.Lock()
+_DOWNLOADS: list[Download] = []

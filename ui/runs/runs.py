@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -21,13 +21,13 @@ from attention_core.hub.own import own_language_model
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
-from ui.models import COMPUTE
+from ui.computed import computing
 
 MOST_LOADED = 3
 MOST_RUNS = 4
 LATEST = "model_latest"
 ALSO_FORGOTTEN: list[Callable[[], None]] = []
-"""Called by make_room: whatever else holds on to models."""
+"""By make_room: what else holds on to models."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,7 @@ class TextInput:
 
 @dataclass(frozen=True)
 class PictureInput:
-    """A picture as a visitor gave it.
-
-    Attributes:
-        png: a picture file of a kind that Pillow reads, bounds checked.
-    """
+    """A picture file as a visitor gave it, of a kind that Pillow reads, its bounds checked."""
 
     png: bytes
 
@@ -63,10 +59,7 @@ class Latest(NamedTuple):
 
 @st.cache_resource(max_entries=MOST_LOADED, show_spinner="Loading the model")
 def pretrained_of(key: str) -> Pretrained:
-    """Return a model that is on this machine, loaded once for everybody.
-
-    Args:
-        key: a name from local_models(), or the path of a folder that choose_model has let through.
+    """Return a model by a key from choose_model, loaded once for everybody.
 
     Raises:
         ModelError: it is not there any more, or its files do not fit.
@@ -76,10 +69,9 @@ def pretrained_of(key: str) -> Pretrained:
     found = find_local(key)
     if found is not None and found.source == "own":
         return own_language_model()
-    folder = found.folder if found is not None else Path(key)
+    folder, name = (found.folder, key) if found is not None else (Path(key), Path(key).name)
     if found is None and not (folder.is_absolute() and folder.is_dir()):
         raise ModelError(f"{key} is not on this machine.")
-    name = key if found is not None else folder.name
     logging.set_verbosity_error()  # what the library remarks on other people's models fills no server's log
     try:
         return load_pretrained(folder, name=name)
@@ -90,27 +82,22 @@ def pretrained_of(key: str) -> Pretrained:
 
 def make_room() -> None:
     """Forget every loaded model and every run; who looks at one gets it loaded again."""
-    for kept in (run_of, prepared_of, pretrained_of):
-        kept.clear()
-    for forget in ALSO_FORGOTTEN:
+    for forget in (run_of.clear, prepared_of.clear, pretrained_of.clear, *ALSO_FORGOTTEN):
         forget()
     gc.collect()
 
 
 @st.cache_resource(max_entries=MOST_RUNS, show_spinner="Running the model")
 def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
-    """Return what a model did with an input, computed once for everybody; the caller must not hold COMPUTE.
+    """Return what a model (see pretrained_of) did with an input, computed once for everybody.
 
-    Args:
-        key: see pretrained_of.
-        given: from choose_input.
-        ablated: see run.
+    Not to be called while computing: two visitors could wait for each other, one for the run and one for the turn.
 
     Raises:
         ModelError: the model or the input cannot be used.
     """
     pretrained, prepared = pretrained_of(key), prepared_of(key, given)
-    with COMPUTE:
+    with computing():
         return run(pretrained, prepared, ablated=tuple(ablated))
 
 
@@ -118,7 +105,7 @@ def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = (
 def prepared_of(key: str, given: ModelInput) -> Prepared:
     """Return what a model is called with for an input; as run_of."""
     pretrained = pretrained_of(key)
-    with COMPUTE:
+    with computing():
         if isinstance(given, PictureInput):
             return picture_inputs(pretrained, np.asarray(Image.open(BytesIO(given.png)).convert("RGBA")))
         return text_inputs(pretrained, given.text, pair=given.pair, target=given.target, most_tokens=given.most_tokens)
@@ -126,10 +113,8 @@ def prepared_of(key: str, given: ModelInput) -> Prepared:
 
 def remember(key: str, given: ModelInput) -> None:
     """Keep what this visitor looks at, for the other page and for coming back; plain values only."""
-    if isinstance(given, PictureInput):
-        st.session_state[LATEST] = {"key": key, "png": given.png}
-    else:
-        st.session_state[LATEST] = {"key": key, "text": (given.text, given.pair, given.target, given.most_tokens)}
+    plain = {"png": given.png} if isinstance(given, PictureInput) else {"text": astuple(given)}
+    st.session_state[LATEST] = {"key": key, **plain}
 
 
 def latest() -> Latest | None:

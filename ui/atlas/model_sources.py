@@ -1,0 +1,135 @@
+"""Attention of models: a text of any length through a loaded one, what the page of models shows, a recorded run."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import streamlit as st
+
+from attention_core.data.long_text import THE_LIGHTHOUSE
+from attention_core.hub.length import MOST_TOKENS, affordable_tokens
+from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.run import ModelRun
+from ui.atlas import NAME
+from ui.atlas.shelf import Source
+from ui.runs.recording import opened_run, uploaded_run
+from ui.runs.runs import TextInput, latest, prepared_of, pretrained_of, run_of
+from ui.runs.source import choose_model
+from ui.state import Field
+
+MOST_CHARACTERS = 1_000_000
+MOST_FILE_MEGABYTES = 4
+LATEST, FILE = "What the model page shows", "A recording from a file"
+RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
+"""What tells an opened recording from every other; it is one object for all visitors."""
+NUMBERS = itertools.count()
+
+TEXT, TEXT_FAULT = Field(NAME, "text", THE_LIGHTHOUSE), Field(NAME, "text_note", "")
+RUN, ATTENTION = Field(NAME, "run", LATEST), Field(NAME, "attention", 0)
+
+
+def text_source() -> Source | None:
+    """Let a visitor choose a model and give it a long text, typed, pasted or from a file; say what was cut."""
+    with st.popover("Another model", icon=":material/swap_horiz:"):
+        key = choose_model(f"{NAME}_text")
+    if key is None:
+        st.info("No model is on this machine yet. “Another model” fetches one.")
+    else:
+        st.caption(f"Read by {key}.")
+    text = _long_text()
+    if key is None:
+        return None
+    try:
+        if pretrained_of(key).kind is Kind.VISION:
+            st.info(f"{key} looks at pictures. Choose a model that reads, or see the page “Your own model”.")
+            return None
+        run = _long_run(key, text)
+    except ModelError as error:
+        st.error(f"**The text cannot be read.** {error}", icon=":material/error:")
+        return None
+    return _attention_of(run, f"text/{key}/{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]}")
+
+
+def run_source() -> Source | None:
+    """Show what the page of models shows, or a recording from a file."""
+    shown = latest()
+    if shown is not None:
+        RUN.among([LATEST, FILE])
+        st.radio("Run", [LATEST, FILE], key=RUN.key, label_visibility="collapsed", persist_state="session")
+    if shown is None or RUN.value == FILE:
+        run = uploaded_run(NAME) or opened_run()
+        return None if run is None else _attention_of(run, f"run/{RECORDINGS.setdefault(run, f'file-{next(NUMBERS)}')}")
+    try:
+        run = run_of(*shown)
+    except ModelError as error:
+        st.error(f"**The run cannot be shown.** {error}", icon=":material/error:")
+        return None
+    return _attention_of(run, f"run/{hashlib.sha256(repr(shown).encode()).hexdigest()[:16]}")
+
+
+def _long_text() -> str:
+    """Return the text in the box; a file fills the box."""
+    st.text_area("Text", key=TEXT.key, height=150, persist_state="session", help="Ctrl + Enter takes what you typed.")
+    st.popover("From a .txt file", icon=":material/upload_file:").file_uploader(
+        "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=MOST_FILE_MEGABYTES, on_change=_fill
+    )
+    if TEXT_FAULT.value:
+        st.warning(TEXT_FAULT.value)
+    text = TEXT.value
+    if len(text) > MOST_CHARACTERS:
+        st.caption(f"The first {MOST_CHARACTERS:,} of {len(text):,} characters are read.")
+    return text[:MOST_CHARACTERS]
+
+
+def _fill() -> None:
+    """Put an uploaded text into the box; where it is no text, say so and keep the box as it is."""
+    file: Any = st.session_state["atlas_text_file"]
+    TEXT_FAULT.value = ""
+    if file is None:
+        return
+    try:
+        text = file.getvalue().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        TEXT_FAULT.value = (
+            f"{file.name} is not UTF-8 text: byte {error.start:,} fits no character. Save it as UTF-8; "
+            "the text above is as it was."
+        )
+        return
+    if not text.strip():
+        TEXT_FAULT.value = f"{file.name} is empty; the text above is as it was."
+    else:
+        TEXT.value = text.replace("\r\n", "\n").replace("\0", "")
+
+
+def _long_run(key: str, text: str) -> ModelRun:
+    """Run the model on as much of the text as it knows positions for and its traces leave memory for."""
+    run = run_of(key, TextInput(text))
+    n_wanted = len(prepared_of(key, TextInput(text, most_tokens=MOST_TOKENS)).tokens)
+    if n_wanted <= len(run.tokens):
+        return run
+    return run_of(key, TextInput(text, most_tokens=min(n_wanted, affordable_tokens(run))))
+
+
+def _attention_of(run: ModelRun, key: str) -> Source:
+    """Let people choose one of the run's attentions."""
+    for note in (*run.notes, run.recording.note):
+        if note:
+            st.caption(note)
+    traces = run.recording.traces
+    places = range(len(traces))
+    ATTENTION.among(places)
+    st.selectbox(
+        "Attention",
+        places,
+        format_func=lambda place: traces[place].story.name or f"number {place}",
+        key=ATTENTION.key,
+        persist_state="session",
+    )
+    place = ATTENTION.value
+    trace = traces[place]
+    if trace.story.note:
+        st.caption(trace.story.note)
+    return Source(f"{key}/{place}", f"{run.model}, {trace.story.name or place}", trace.n_heads, lambda: trace)
