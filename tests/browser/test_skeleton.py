@@ -9,7 +9,6 @@ import pytest
 from tests.browser.tools import open_tab, settle
 from ui.navigation import PAGES
 
-pytestmark = pytest.mark.browser
 MOST_PIXELS = 2 * 900
 CHOSEN = "[role=tab][aria-selected=true]"
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
