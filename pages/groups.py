@@ -8,12 +8,11 @@ from ui.groups.parts import (
     NAME,
     STEPS,
     accuracies,
-    all_weights,
+    all_at_once,
     answers_table,
     choose_query,
     head_trace,
     number_input,
-    single_others,
     step_by_step,
 )
 from ui.layout import section, who_asks
@@ -32,15 +31,6 @@ with answer:
     traces = {head: head_trace(head, numbers) for head in HEADS}
     query = choose_query(numbers)
     answers_table(numbers, traces, query)
-
-
-def all_at_once() -> None:
-    """Draw where every query looks among pairs, and the chosen one among single others."""
-    block, alone = st.columns([1.35, 1], gap="large")
-    with block:
-        all_weights(traces["triples"], numbers)
-    with alone:
-        single_others(traces["pairs"], query, numbers)
 
 
 def why_only_pairs() -> None:
@@ -69,7 +59,7 @@ def why_only_pairs() -> None:
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: step_by_step(traces, query, numbers)),
-    Tab("all", "All n × n × n weights", all_at_once),
+    Tab("all", "All n × n × n weights", lambda: all_at_once(traces, query, numbers)),
     Tab("right", "How often are they right?", accuracies),
     Tab("why", "So why only pairs?", why_only_pairs),
     Tab("take", "Take it along", lambda: export_bar(traces["triples"], NAME, query=query)),

@@ -30,7 +30,7 @@ with ask:
 
 page_tabs(
     NAME,
-    Tab("closer", "Closer at one query", lambda: closer(records, queries, trace, temperature)),
+    Tab("closer", "A closer look", lambda: closer(records, queries, trace, temperature)),
     Tab("steps", "Step by step", lambda: step_by_step(trace)),
     Tab("numbers", "In numbers and letters", lambda: in_numbers(records, queries, trace)),
     Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=choose_query(trace))),

@@ -189,46 +189,48 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     )
     st.altair_chart(chart, width="content", alt=f"{step.title} of one query over all pairs")
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
-    asks = f"{numbers[query]} make 0 modulo {MODULUS}."
-    st.caption(f"Framed: {sums}, which with {asks}" if pairs else f"No pair sums with {asks.replace('make', 'to')}")
-
-
-def all_weights(triples: AttentionTrace, numbers: list[int]) -> None:
-    """Draw the whole n x n x n block as one small square per query."""
-    st.caption("One square per query: first of the pair down, second across, nobody last.")
-    squares = np.stack([to_array(pair_weights(triples, place)) for place in range(len(numbers))])
-    labels = [f"query {number}" for number in numbers]
-    chart = contact_sheet(squares, labels, weights_ramp(squares[0].size, 1.0), title="weight", columns=4, size=120)
-    st.altair_chart(chart, width="content", alt="One square of weights over all pairs for every query")
-
-
-def single_others(pairs: AttentionTrace, query: int, numbers: list[int]) -> None:
-    """Draw the pairwise head's row for the same query, one cell per other."""
-    section("The same query, looking at single others", Role.WEIGHTS)
-    row = to_array(pairs.weights(0, [query]))
-    chart = matrix_chart(
-        np.where(np.arange(row.shape[1]) == query, np.nan, row),
-        Axis("query", [str(numbers[query])]),
-        Axis("single others", [*map(str, numbers), "nobody"]),
-        Role.WEIGHTS,
-        title="weight",
-        size=SIZE,
-        ramp=weights_ramp(len(numbers), float(row.max())),
-    )
-    st.altair_chart(chart, width="content", alt="The pairwise head's weights of the same query")
     st.caption(
-        "Its weights must go somewhere, but no single number can settle the question: whatever it is, the answer "
-        "hangs on a second one that this score never sees beside it."
+        f"Framed: {sums}, which with {numbers[query]} make 0 modulo {MODULUS}."
+        if pairs
+        else f"No pair sums with {numbers[query]} to 0 modulo {MODULUS}."
     )
+
+
+def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
+    """Draw the n x n x n weights as one small square per query, and where the chosen one looks among single others."""
+    block, alone = st.columns([1.35, 1], gap="large")
+    with block:
+        st.caption("One square per query: first of the pair down, second across, nobody last.")
+        squares = np.stack([to_array(pair_weights(traces["triples"], place)) for place in range(len(numbers))])
+        labels, ramp = [f"query {number}" for number in numbers], weights_ramp(squares[0].size, 1.0)
+        chart = contact_sheet(squares, labels, ramp, title="weight", columns=4, size=120)
+        st.altair_chart(chart, width="content", alt="One square of weights over all pairs for every query")
+    with alone:
+        section("The same query, looking at single others", Role.WEIGHTS)
+        row = to_array(traces["pairs"].weights(0, [query]))
+        chart = matrix_chart(
+            np.where(np.arange(row.shape[1]) == query, np.nan, row),
+            Axis("query", [str(numbers[query])]),
+            Axis("single others", [*map(str, numbers), "nobody"]),
+            Role.WEIGHTS,
+            title="weight",
+            size=SIZE,
+            ramp=weights_ramp(len(numbers), float(row.max())),
+        )
+        st.altair_chart(chart, width="content", alt="The pairwise head's weights of the same query")
+        st.caption(
+            "Its weights must go somewhere, but no single number can settle the question: whatever it is, the answer "
+            "hangs on a second one that this score never sees beside it."
+        )
 
 
 def accuracies() -> None:
     """Draw both heads' accuracies from their cards, and on fresh sequences when asked."""
     triples, pairs = (read_card(file) for file in HEADS.values())
-    columns = st.columns(3)
-    columns[0].metric("Looks at pairs of others", f"{triples['test_accuracy']:.1%}")
-    columns[1].metric("Looks at single others", f"{pairs['test_accuracy']:.1%}")
-    columns[2].metric("Always the commoner answer", f"{triples['majority_share']:.1%}")
+    first, second, third = st.columns(3)
+    first.metric("Looks at pairs of others", f"{triples['test_accuracy']:.1%}")
+    second.metric("Looks at single others", f"{pairs['test_accuracy']:.1%}")
+    third.metric("Always the commoner answer", f"{triples['majority_share']:.1%}")
     st.caption(
         f"Right answers per number on {triples['test_numbers']:,} held-out numbers. Both heads have "
         f"{triples['parameters']:,} parameters, the same projections and the same read-out, and saw the same "

@@ -172,7 +172,7 @@ def change_mode(old: str) -> None:
     stays = {
         name
         for name in set(TABLES[Mode(old)]) & set(TABLES[wanted])
-        if (len(CELLS.value[name]), len(CELLS.value[name][0])) == changed.tables[name].shape
+        if np.shape(CELLS.value[name]) == changed.tables[name].shape
     }
     put_problem(changed, [name for name in TABLES[wanted] if name not in stays])
 

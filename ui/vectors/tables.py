@@ -363,8 +363,8 @@ def _take_away(names: tuple[str, ...]) -> None:
 def _tell_faults(faults: list[Fault], places: dict[str, DeltaGenerator]) -> None:
     """Say what is wrong beside the tables it concerns; what concerns no shown table goes below them."""
     for fault in faults:
-        place = next((places[name] for name in fault.tables if name in places), st)
-        place.error(fault.message, icon=ERROR_ICON)
+        beside = [places[name] for name in fault.tables if name in places]
+        (beside[0] if beside else st.container()).error(fault.message, icon=ERROR_ICON)
     if any(len(fault.tables) > 1 or fault.tables == ("W_O",) for fault in faults):
         st.button(
             "Make the tables fit",
