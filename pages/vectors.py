@@ -1,55 +1,30 @@
 """Three vectors, nine pairs: how do inputs interact, and what do Q, K and V add?"""
 
-from typing import NamedTuple
-
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
-from attention_core.topics.vectors import PIXELS, Mode, Problem, trace_of
+from attention_core.topics.vectors import PIXELS, Mode, Problem
 from ui.export import export_bar
-from ui.layout import section, who_asks
-from ui.navigation import through_app
-from ui.skeleton import page_frame
-from ui.stepper import is_hidden, play_interval, stepper
-from ui.vectors.input import (
-    MODES,
-    drawn_mask,
-    notes,
-    parameter_tables,
-    preset_choice,
-    settings_input,
-    tables_input,
-    tell_faults,
-    toolbar,
+from ui.layout import who_asks
+from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.vectors.panels import both_ways_panel, has_both_ways, has_pairs, hull_panel, pairs_panel, softmax_panel
+from ui.vectors.problem import (
+    BEFORE,
+    CELL,
+    LARGE,
+    MODE,
+    NAME,
+    PRESET,
+    STEPS,
+    attention,
+    follow_preset,
+    last_good,
+    remember,
+    three_pixels,
 )
-from ui.vectors.panels import both_ways_panel, hull_panel, pairs_panel, softmax_panel
-from ui.vectors.pixels import digit_pixels
-from ui.vectors.state import NAME, change_mode, last_before, last_good, memory, read_problem, remember
-from ui.vectors.steps import (
-    cell_pickers,
-    choose_head,
-    chosen_query,
-    show_cell,
-    show_change,
-    show_step_matrix,
-    show_step_words,
-)
-
-through_app()
-page_frame(NAME, "How do inputs interact, and what do queries, keys and values add? Change any number and follow it.")
-
-
-class View(NamedTuple):
-    """What is on show: the input, its trace, the trace before the last edit, the step and the head."""
-
-    problem: Problem
-    trace: AttentionTrace
-    before: AttentionTrace | None
-    step: Step
-    head: int
-
+from ui.vectors.steps import choose_head, show_cell, show_change, show_step
+from ui.vectors.tables import preset_choice, problem_input, settings_input
 
 WHO = {
     Mode.SELF: ("each row of X", "every row of X", "the same rows, through W_V"),
@@ -58,90 +33,68 @@ WHO = {
 }
 
 
-def inputs(large: bool) -> None:
-    """Draw everything that can be changed."""
-    st.segmented_control(
-        "What is given",
-        list(MODES),
-        format_func=MODES.get,
-        key=f"{NAME}_mode",
-        required=True,
-        on_change=change_mode,
-        label_visibility="collapsed",
-        persist_state="session",
+def workbench() -> None:
+    """Draw the whole page below its heading; a beat of the stepper runs it again."""
+    follow_preset()
+    who_asks(*WHO[Mode(MODE.value)])
+    preset_choice()
+    settings_input()
+    left, right = st.columns([1, 1.2] if LARGE.value else [0.62, 1], gap="large")
+    with left:
+        problem = problem_input()
+    with right:
+        if problem is not None:
+            remember(problem)
+        elif (problem := last_good()) is not None:
+            st.caption("Shown: the last input that could be computed. What you typed is kept.")
+        else:
+            st.info("Put the tables right, and the steps appear here.")
+            st.stop()
+        trace = attention(problem)
+        step = STEPS.draw(trace)
+        head = choose_head(trace.n_heads)
+        if trace.blind_queries:
+            names = ", ".join(trace.story.query_axis.labels[query] for query in trace.blind_queries)
+            st.warning(
+                f"{names} may see no key: no softmax is possible, so the weights and the context are zeros, not NaN."
+            )
+        if STEPS.hides(step):
+            st.stop()
+        show_step(problem, trace, step, head)
+    before = None if BEFORE.value is None else attention(Problem.from_plain(BEFORE.value))
+    experiments = [Tab("cell", "One cell and the last edit", lambda: cell(problem, trace, before, step, head))]
+    if has_both_ways(problem, trace):
+        experiments.append(Tab("ways", "Both ways", lambda: both_ways_panel(problem, trace, step, head)))
+    if has_pairs(problem):
+        experiments.append(Tab("pairs", "Pairs and a neuron", lambda: pairs_panel(problem, trace, before, head)))
+    if PRESET.value == PIXELS:
+        experiments.append(Tab("pixels", "From three to 784", pixel_links))
+    page_tabs(
+        NAME,
+        *experiments,
+        Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace, head)),
+        Tab("average", "A weighted average", lambda: hull_panel(trace, head)),
+        Tab("take", "Take it along", lambda: export_bar(trace, NAME, head=head, query=chosen_query(trace))),
     )
-    toolbar()
-    notes()
-    slots = tables_input(large)
-    problem, _ = read_problem()
-    slots |= parameter_tables(problem, large)
-    if problem is not None:
-        drawn_mask(problem)
-    messages = st.container()
-    _, faults = read_problem()
-    tell_faults(faults, slots, messages)
 
 
-def shown_problem() -> tuple[Problem | None, Problem | None]:
-    """Return the problem to show and the one before the last edit, or None for either."""
-    problem, _ = read_problem()
-    if problem is not None:
-        return problem, remember(problem)
-    problem = last_good()
-    if problem is None:
-        st.info("Put the tables right, and the steps appear here.")
-    else:
-        st.caption("Shown: the last input that could be computed. What you typed is kept.")
-    return problem, last_before()
+def cell(problem: Problem, trace: AttentionTrace, before: AttentionTrace | None, step: Step, head: int) -> None:
+    """Draw how the chosen cell came about, and what the last edit changed."""
+    arithmetic, change = st.columns([1.4, 1], gap="large")
+    with arithmetic:
+        show_cell(problem, trace, step, head)
+    with change:
+        show_change(before, step, head)
 
 
-def explore(problem: Problem, previous: Problem | None, large: bool, change_place: DeltaGenerator) -> View | None:
-    """Draw the stepper and the chosen step; return what the panels below need, or None while it is to be guessed."""
-    trace = trace_of(problem)
-    before = trace_of(previous) if previous is not None else None
-    step = stepper(trace, NAME, first="scores")
-    head = choose_head(trace.n_heads)
-    if trace.blind_queries:
-        names = ", ".join(trace.story.query_axis.labels[one] for one in trace.blind_queries)
-        st.warning(
-            f"{names} may see no key: no softmax is possible, so the weights and the context are zeros, not NaN."
-        )
-    if is_hidden(step, NAME):
-        return None
-    words, picture = (st.container(), st.container()) if large else st.columns([0.8, 1], gap="medium")
-    with words:
-        show_step_words(step, with_code=not large)
-    with picture:
-        show_step_matrix(problem, trace, step, head, large)
-    cell_pickers(step)
-    show_cell(problem, trace, step, head)
-    with change_place:
-        show_change(before, trace, step, head)
-    return View(problem, trace, before, step, head)
+def chosen_query(trace: AttentionTrace) -> int:
+    """Return the query of the chosen cell."""
+    return min(CELL.value["query"], trace.n_queries - 1)
 
 
-def panels(view: View) -> None:
-    """Draw what belongs to this step only, and the foot of the page."""
-    problem, trace, before, step, head = view
-    st.divider()
-    if step.name == "weights":
-        softmax_panel(trace, step, head)
-    elif step.name in ("scores", "scaled"):
-        both_ways_panel(problem, trace, step, head)
-    elif step.name == "context":
-        hull_panel(trace, step, head)
-    if step.name in ("inputs", "scores", "scaled", "weights"):
-        pairs_panel(problem, trace, before, head)
-    if memory().get("preset") == PIXELS:
-        pixels_link()
-    export_bar(trace, NAME, head=head, query=chosen_query(trace))
-
-
-def pixels_link() -> None:
+def pixel_links() -> None:
     """Hand the three inputs over to the digit page."""
-    section("From three to 784")
-    positions = digit_pixels().positions
-    for place, position in enumerate(positions):
+    for place, position in enumerate(three_pixels()[1]):
         st.page_link(
             "pages/pixels.py",
             label=f"x{place + 1} is pixel {position} (row {position // 28}, column {position % 28}): see whom it "
@@ -151,22 +104,5 @@ def pixels_link() -> None:
         )
 
 
-def workbench() -> None:
-    """Draw the whole page below its heading."""
-    who_asks(*WHO[Mode(memory()["mode"])])
-    preset_choice()
-    settings_input()
-    large = st.session_state[f"{NAME}_large"]
-    left, right = st.columns([1, 1.2] if large else [0.62, 1], gap="large")
-    with left:
-        inputs(large)
-        change_place = st.container()
-    with right:
-        problem, previous = shown_problem()
-        view = None if problem is None else explore(problem, previous, large, change_place)
-    if view is not None:
-        panels(view)
-
-
-memory()
-st.fragment(workbench, run_every=play_interval(NAME))()
+page_frame(NAME, "How do inputs interact, and what do queries, keys and values add? Change any number and follow it.")
+live(workbench, players=(STEPS,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import streamlit as st
@@ -22,13 +23,18 @@ class Stepper(Player[str]):
     Args:
         page: on whose page.
         name: tells it from another stepper of the page.
-        first: the step to open on.
+        first: the step to open on, or a function that says which.
         address: what the step is called in the address.
         modifier: see Player.
     """
 
     def __init__(
-        self, page: str, name: str = "step", first: str = "weights", address: str = "step", modifier: str = ""
+        self,
+        page: str,
+        name: str = "step",
+        first: str | Callable[[], str] = "weights",
+        address: str = "step",
+        modifier: str = "",
     ) -> None:
         super().__init__(Field(page, name, first, address=address), SECONDS_PER_STEP, modifier)
         self.guesses = Field(page, f"{name}_guess", False)

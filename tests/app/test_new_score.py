@@ -42,4 +42,4 @@ def test_it_is_chosen_stepped_through_and_edited_in_the_workbench(pages):
     assert CityBlock.explanation in [one.value for one in pages.markdown]
     pages.button(key="vectors_own_parameters").click().run()
     assert not pages.exception
-    assert pages.session_state["vectors"]["cells"]["city block.w"] == [["1", "1"]]
+    assert pages.session_state["vectors_cells"]["city block.w"] == [["1", "1"]]

@@ -8,20 +8,10 @@ import pytest
 
 from attention_core.data.match3 import PRESETS
 from attention_core.weights import FOLDER
+from tests.app.tools import open_tab, opened, said
 
 PAGE, OTHER = "pages/groups.py", "pages/start.py"
 NUMBERS = "groups_text"
-
-
-@pytest.fixture
-def page(app):
-    return opened(app, PAGE)
-
-
-def opened(app, path):
-    app.switch_page(path).run()
-    assert not app.exception
-    return app
 
 
 def table(page) -> str:
@@ -30,10 +20,6 @@ def table(page) -> str:
 
 def n_answered(page) -> int:
     return table(page).count("<th class=")
-
-
-def words(page) -> str:
-    return " ".join(element.value for kind in (page.markdown, page.caption) for element in kind)
 
 
 def type_numbers(page, text):
@@ -45,7 +31,8 @@ def type_numbers(page, text):
 def test_it_arrives_with_numbers_answers_and_charts(page):
     assert not page.error
     assert table(page).count('class="wrong"') > 0
-    assert len(page.get("vega_lite_chart")) == 3
+    assert sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "all", "right", "why")) == 3
+    open_tab(page, "right")
     assert next(one.value for one in page.metric) == "100.0%"
 
 
@@ -55,7 +42,7 @@ def test_every_preset_is_answered_and_explained(page):
         assert not page.exception
         assert not page.error
         assert page.text_input(key=NUMBERS).value == " ".join(map(str, preset.numbers))
-        assert preset.note in words(page)
+        assert preset.note in said(page)
         assert n_answered(page) == len(preset.numbers)
 
 
@@ -83,7 +70,7 @@ def test_every_step_of_both_heads_can_be_shown(page, head):
     for _ in range(14):
         assert not page.exception
         seen.append(page.session_state["groups_step"])
-        following = page.button(key="groups_next")
+        following = page.button(key="groups_step_next")
         if following.disabled:
             break
         following.click().run()
@@ -93,9 +80,9 @@ def test_every_step_of_both_heads_can_be_shown(page, head):
 def test_choosing_a_query_shows_its_pairs(page):
     page.button(key="groups_preset_1").click().run()
     page.segmented_control(key="groups_query").set_value(7).run()
-    assert "1 + 24 and 4 + 21 and 15 + 10, which with 6 make 0" in words(page)
+    assert "1 + 24 and 4 + 21 and 15 + 10, which with 6 make 0" in said(page)
     page.button(key="groups_preset_2").click().run()
-    assert "No pair sums" in words(page)
+    assert "No pair sums" in said(page)
 
 
 def test_equal_numbers_are_told_apart(page):
@@ -123,9 +110,9 @@ def test_an_address_can_carry_numbers(app):
 
 
 def test_fresh_sequences_are_answered_when_asked(page):
-    page.button(key="groups_fresh").click().run()
+    open_tab(page, "right").button(key="groups_fresh").click().run()
     assert not page.exception
-    assert "pairs of others **100.00%**" in words(page)
+    assert "pairs of others **100.00%**" in said(page)
 
 
 def test_missing_weights_are_told_without_a_traceback(app, tmp_path, monkeypatch):

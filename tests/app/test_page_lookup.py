@@ -8,20 +8,10 @@ import re
 import pytest
 
 from attention_core.topics.lookup.presets import PRESETS
+from tests.app.tools import open_tab, opened, said
 
 PAGE, OTHER = "pages/lookup.py", "pages/start.py"
 QUERIES = "lookup_queries"
-
-
-@pytest.fixture
-def page(app):
-    return opened(app, PAGE)
-
-
-def opened(app, path):
-    app.switch_page(path).run()
-    assert not app.exception
-    return app
 
 
 def take(page, preset):
@@ -47,19 +37,15 @@ def answers(page) -> str:
     return next((one.proto.body for one in page.get("html") if 'class="looked-up"' in one.proto.body), "")
 
 
-def words(page) -> str:
-    return " ".join(element.value for kind in (page.markdown, page.caption, page.info) for element in kind)
-
-
 def test_every_preset_is_looked_up_exactly_and_softly(page):
     for preset in PRESETS:
         take(page, preset)
         assert not page.error
         assert not page.info
-        assert PRESETS[preset].note in words(page)
+        assert PRESETS[preset].note in said(page)
         assert answers(page).count("<tr>") == 1 + len(PRESETS[preset].queries)
         assert page.text_area(key=QUERIES).value == "\n".join(PRESETS[preset].queries)
-        assert len(page.get("vega_lite_chart")) >= 3
+        assert sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("closer", "steps")) >= 3
 
 
 def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
@@ -81,14 +67,14 @@ def test_temperature_takes_look_up_into_the_plain_average(page):
 
 def test_a_query_that_resembles_nothing_is_told(page):
     ask(page, "zzzz qqqq")
-    assert "a softmax cannot say miss" in words(page)
+    assert "a softmax cannot say miss" in said(page)
 
 
 def test_another_column_can_be_asked_and_another_handed_over(page):
     page.selectbox(key="lookup_value").set_value("abstract").run()
     assert "layers of self-attention" in answers(page)
     page.selectbox(key="lookup_key").set_value("year").run()
-    assert "is not a finite number" in words(page)
+    assert "is not a finite number" in said(page)
     ask(page, "2016")
     assert not page.exception
     assert answers(page).count("<tr>") == 2
@@ -96,12 +82,12 @@ def test_another_column_can_be_asked_and_another_handed_over(page):
 
 @pytest.mark.parametrize("preset", ["Phone book", "Noisy time series"])
 def test_every_step_can_be_shown(page, preset):
-    take(page, preset)
+    open_tab(take(page, preset), "steps")
     seen = []
     for _ in range(12):
         assert not page.exception
         seen.append(page.session_state["lookup_step"])
-        following = page.button(key="lookup_next")
+        following = page.button(key="lookup_step_next")
         if following.disabled:
             break
         following.click().run()
@@ -134,7 +120,7 @@ def test_rows_that_cannot_be_used_are_named_and_the_rest_is_kept(page):
     )
     for row, remark in faults:
         with_rows(page, [["first", "text", 2000], row])
-        assert remark in words(page)
+        assert remark in said(page)
         assert not page.error
         assert answers(page)
 
@@ -155,7 +141,7 @@ def test_queries_outlive_an_empty_table(page):
 
 def test_ten_thousand_rows_are_bounded_and_told(page):
     with_rows(page, [[f"title {n}", "text", 2000 + n % 20] for n in range(10_000)])
-    assert "the first 64 are used" in words(page)
+    assert "the first 64 are used" in said(page)
     assert answers(page)
 
 
@@ -169,7 +155,7 @@ def test_queries_are_bounded_and_told(page):
     for preset, text, remark in faults:
         ask(take(page, preset), text)
         assert not page.error
-        assert remark in words(page)
+        assert remark in said(page)
 
 
 def test_what_people_type_is_shown_as_text_not_as_html(page):

@@ -8,6 +8,7 @@ import pytest
 from attention_core.attention.scores import SCORES
 from attention_core.topics.vectors import PIXELS, PRESETS, trace_of
 from attention_core.topics.vectors.tables import write_npz
+from tests.app.tools import open_tab, said
 
 
 @pytest.fixture
@@ -22,17 +23,19 @@ def page(root, monkeypatch):
     return app.run()
 
 
-def retype(page, table, row, column, text):
-    """Type into a cell: the page's own memory is what the editor writes to."""
-    held = page.session_state["vectors"]
-    held["cells"][table][row][column] = text
-    held["generation"] += 1
-    page.session_state["vectors"] = held
+def put(page, cells, labels=None):
+    """Put texts into tables as the editors do; these start anew from them."""
+    page.session_state["vectors_cells"] = page.session_state["vectors_cells"] | cells
+    page.session_state["vectors_labels"] = page.session_state["vectors_labels"] | (labels or {})
+    page.session_state["vectors_editors"] = {}
     return page.run()
 
 
-def words(page):
-    return " ".join(element.value for element in [*page.markdown, *page.caption, *page.info, *page.warning])
+def retype(page, table, row, column, text):
+    """Type into a cell."""
+    cells = [list(texts) for texts in page.session_state["vectors_cells"][table]]
+    cells[row][column] = text
+    return put(page, {table: cells})
 
 
 def errors(page):
@@ -51,20 +54,20 @@ def test_every_preset_draws_its_steps_and_says_what_it_shows(page, preset):
     assert errors(page) == []
     assert page.get("vega_lite_chart")
     if preset in PRESETS:
-        assert PRESETS[preset].line in words(page)
+        assert PRESETS[preset].line in said(page)
     assert errors(show(page, "context")) == []
     assert page.get("vega_lite_chart")
 
 
 def test_the_first_preset_puts_nine_pairs_beside_a_neuron(page):
-    show(page, "scores")
-    assert "3 × 3 pairs" in words(page)
-    assert "neuron" in words(page)
+    open_tab(show(page, "scores"), "pairs")
+    assert "3 × 3 pairs" in said(page)
+    assert "neuron" in said(page)
 
 
 def test_the_three_pixels_lead_to_the_digit_page(page):
     page.selectbox(key="vectors_preset").set_value(PIXELS).run()
-    links = page.get("page_link")
+    links = open_tab(page, "pixels").get("page_link")
     assert len(links) == 3
     assert all("pixel" in link.proto.label for link in links)
 
@@ -74,9 +77,9 @@ def test_a_slip_is_named_with_its_cell_and_everything_else_is_kept(page, text):
     retype(page, "X", 1, 0, text)
     assert len(errors(page)) == 1
     assert "X, row 2, column 1" in page.error[0].value
-    assert "last input that could be computed" in words(page)
+    assert "last input that could be computed" in said(page)
     assert page.get("vega_lite_chart")
-    held = page.session_state["vectors"]["cells"]
+    held = page.session_state["vectors_cells"]
     assert held["X"][1][0] == text
     assert held["X"][0] == ["1", "0.5"]
     retype(page, "X", 1, 0, "2")
@@ -84,23 +87,15 @@ def test_a_slip_is_named_with_its_cell_and_everything_else_is_kept(page, text):
 
 
 def test_a_width_that_does_not_fit_names_both_tables_and_can_be_made_to_fit(page):
-    held = page.session_state["vectors"]
-    held["cells"]["W_K"] = [["1", "0", "2"], ["0", "1", "2"]]
-    held["generation"] += 1
-    page.session_state["vectors"] = held
-    page.run()
+    put(page, {"W_K": [["1", "0", "2"], ["0", "1", "2"]]})
     assert "W_Q is 2 × 2 and W_K is 2 × 3" in errors(page)[0]
     page.button(key="vectors_fit").click().run()
     assert errors(page) == []
-    assert page.session_state["vectors"]["cells"]["W_K"] == [["1", "0"], ["0", "1"]]
+    assert page.session_state["vectors_cells"]["W_K"] == [["1", "0"], ["0", "1"]]
 
 
 def test_no_rows_are_an_error_beside_the_table(page):
-    held = page.session_state["vectors"]
-    held["cells"]["X"], held["labels"]["X"] = [], []
-    held["generation"] += 1
-    page.session_state["vectors"] = held
-    page.run()
+    put(page, {"X": []}, {"X": []})
     assert "X has no rows" in errors(page)[0]
 
 
@@ -112,8 +107,8 @@ def paste(page, text):
 def test_a_pasted_table_replaces_the_present_one(page):
     paste(page, "cat\t1\t2\ndog\t3\t4\nowl\t0,5\t6\nemu\t7\t8")
     assert errors(page) == []
-    assert page.session_state["vectors"]["cells"]["X"][2] == ["0.5", "6"]
-    assert page.session_state["vectors"]["labels"]["X"] == ["cat", "dog", "owl", "emu"]
+    assert page.session_state["vectors_cells"]["X"][2] == ["0.5", "6"]
+    assert page.session_state["vectors_labels"]["X"] == ["cat", "dog", "owl", "emu"]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +117,7 @@ def test_a_pasted_table_replaces_the_present_one(page):
 def test_a_bad_paste_is_refused_and_the_table_and_the_text_stay(page, text, says):
     paste(page, text)
     assert says in errors(page)[0]
-    assert page.session_state["vectors"]["cells"]["X"][0] == ["1", "0.5"]
+    assert page.session_state["vectors_cells"]["X"][0] == ["1", "0.5"]
     assert page.text_area(key="vectors_paste").value == text
     assert page.get("vega_lite_chart")
 
@@ -130,8 +125,8 @@ def test_a_bad_paste_is_refused_and_the_table_and_the_text_stay(page, text, says
 def test_ten_thousand_rows_are_bounded_and_told(page):
     paste(page, "1,2\n" * 10_000)
     assert errors(page) == []
-    assert len(page.session_state["vectors"]["cells"]["X"]) == 256
-    assert "10,000 rows" in words(page)
+    assert len(page.session_state["vectors_cells"]["X"]) == 256
+    assert "10,000 rows" in said(page)
 
 
 def test_two_hundred_and_fifty_six_rows_of_sixty_four_stay_usable(page):
@@ -148,14 +143,14 @@ def test_two_hundred_and_fifty_six_rows_of_sixty_four_stay_usable(page):
 def test_every_scoring_function_can_be_chosen(page, scoring):
     page.selectbox(key="vectors_scoring").set_value(scoring).run()
     assert errors(page) == []
-    assert page.session_state["vectors"]["good"]["settings"]["scoring"] == scoring
+    assert page.session_state["vectors_good"]["settings"]["scoring"] == scoring
 
 
 @pytest.mark.parametrize("scale", ["none", "free"])
 def test_every_scale_can_be_chosen(page, scale):
     page.selectbox(key="vectors_scale").set_value(scale).run()
     assert errors(page) == []
-    assert page.session_state["vectors"]["good"]["settings"]["scale"] == scale
+    assert page.session_state["vectors_good"]["settings"]["scale"] == scale
 
 
 def test_a_scores_own_parameters_can_be_edited_and_put_back(page):
@@ -193,11 +188,11 @@ def test_heads_that_do_not_fit_are_explained_and_two_heads_can_be_looked_at(page
 
 
 def test_the_change_since_the_last_edit_is_shown(page):
-    assert "Change a number" in words(page)
+    assert "Change a number" in said(page)
     retype(page, "X", 0, 0, "3")
-    assert "2 of 6 cells changed" in words(page)
+    assert "2 of 6 cells changed" in said(page)
     show(page, "residual")
-    assert "of 6 cells changed" in words(page)
+    assert "of 6 cells changed" in said(page)
 
 
 def test_what_was_typed_survives_leaving_the_page(page):
@@ -206,14 +201,14 @@ def test_what_was_typed_survives_leaving_the_page(page):
     page.switch_page("pages/start.py").run()
     page.switch_page("pages/vectors.py").run()
     assert errors(page) == []
-    assert page.session_state["vectors"]["cells"]["X"][0][0] == "42"
+    assert page.session_state["vectors_cells"]["X"][0][0] == "42"
     assert page.slider(key="vectors_temperature").value == 2.0
 
 
 def test_sizes_change_all_tables_together(page):
     page.number_input(key="vectors_size_d_model").set_value(4).run()
     assert errors(page) == []
-    held = page.session_state["vectors"]["cells"]
+    held = page.session_state["vectors_cells"]
     assert [len(held["X"][0]), len(held["W_Q"]), len(held["W_O"][0])] == [4, 4, 4]
     assert held["X"][0][:2] == ["1", "0.5"]
 
@@ -222,7 +217,7 @@ def test_the_mode_keeps_the_weights(page):
     before = trace_of(PRESETS["pairs"].problem()).weights().numpy()
     page.button_group(key="vectors_mode").set_value("direct").run()
     assert errors(page) == []
-    cells = page.session_state["vectors"]["cells"]
+    cells = page.session_state["vectors_cells"]
     query, key = (np.array(cells[name], dtype=float) for name in ("Q", "K"))
     exponentials = np.exp(query @ key.T / np.sqrt(2))
     np.testing.assert_allclose(exponentials / exponentials.sum(1, keepdims=True), before, atol=1e-12)
@@ -230,12 +225,12 @@ def test_the_mode_keeps_the_weights(page):
 
 def test_random_numbers_come_from_the_seed(page):
     page.button(key="vectors_randomise").click().run()
-    first = page.session_state["vectors"]["cells"]["X"]
+    first = page.session_state["vectors_cells"]["X"]
     page.button(key="vectors_randomise").click().run()
-    assert page.session_state["vectors"]["cells"]["X"] == first
+    assert page.session_state["vectors_cells"]["X"] == first
     page.number_input(key="vectors_seed").set_value(2).run()
     page.button(key="vectors_randomise").click().run()
-    assert page.session_state["vectors"]["cells"]["X"] != first
+    assert page.session_state["vectors_cells"]["X"] != first
 
 
 def test_large_type_shows_the_same_tables(page):
@@ -246,13 +241,13 @@ def test_large_type_shows_the_same_tables(page):
 
 @pytest.mark.parametrize("extra", [{"constant": 2.0}, {"nothing": True}])
 def test_the_softmax_shows_what_a_constant_and_no_relevance_do(page, extra):
-    show(page, "weights")
+    open_tab(show(page, "weights"), "softmax")
     if "constant" in extra:
         page.slider(key="vectors_constant").set_value(extra["constant"]).run()
-        assert "the shares are the same" in words(page)
+        assert "the shares are the same" in said(page)
     else:
         page.toggle(key="vectors_nothing").set_value(True).run()
-        assert "still the shares sum to 100" in words(page)
+        assert "still the shares sum to 100" in said(page)
 
 
 def test_files_are_taken_back(page):
@@ -260,4 +255,4 @@ def test_files_are_taken_back(page):
     data = write_npz(PRESETS["cross"].problem())
     page.file_uploader[0].upload("mine.npz", data, "application/zip").run()
     assert errors(page) == []
-    assert page.session_state["vectors"]["mode"] == "cross"
+    assert page.session_state["vectors_mode"] == "cross"

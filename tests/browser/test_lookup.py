@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.tools import open_tab, settle
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "lookup")
 OTHER = next(entry.title for entry in PAGES if entry.name == "groups")
 TITLE = next(entry.title for entry in PAGES if entry.name == "lookup")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-
-
 CELLS = "() => document.querySelector('[data-testid=stDataFrame] canvas')?.textContent ?? ''"
 
 
@@ -36,7 +34,7 @@ def write_first_cell(page, text):
 def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page):
     page.goto(f"{app_url}/{ADDRESS}")
     page.get_by_text("most weight on").wait_for()
-    page.wait_for_function(IDLE)
+    settle(page)
     write_first_cell(page, "A brand new title")
     queries = page.get_by_role("textbox", name="Queries, one per line")
     queries.fill("a brend new titel")
@@ -51,4 +49,6 @@ def test_an_edited_record_is_found_by_a_misspelled_query_and_kept(app_url, page)
     expect(queries).to_have_value("a brend new titel")
     page.get_by_text("Noisy time series", exact=True).first.click()
     page.get_by_text("Attention as regression").wait_for()
-    page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 4")
+    page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 3")
+    open_tab(page, "Step by step")
+    page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 1")

@@ -1,83 +1,77 @@
-"""The table of records of the look-up page: presets, an editor, which column is asked and which is handed over."""
+"""The table of records: presets, an editor, which column is asked and which is handed over."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
 from attention_core.topics.lookup.presets import PRESETS
 from attention_core.topics.lookup.records import MAX_RECORDS, MAX_TEXT, Table, Usable, usable_records
+from ui.state import Field
 
+NAME = "lookup"
 KEPT_ROWS = 2000
 """Rows of the editor that are remembered; only MAX_RECORDS of them are looked at."""
+SLUGS = {preset.lower().replace(" ", "-"): preset for preset in PRESETS}
+PRESET = Field(
+    NAME,
+    "preset",
+    next(iter(PRESETS)),
+    address="table",
+    parse=SLUGS.__getitem__,
+    text=lambda preset: next(slug for slug, name in SLUGS.items() if name == preset),
+)
+LOADED = Field(NAME, "loaded", "")
+"""The preset that the fields below began with."""
+ROWS, EDITION, BASE = Field(NAME, "rows", list), Field(NAME, "edition", 0), Field(NAME, "base", list)
+KEY, VALUE, QUERIES = Field(NAME, "key", ""), Field(NAME, "value", ""), Field(NAME, "queries", "")
+TEMPERATURE, WIDTH = Field(NAME, "temperature", 0.05), Field(NAME, "width", 0.4)
+QUERY = Field(NAME, "query", -1)
 
 
-def record_table(name: str) -> Usable:
+def record_table() -> Usable:
     """Let a person take a preset, edit its records, and choose which column is asked and which is handed over."""
-    state = st.session_state
-    if f"{name}_rows" not in state:
-        asked = st.query_params.get("table", "")
-        _load(name, next((one for one in PRESETS if _slug(one) == asked), next(iter(PRESETS))))
+    if PRESET.value != LOADED.value:
+        _load(PRESET.value)
     st.segmented_control(
         "Table",
         list(PRESETS),
-        key=f"{name}_preset",
+        key=PRESET.key,
         required=True,
         persist_state="session",
-        on_change=_load,
-        args=(name, None),
         label_visibility="collapsed",
         wrap=True,
     )
-    preset = PRESETS[state[f"{name}_preset"]]
-    table = preset.table
+    preset = PRESETS[PRESET.value]
+    columns = preset.table.columns
     st.caption(preset.note)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        for role, words in (("key", "Asked (key)"), ("value", "Handed over (value)")):
-            st.selectbox(
-                words, table.columns, key=f"{name}_{role}", persist_state="session", on_change=forget_query(name)
-            )
-        st.button("Restore", key=f"{name}_restore", on_click=_load, args=(name, None), help="The preset as it was.")
-    rows = _edit(name, table)
-    usable = usable_records(Table(table.columns, table.numeric, rows), state[f"{name}_key"], state[f"{name}_value"])
+        for field, words in ((KEY, "Asked (key)"), (VALUE, "Handed over (value)")):
+            st.selectbox(words, columns, key=field.key, persist_state="session", on_change=QUERY.forget)
+        st.button("Restore", key="lookup_restore", on_click=LOADED.forget, help="The preset as it was.")
+    usable = usable_records(Table(columns, preset.table.numeric, _edit(preset.table)), KEY.value, VALUE.value)
     for remark in usable.remarks:
         (st.info if usable.records else st.error)(remark)
     return usable
 
 
-def forget_query(name: str) -> Callable[[], None]:
-    """Return a callback after which the chosen query is chosen anew."""
-    return lambda: st.session_state.pop(f"{name}_query", None)
+def _load(name: str) -> None:
+    preset = PRESETS[name]
+    LOADED.value = name
+    ROWS.value = [list(row) for row in preset.table.rows]
+    EDITION.value += 1
+    KEY.value, VALUE.value, QUERIES.value = preset.key, preset.value, "\n".join(preset.queries)
+    numeric = preset.table.numeric[preset.table.columns.index(preset.key)]
+    (WIDTH if numeric else TEMPERATURE).value = preset.temperature
+    QUERY.forget()
 
 
-def _slug(preset: str) -> str:
-    return preset.lower().replace(" ", "-")
-
-
-def _load(name: str, preset: str | None) -> None:
-    state = st.session_state
-    preset = preset or state[f"{name}_preset"]
-    chosen = PRESETS[preset]
-    state[f"{name}_preset"] = preset
-    state[f"{name}_rows"] = [list(row) for row in chosen.table.rows]
-    state[f"{name}_edition"] = state.get(f"{name}_edition", 0) + 1
-    state[f"{name}_key"], state[f"{name}_value"] = chosen.key, chosen.value
-    state[f"{name}_queries"] = "\n".join(chosen.queries)
-    numeric = chosen.table.numeric[chosen.table.columns.index(chosen.key)]
-    state[f"{name}_{'width' if numeric else 'temperature'}"] = chosen.temperature
-    state.pop(f"{name}_query", None)
-    st.query_params["table"] = _slug(preset)
-
-
-def _edit(name: str, table: Table) -> tuple[tuple, ...]:
+def _edit(table: Table) -> tuple[tuple, ...]:
     """Show the editor; it forgets what was typed when the page is left, so a copy of the rows is kept beside it."""
-    state = st.session_state
-    key = f"{name}_editor_{state[f'{name}_edition']}"
-    if key not in state:
-        state[f"{name}_base"] = state[f"{name}_rows"]
-    base = pd.DataFrame(state[f"{name}_base"], columns=list(table.columns))
+    key = f"lookup_editor_{EDITION.value}"
+    if key not in st.session_state:
+        BASE.value = ROWS.value
+    base = pd.DataFrame(BASE.value, columns=list(table.columns))
     config = {}
     for column, numeric in zip(table.columns, table.numeric, strict=True):
         base[column] = base[column].astype("float64" if numeric else "object")
@@ -87,15 +81,8 @@ def _edit(name: str, table: Table) -> tuple[tuple, ...]:
             else st.column_config.TextColumn(column, max_chars=MAX_TEXT)
         )
     edited = st.data_editor(
-        base,
-        key=key,
-        num_rows="dynamic",
-        hide_index=True,
-        height=250,
-        width="stretch",
-        column_config=config,
+        base, key=key, num_rows="dynamic", hide_index=True, height=250, width="stretch", column_config=config
     )
-    rows = edited.astype(object).where(edited.notna(), None).to_numpy().tolist()[:KEPT_ROWS]
-    state[f"{name}_rows"] = rows
+    ROWS.value = edited.astype(object).where(edited.notna(), None).to_numpy().tolist()[:KEPT_ROWS]
     st.caption(f"Click a cell to edit it, add rows at the end, or paste from a spreadsheet; up to {MAX_RECORDS} count.")
-    return tuple(tuple(row) for row in rows)
+    return tuple(map(tuple, ROWS.value))

@@ -1,6 +1,8 @@
-"""What the workbench adds to a step: softmax in three steps, both ways of a pair, the hull, pairs beside a neuron."""
+"""The workbench's experiments: both ways of a pair, pairs beside a neuron, softmax in three steps, the hull."""
 
 from __future__ import annotations
+
+import html
 
 import numpy as np
 import streamlit as st
@@ -16,103 +18,43 @@ from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.softmax import softmax_parts
 from ui.layout import section
-from ui.vectors.state import NAME
-from ui.vectors.steps import chosen_cell
+from ui.state import Field
+from ui.vectors.problem import NAME
+from ui.vectors.steps import chosen_cell, literal
 
 FEW = 6
 """Pairs are drawn with their names for up to this many inputs."""
 SMALL = 8
 """Both ways of all pairs are drawn at once for up to this many rows; for more, when they are asked for."""
-MOST_BARS = 24
+MOST_BARS, MOST_ROWS = 24, 64
 NOTHING = -9.0
 """The score that every key gets when nothing is relevant."""
+BOTH = Field(NAME, "both", False)
 
 
-def softmax_panel(trace: AttentionTrace, step: Step, head: int) -> None:
-    """Draw one row's softmax: exponentials, sum, division; with a constant added, or with nothing relevant."""
-    query, key = chosen_cell(step)
-    asks = trace.story.query_axis.labels[query]
-    section(f"The softmax of {_safe(asks)}, in three steps", Role.WEIGHTS)
-    scores = to_array(trace.scores(head, [query]))[0]
-    allowed = trace.allowed(head, [query])
-    if allowed is not None:
-        scores = np.where(to_array(allowed)[0] > 0, scores, -np.inf)
-    left, right = st.columns([1, 1.6], gap="large", vertical_alignment="bottom")
-    with left:
-        constant = st.slider("Add a constant to every score", -5.0, 5.0, 0.0, 0.5, key=f"{NAME}_constant")
-    with right:
-        nothing = st.toggle("Let nothing be relevant", key=f"{NAME}_nothing", help="Every score becomes -9.")
-    if nothing:
-        scores = np.where(np.isfinite(scores), NOTHING, scores)
-    parts = softmax_parts(scores, constant)
-    if not parts.total:
-        st.info(f"{_safe(asks)} may see no key: there is nothing to divide, and its weights are zeros.")
-        return
-    n = len(scores)
-    shown = slice(0, n) if n <= MOST_BARS else slice(0, MOST_BARS)
-    labels = list(trace.story.key_axis.labels)[shown]
-    marked = key if key < len(labels) else None
-    charts = (
-        (
-            "1. Exponentials",
-            column_bars(parts.exponentials[shown], labels, role=Role.SCORES, title="exp", marked=marked),
-        ),
-        (
-            "2. Their sum",
-            stacked_sum(parts.exponentials, list(trace.story.key_axis.labels), title="sum of exponentials"),
-        ),
-        (
-            "3. Division",
-            column_bars(
-                parts.shares[shown], labels, role=Role.WEIGHTS, title="share", marked=marked, top=1.0, share=True
-            ),
-        ),
-    )
-    lowered = f" (each score lowered by the row's largest, {parts.lowered:.3g}, first)" if parts.lowered else ""
-    words = (
-        f"Scores become positive numbers; a difference of 1 is a factor of 2.7{lowered}.",
-        f"They add up to {parts.total:.4g}.",
-        f"Each is divided by {parts.total:.4g}: the shares sum to {parts.shares.sum():.0%}.",
-    )
-    for place, ((title, chart), words_below, column) in enumerate(
-        zip(charts, words, st.columns(3, gap="medium"), strict=True)
-    ):
-        with column:
-            st.markdown(f"**{title}**")
-            st.altair_chart(chart, width="content", key=f"{NAME}_softmax_{place}", alt=f"{title}: {words_below}")
-            st.caption(words_below)
-    if n > MOST_BARS:
-        st.caption(f"The first {MOST_BARS} of {n} keys are drawn as bars; sum and shares are of all.")
-    if nothing:
-        st.markdown("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
-    elif constant:
-        factor = float(np.exp(constant))
-        st.markdown(
-            f"Every exponential is now {factor:.3g} times what it was, and so is their sum: the shares are the same."
-        )
+def has_both_ways(problem: Problem, trace: AttentionTrace) -> bool:
+    """Return whether the same rows ask and are asked, few enough to compare S_ij with S_ji."""
+    return trace.n_queries == trace.n_keys <= MOST_ROWS and problem.mode != Mode.CROSS
 
 
 def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
-    """Compare S_ij with S_ji, and X Xᵀ with Q Kᵀ, where the same rows ask and are asked."""
-    if trace.n_queries != trace.n_keys or problem.mode == Mode.CROSS or max(step.shape) > 64:
-        return
+    """Compare S_ij with S_ji, and X Xᵀ with Q Kᵀ, in the scores or what the step made of them."""
+    step = step if step.name == "scaled" else step_of(trace, "scores")
     row, column = chosen_cell(step)
-    scores = to_array(step.value(head))
-    axis, other = trace.story.query_axis, trace.story.key_axis
-    section("Both ways: S<sub>ij</sub> against S<sub>ji</sub>", Role.SCORES)
-    there, back = scores[row, column], scores[column, row]
-    asks, asked = _safe(axis.labels[row]), _safe(other.labels[column])
+    scores, axis, other = to_array(step.value(head)), trace.story.query_axis, trace.story.key_axis
+    asks, asked = literal(axis.labels[row]), literal(other.labels[column])
     gap = float(np.abs(scores - scores.T).max())
     same = "This matrix is symmetric." if gap < 1e-9 else f"Largest difference of a pair: {gap:.3g}."
     if row == column:
         st.markdown(f"{asks} meets itself: choose a cell off the diagonal to compare a pair's two ways. {same}")
     else:
+        there, back = scores[row, column], scores[column, row]
         st.markdown(f"{asks} asks {asked}: **{there:.3g}**. {asked} asks {asks}: **{back:.3g}**. {same}")
     if len(axis) > SMALL and not st.toggle(
-        "Draw both ways", key=f"{NAME}_both", persist_state="session", help="Three more matrices of this size."
+        "Draw both ways", key=BOTH.key, persist_state="session", help="Three more matrices of this size."
     ):
         return
-    source = "Q" if problem.mode == Mode.DIRECT else "X"
+    source = problem.query_table
     inputs = problem.tables[source].astype(float)
     plain = inputs @ inputs.T
     ramp = signed_ramp(np.concatenate([plain.ravel(), scores.ravel()]))
@@ -121,10 +63,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
         (f"{step.title}: with projections", scores, "Queries and keys differ, so the two ways may differ.", ramp),
         ("S − Sᵀ", scores - scores.T, "What separate projections buy: who looks at whom has a direction.", None),
     )
-    size = min(230, 56 * len(axis))
-    for place, ((title, values, words, colours), box) in enumerate(
-        zip(pictures, st.columns(3, gap="medium"), strict=True)
-    ):
+    for (title, values, words, colours), box in zip(pictures, st.columns(3, gap="medium"), strict=True):
         with box:
             st.markdown(f"**{title}**")
             chart = matrix_chart(
@@ -132,59 +71,32 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
                 Axis(axis.name, axis.labels),
                 Axis(other.name, other.labels),
                 Role.SCORES,
-                size=max(size, 120),
+                size=max(120, min(230, 56 * len(axis))),
                 marked_row=row,
                 marked_col=column,
                 ramp=colours,
             )
-            st.altair_chart(chart, width="content", key=f"{NAME}_ways_{place}", alt=f"{title}. {words}")
+            st.altair_chart(chart, width="content", alt=f"{title}. {words}")
             st.caption(words)
 
 
-def hull_panel(trace: AttentionTrace, step: Step, head: int) -> None:
-    """Draw contexts inside the hull of two-dimensional values; say so when values have another width."""
-    section("A weighted average", Role.CONTEXT)
-    values = to_array(trace.value_of(head))
-    if values.shape[1] != 2:
-        st.caption(
-            f"Values of two columns are drawn as points here, with every context inside their hull; these have "
-            f"{values.shape[1]}."
-        )
-        return
-    query, _ = chosen_cell(step)
-    weights, context = to_array(trace.weights(head, [query]))[0], to_array(trace.context(head))
-    left, right = st.columns([1, 1], gap="large", vertical_alignment="center")
-    with left:
-        chart = hull_chart(
-            values, context, weights, list(trace.story.key_axis.labels), list(trace.story.query_axis.labels), query
-        )
-        st.altair_chart(chart, width="content", key=f"{NAME}_hull", alt="Values as points, contexts inside their hull")
-    with right:
-        asks = _safe(trace.story.query_axis.labels[query])
-        if query in trace.blind_queries:
-            st.markdown(f"{asks} may see no key: its context is the origin, 0, not an average.")
-        else:
-            st.markdown(
-                f"Circles are values, the diamonds contexts. The context of **{asks}** is pulled by every value as "
-                "hard as its weight (the width of the line). Weights are shares that sum to 1, so no context can "
-                "leave the values' hull: attention mixes what is there and invents nothing."
-            )
+def has_pairs(problem: Problem) -> bool:
+    """Return whether the inputs are few enough to name all their pairs."""
+    return problem.mode == Mode.SELF and problem.n_queries <= FEW
 
 
 def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace | None, head: int) -> None:
     """Draw the pairs that attention weighs beside a neuron that weighs inputs."""
     n = trace.n_queries
-    if problem.mode != Mode.SELF or n > FEW:
-        return
     section(f"{n} inputs, {n * n} pairs, and a neuron that has none")
     inputs = problem.tables["X"].astype(float)
-    own = neuron_weights(*inputs.shape)
+    own = np.round(0.9 * np.cos(1.7 * np.arange(inputs.size) + 0.4), 1).reshape(inputs.shape) + 0.0
     labels = list(trace.story.query_axis.labels)
     left, right = st.columns([1.3, 1], gap="large")
     with left:
         st.markdown("**A feed-forward neuron**: one weight per input")
         chart = neuron_chart(own, inputs, labels)
-        st.altair_chart(chart, width="content", key=f"{NAME}_neuron", alt="A neuron: a weighted sum of the inputs")
+        st.altair_chart(chart, width="content", alt="A neuron: a weighted sum of the inputs")
         st.caption(
             "Its weights are its own: whatever you type as X, they stay what they are. Inputs meet only in the sum; no "
             "number belongs to a pair."
@@ -201,7 +113,7 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
             title="weight",
             marked=(row, column),
         )
-        st.altair_chart(chart, width="content", key=f"{NAME}_pairs", alt="The weights: one cell for every pair")
+        st.altair_chart(chart, width="content", alt="The weights: one cell for every pair")
         moved = None
         if before is not None and before.n_queries == n and before.n_keys == n and head < before.n_heads:
             moved = int((np.abs(weights - to_array(before.weights(head))) > 1e-12).sum())
@@ -212,11 +124,83 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
         )
 
 
-def neuron_weights(n: int, d: int) -> np.ndarray:
-    """Return a neuron's weights, float (n, d): fixed numbers that know nothing of the inputs."""
-    return np.round(0.9 * np.cos(1.7 * np.arange(n * d) + 0.4), 1).reshape(n, d) + 0.0
+def softmax_panel(trace: AttentionTrace, head: int) -> None:
+    """Draw one row's softmax: exponentials, sum, division; with a constant added, or with nothing relevant."""
+    query, key = chosen_cell(step_of(trace, "weights"))
+    asks, labels = trace.story.query_axis.labels[query], list(trace.story.key_axis.labels)
+    section(f"The softmax of {html.escape(asks)}, in three steps", Role.WEIGHTS)
+    scores = to_array(trace.scores(head, [query]))[0]
+    allowed = trace.allowed(head, [query])
+    if allowed is not None:
+        scores = np.where(to_array(allowed)[0] > 0, scores, -np.inf)
+    left, right = st.columns([1, 1.6], gap="large", vertical_alignment="bottom")
+    constant = left.slider("Add a constant to every score", -5.0, 5.0, 0.0, 0.5, key="vectors_constant")
+    nothing = right.toggle("Let nothing be relevant", key="vectors_nothing", help="Every score becomes -9.")
+    if nothing:
+        scores = np.where(np.isfinite(scores), NOTHING, scores)
+    parts = softmax_parts(scores, constant)
+    if not parts.total:
+        st.info(f"{literal(asks)} may see no key: there is nothing to divide, and its weights are zeros.")
+        return
+    exponentials, shares, few = parts.exponentials[:MOST_BARS], parts.shares[:MOST_BARS], labels[:MOST_BARS]
+    lowered = f" (each score lowered by the row's largest, {parts.lowered:.3g}, first)" if parts.lowered else ""
+    pictures = (
+        (
+            "1. Exponentials",
+            column_bars(exponentials, few, role=Role.SCORES, title="exp", marked=key),
+            f"Scores become positive numbers; a difference of 1 is a factor of 2.7{lowered}.",
+        ),
+        (
+            "2. Their sum",
+            stacked_sum(parts.exponentials, labels, title="sum of exponentials"),
+            f"They add up to {parts.total:.4g}.",
+        ),
+        (
+            "3. Division",
+            column_bars(shares, few, role=Role.WEIGHTS, title="share", marked=key, top=1.0, share=True),
+            f"Each is divided by {parts.total:.4g}: the shares sum to {parts.shares.sum():.0%}.",
+        ),
+    )
+    for (title, chart, words), column in zip(pictures, st.columns(3, gap="medium"), strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            st.altair_chart(chart, width="content", alt=f"{title}: {words}")
+            st.caption(words)
+    if len(labels) > MOST_BARS:
+        st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
+    if nothing:
+        st.markdown("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
+    elif constant:
+        factor = float(np.exp(constant))
+        st.markdown(
+            f"Every exponential is now {factor:.3g} times what it was, and so is their sum: the shares are the same."
+        )
 
 
-def _safe(text: str) -> str:
-    """Return text that Markdown and HTML leave as it is."""
-    return "".join(letter for letter in text if letter not in "*_[]`$<>#~|\\:&")
+def hull_panel(trace: AttentionTrace, head: int) -> None:
+    """Draw contexts inside the hull of two-dimensional values; say so when values have another width."""
+    values = to_array(trace.value_of(head))
+    if values.shape[1] != 2:
+        st.caption(
+            f"Values of two columns are drawn as points, with every context inside their hull; these have "
+            f"{values.shape[1]}."
+        )
+        return
+    query, _ = chosen_cell(step_of(trace, "context"))
+    weights, context = to_array(trace.weights(head, [query]))[0], to_array(trace.context(head))
+    left, right = st.columns(2, gap="large", vertical_alignment="center")
+    with left:
+        chart = hull_chart(
+            values, context, weights, list(trace.story.key_axis.labels), list(trace.story.query_axis.labels), query
+        )
+        st.altair_chart(chart, width="content", alt="Values as points, contexts inside their hull")
+    with right:
+        asks = literal(trace.story.query_axis.labels[query])
+        if query in trace.blind_queries:
+            st.markdown(f"{asks} may see no key: its context is the origin, 0, not an average.")
+        else:
+            st.markdown(
+                f"Circles are values, the diamonds contexts. The context of **{asks}** is pulled by every value as "
+                "hard as its weight (the width of the line). Weights are shares that sum to 1, so no context can "
+                "leave the values' hull: attention mixes what is there and invents nothing."
+            )

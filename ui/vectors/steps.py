@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import altair as alt
 import numpy as np
 import streamlit as st
@@ -10,153 +12,142 @@ from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
+from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.product import Factor, product_cell, product_chart
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
-from attention_core.topics.vectors.cells import cell_arithmetic, column_kind, row_kind
+from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
 from ui.layout import section
-from ui.vectors.cell_arithmetic import cell_arithmetic_view
-from ui.vectors.state import NAME
+from ui.state import Field
+from ui.vectors.problem import CELL, LARGE, NAME
 
-SIZES = {False: (400, 370), True: (560, 470)}
-"""Screen pixels for the matrix, width and height: compact, large type."""
-
-
-def chosen_cell(step: Step) -> tuple[int, int]:
-    """Return the chosen cell of a step: the same query, key and dimension in every step, as far as it has them."""
-    held = st.session_state.setdefault(f"{NAME}_cell", {"query": 0, "key": 1, "dimension": 0})
-    row, column = held[row_kind(step)], held[column_kind(step)]
-    return min(row, step.shape[0] - 1), min(column, step.shape[1] - 1)
-
-
-def chosen_query(trace: AttentionTrace) -> int:
-    """Return the chosen query's position."""
-    return min(st.session_state[f"{NAME}_cell"]["query"], trace.n_queries - 1)
+HEAD = Field(NAME, "head", 0)
+MOST_CLICKED = 64
+"""Rows or columns beyond which cells are too small to click."""
+MANY = 8
+"""Beyond this many numbers the sum stands in front of them, where it is seen without scrolling."""
+STYLE = (
+    "<style>.cell-arithmetic{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem}"
+    ".cell-arithmetic td,.cell-arithmetic th{padding:.12em .6em;text-align:right;white-space:nowrap}"
+    ".cell-arithmetic th:first-child{text-align:left;font-weight:600;padding-left:0}"
+    ".cell-arithmetic thead th{font-weight:400;opacity:.65}"
+    ".cell-arithmetic .last td{border-top:1px solid #8a93a066}"
+    ".cell-arithmetic .total{font-weight:700}.cell-arithmetic .lit{background:#8a93a033}</style>"
+)
 
 
 def choose_head(n_heads: int) -> int:
     """Draw the heads' names if there are several, and return the chosen head, from 0."""
     if n_heads == 1:
         return 0
+    HEAD.among(range(n_heads))
     return st.segmented_control(
         "Head",
         range(n_heads),
-        format_func=lambda one: f"head {one + 1}",
-        key=f"{NAME}_head_{n_heads}",
-        default=0,
+        format_func=lambda head: f"head {head + 1}",
+        key=HEAD.key,
         required=True,
         label_visibility="collapsed",
+        persist_state="session",
     )
 
 
-def _choose(step_kinds: tuple[str, str], row: int | None, column: int | None) -> None:
-    held = st.session_state[f"{NAME}_cell"]
-    for kind, value in zip(step_kinds, (row, column), strict=True):
-        if value is not None:
-            held[kind] = int(value)
+def chosen_cell(step: Step) -> tuple[int, int]:
+    """Return the chosen cell of a step, as far as the step has it."""
+    cell = CELL.value
+    return min(cell[row_kind(step)], step.shape[0] - 1), min(cell[column_kind(step)], step.shape[1] - 1)
 
 
-def cell_pickers(step: Step) -> None:
-    """Draw the chosen cell's row and column as lists, for keyboards and for matrices whose cells are tiny."""
-    row, column = chosen_cell(step)
-    kinds = (row_kind(step), column_kind(step))
-    for place, (axis, now, column_box) in enumerate(
-        zip((step.row_axis, step.col_axis), (row, column), st.columns(2, gap="small"), strict=True)
-    ):
-        key = f"{NAME}_pick_{'row' if place == 0 else 'column'}"
-        options = range(len(axis))
-        st.session_state[key] = now
-        with column_box:
-            st.selectbox(
-                "Row" if place == 0 else "Column",
-                options,
-                format_func=lambda one, labels=axis.labels: labels[one] if one < len(labels) else "",
-                key=key,
-                on_change=_take_pick,
-                args=(kinds, place, key),
-            )
+def show_step(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
+    """Draw the step's heading, shape, formula, meaning and code (folded), its matrix, and which cell is chosen."""
+    words, picture = (st.container(), st.container()) if LARGE.value else st.columns([0.8, 1], gap="medium")
+    with words:
+        section(step.title, step.role)
+        rows, cols = step.shape
+        st.caption(f"{rows:,} {step.row_axis.name} × {cols:,} {step.col_axis.name}")
+        st.markdown(rf"$\displaystyle {step.formula}$")
+        st.markdown(step.explanation)
+        if not LARGE.value:
+            with st.expander("The PyTorch line"):
+                st.code(step.code)
+    with picture:
+        _step_matrix(problem, trace, step, head)
+    _cell_pickers(step)
 
 
-def _take_pick(kinds: tuple[str, str], place: int, key: str) -> None:
-    value = st.session_state[key]
-    _choose(kinds, *((value, None) if place == 0 else (None, value)))
-
-
-def show_step_words(step: Step, with_code: bool = True) -> None:
-    """Draw the step's heading, shape, formula, meaning and, if wanted, its code (folded)."""
-    section(step.title, step.role)
-    rows, cols = step.shape
-    st.caption(f"{rows:,} {step.row_axis.name} × {cols:,} {step.col_axis.name}")
-    st.markdown(rf"$\displaystyle {step.formula}$")
-    st.markdown(step.explanation)
-    if with_code:
-        with st.expander("The PyTorch line"):
-            st.code(step.code)
-
-
-def show_step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int, large: bool) -> None:
+def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
     """Draw the step's matrix, as a product of two where it is one and fits; a click chooses a cell."""
-    key = f"{NAME}_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}_{int(large)}"
-    kinds = (row_kind(step), column_kind(step))
-    chart = _step_picture(problem, trace, step, head, large)
+    chart = _step_picture(problem, trace, step, head)
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
-    if max(step.shape) > 64:
-        st.altair_chart(chart, width="content", key=key, alt=words)
+    if max(step.shape) > MOST_CLICKED:
+        st.altair_chart(chart, width="content", alt=words)
         return
+    key = f"vectors_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}_{int(LARGE.value)}"
+
+    def take_click() -> None:
+        for cell in st.session_state[key]["selection"].get("cell") or []:
+            CELL.value |= {row_kind(step): int(cell["row"]), column_kind(step): int(cell["col"])}
+
     st.altair_chart(
         chart,
         width="content",
         key=key,
         alt=f"{words}; click a cell for its arithmetic",
-        on_select=lambda: _take_click(key, kinds),
+        on_select=take_click,
         selection_mode="cell",
     )
 
 
-def _take_click(key: str, kinds: tuple[str, str]) -> None:
-    event = st.session_state.get(key) or {}
-    picked = (event.get("selection") or {}).get("cell") or []
-    if picked:
-        _choose(kinds, picked[0]["row"], picked[0]["col"])
+def _cell_pickers(step: Step) -> None:
+    """Draw the chosen cell's row and column as lists, for keyboards and for matrices whose cells are tiny."""
+    axes = (("Row", step.row_axis, row_kind(step)), ("Column", step.col_axis, column_kind(step)))
+    for (label, axis, kind), now, column in zip(axes, chosen_cell(step), st.columns(2, gap="small"), strict=True):
+        key = f"vectors_pick_{label.lower()}"
+        st.session_state[key] = now
+        column.selectbox(
+            label,
+            range(len(axis)),
+            format_func=lambda place, labels=axis.labels: labels[place] if place < len(labels) else "",
+            key=key,
+            on_change=_take_pick,
+            args=(kind, key),
+        )
 
 
-def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int, large: bool) -> alt.TopLevelMixin:
+def _take_pick(kind: str, key: str) -> None:
+    CELL.value |= {kind: st.session_state[key]}
+
+
+def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> alt.TopLevelMixin:
     values = to_array(step.value(head))
     row, column = chosen_cell(step)
-    width, height = SIZES[large]
-    font = 18 if large else 12
+    width, height, largest, font_size = (560, 470, 84, 18) if LARGE.value else (400, 370, 54, 12)
     factors = _factors(problem, trace, step, head)
-    if factors is not None:
-        left, right = factors
-        cell = product_cell(left.values, right.values, width, height, 84 if large else 54)
-        if cell is not None:
-            result = Factor(step.symbol, values, ramp_for(step.role, values, values.shape[1]), step.role)
-            return product_chart(
-                left,
-                right,
-                result,
-                step.row_axis.labels,
-                step.col_axis.labels,
-                cell=cell,
-                row=row,
-                column=column,
-                select="cell",
-                title=step.title.lower(),
-                font_size=font,
-            )
-    largest = 84 if large else 54
-    size = min(max(width, height) - 60, largest * max(step.shape))
+    cell = None if factors is None else product_cell(*(factor.values for factor in factors), width, height, largest)
+    if factors is not None and cell is not None:
+        return product_chart(
+            *factors,
+            Factor(step.symbol, values, ramp_for(step.role, values, values.shape[1]), step.role),
+            step.row_axis.labels,
+            step.col_axis.labels,
+            cell=cell,
+            row=row,
+            column=column,
+            select="cell",
+            title=step.title.lower(),
+            font_size=font_size,
+        )
     return matrix_chart(
         values,
         step.row_axis,
         step.col_axis,
         step.role,
         title=step.title.lower(),
-        size=max(size, 90),
+        size=max(90, min(max(width, height) - 60, largest * max(step.shape))),
         marked_row=row,
         marked_col=column,
-        select="cell" if max(step.shape) <= 64 else None,
-        font_size=font,
+        select="cell" if max(step.shape) <= MOST_CLICKED else None,
+        font_size=font_size,
     )
 
 
@@ -174,39 +165,68 @@ def _factors(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> 
         return factor(source, tables[source], Role.INPUT), factor(letter, part, step.role)
     d_k = trace.key.shape[-1]
     if step.name == "scores" and trace.score.stages(d_k)[0].compute.dot_factor(d_k) == 1:
-        return (
-            factor("Q", to_array(trace.query[head]), Role.QUERY),
-            factor("Kᵀ", to_array(trace.key_of(head)).T, Role.KEY),
-        )
+        keys = to_array(trace.key_of(head)).T
+        return factor("Q", to_array(trace.query[head]), Role.QUERY), factor("Kᵀ", keys, Role.KEY)
     if step.name == "context":
-        return (
-            factor("A", to_array(trace.weights(head)), Role.WEIGHTS),
-            factor("V", to_array(trace.value_of(head)), Role.VALUE),
-        )
+        weights, values = to_array(trace.weights(head)), to_array(trace.value_of(head))
+        return factor("A", weights, Role.WEIGHTS), factor("V", values, Role.VALUE)
     if step.name == "output":
-        heads = np.hstack([to_array(trace.context(one)) for one in range(trace.n_heads)])
-        return factor("C", heads, Role.CONTEXT), factor("W_O", tables["W_O"], Role.OUTPUT)
+        contexts = np.hstack([to_array(trace.context(place)) for place in range(trace.n_heads)])
+        return factor("C", contexts, Role.CONTEXT), factor("W_O", tables["W_O"], Role.OUTPUT)
     return None
 
 
 def show_cell(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
-    """Draw the arithmetic of the chosen cell."""
+    """Draw the arithmetic of the chosen cell as rows of numbers above each other."""
     row, column = chosen_cell(step)
     arithmetic = cell_arithmetic(problem, trace, step, head, row, column)
     if arithmetic is None:
         value = float(step.value(head, [row], [column]))
-        st.markdown(f"Row {step.row_axis.labels[row]}, column {column + 1}: **{value:.4g}**, as typed.")
+        st.markdown(f"Row {literal(step.row_axis.labels[row])}, column {column + 1}: **{value:.4g}**, as typed.")
         return
-    cell_arithmetic_view(arithmetic, lit=column if step.name == "weights" else None)
+    st.markdown(f"**{literal(arithmetic.headline)}**")
+    if arithmetic.lines:
+        _arithmetic_table(arithmetic, column if step.name == "weights" else None)
+    st.markdown(rf"$\displaystyle {arithmetic.result}$")
 
 
-def show_change(before: AttentionTrace | None, trace: AttentionTrace, step: Step, head: int) -> None:
+def _arithmetic_table(arithmetic: Arithmetic, lit: int | None) -> None:
+    """Draw which row, which column, every product, their sum; `lit` = a column of the numbers to mark."""
+
+    def in_order(head: str, numbers: list[str], total: str) -> str:
+        return head + "".join([total, *numbers] if len(numbers) > MANY else [*numbers, total])
+
+    summed = arithmetic.total is not None
+    names = [f"<th>{html.escape(name[:14])}</th>" for name in arithmetic.columns]
+    rows = f"<thead><tr>{in_order('<th></th>', names, '<th>sum</th>' if summed else '')}</tr></thead>"
+    for line in arithmetic.lines:
+        last = summed and line is arithmetic.lines[-1]
+        head = f'<th style="color:{ROLE_COLOURS.get(line.role, "inherit")}">{html.escape(line.label)}</th>'
+        numbers = [
+            f'<td class="{"lit" if place == lit else ""}">{_number(value)}</td>'
+            for place, value in enumerate(line.values)
+        ]
+        total = f'<td class="total">= {_number(arithmetic.total)}</td>' if last else "<td></td>"
+        rows += f'<tr class="{"last" if last else ""}">{in_order(head, numbers, total)}</tr>'
+    st.html(f'{STYLE}<div style="overflow-x:auto"><table class="cell-arithmetic">{rows}</table></div>')
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if np.isfinite(value) else "-∞" if value < 0 else "∞"
+
+
+def literal(text: str) -> str:
+    """Return text that Markdown leaves as it is."""
+    return "".join(f"\\{letter}" if letter in "*_[]`$<>#~|\\:&" else letter for letter in text)
+
+
+def show_change(before: AttentionTrace | None, step: Step, head: int) -> None:
     """Draw what the last edit changed in this step."""
     st.markdown("**Since the last edit**")
     if before is None:
         st.caption("Change a number: the difference of every step appears here.")
         return
-    old = next((one for one in steps_of(before) if one.name == step.name), None)
+    old = next((other for other in steps_of(before) if other.name == step.name), None)
     if old is None or old.shape != step.shape or head >= before.n_heads:
         st.caption("The step is new or has another shape than before the edit, so there is no difference to draw.")
         return
@@ -218,11 +238,15 @@ def show_change(before: AttentionTrace | None, trace: AttentionTrace, step: Step
     if not moved.any() and not opened:
         st.caption(f"{step.title}: nothing changed.")
         return
-    ramp = signed_ramp(difference)
     words = f"{int(moved.sum())} of {moved.size} cells changed, the largest by {np.nanmax(np.abs(difference)):.3g}."
     st.caption(words + (f" {opened} were masked or unmasked." if opened else ""))
-    size = min(230, 46 * max(step.shape))
     chart = matrix_chart(
-        difference, step.row_axis, step.col_axis, Role.SCORES, title="change", size=max(size, 100), ramp=ramp
+        difference,
+        step.row_axis,
+        step.col_axis,
+        Role.SCORES,
+        title="change",
+        size=max(100, min(230, 46 * max(step.shape))),
+        ramp=signed_ramp(difference),
     )
-    st.altair_chart(chart, width="content", key=f"{NAME}_change", alt=f"Change of {step.title.lower()}: {words}")
+    st.altair_chart(chart, width="content", key="vectors_change", alt=f"Change of {step.title.lower()}: {words}")

@@ -1,0 +1,213 @@
+"""What a visitor typed into the workbench, and the problem that it makes.
+
+Cells are kept as they were typed, so that a slip ("1..5") is still there to be put right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.data.drawing import prepare
+from attention_core.data.presets import preset_paths
+from attention_core.data.strokes import draw_paths
+from attention_core.device import to_array
+from attention_core.topics.vectors import (
+    MAX_ROWS,
+    PIXELS,
+    PRESETS,
+    SIZES,
+    TABLES,
+    Fault,
+    Mode,
+    Problem,
+    Settings,
+    find_faults,
+    in_mode,
+    pixel_problem,
+    randomised,
+    resize_cells,
+    spread_positions,
+    trace_of,
+)
+from attention_core.topics.vectors.tables import parse_cells
+from ui.computed import computed
+from ui.digits import read_digit
+from ui.models import model_or_none
+from ui.state import Field
+from ui.stepper import Stepper
+
+NAME = "vectors"
+FIRST = "pairs"
+DIGIT, CANVAS_SIDE, PEN = 7, 256, 20
+"""As on the digit page when it is opened."""
+LABELLED = ("X", "Y", "Q", "K")
+PRESET = Field(NAME, "preset", FIRST, address="preset", parse={name: name for name in (*PRESETS, PIXELS)}.__getitem__)
+LOADED = Field(NAME, "loaded", "")
+"""The preset that the tables began with."""
+MODE, LARGE = Field(NAME, "mode", str(Mode.SELF)), Field(NAME, "large", False)
+SETTINGS = {name: Field(NAME, name, value) for name, value in asdict(Settings()).items()}
+CELLS: Field[dict[str, list[list[str]]]] = Field(NAME, "cells", dict)
+LABELS: Field[dict[str, list[str]]] = Field(NAME, "labels", dict)
+DRAWN: Field[np.ndarray | None] = Field(NAME, "drawn", None)
+EDITORS: Field[dict[str, dict]] = Field(NAME, "editors", dict)
+"""What the editors on the page started from; without an entry an editor starts anew from the cells."""
+NOTES: Field[list[tuple[bool, str]]] = Field(NAME, "notes", list)
+"""What to tell of the last preset, paste or file: whether it was refused, and the words."""
+GOOD: Field[dict | None] = Field(NAME, "good", None)
+"""The last problem that could be computed; BEFORE: the one before the last edit."""
+BEFORE: Field[dict | None] = Field(NAME, "before", None)
+CELL = Field(NAME, "cell", lambda: {"query": 0, "key": 1, "dimension": 0})
+"""The chosen cell: the same query, key and dimension in every step."""
+STEPS = Stepper(NAME, first=lambda: "scores" if PRESET.value == PIXELS else PRESETS[PRESET.value].step)
+
+
+def follow_preset() -> None:
+    """Put the chosen preset into the tables and the settings, unless they began with it."""
+    if PRESET.value == LOADED.value:
+        return
+    NOTES.value = []
+    missing = model_or_none("pixel-classifier")[1] if PRESET.value == PIXELS else ""
+    if missing:
+        NOTES.value = [(False, f"The digit model cannot be loaded. {missing}")]
+        PRESET.value = LOADED.value or FIRST
+        if LOADED.value:
+            return
+    LOADED.value = PRESET.value
+    CELLS.value, LABELS.value, DRAWN.value, CELL.value = {}, {}, None, CELL.default
+    put_problem(three_pixels()[0] if PRESET.value == PIXELS else PRESETS[PRESET.value].problem())
+    GOOD.value = BEFORE.value = None
+
+
+@computed(spinner="Asking the digit model")
+def three_pixels() -> tuple[Problem, list[int]]:
+    """Return three pixels of the digit page's first drawing, from its top to its foot, and their positions."""
+    image = prepare(draw_paths(preset_paths(DIGIT, CANVAS_SIDE), CANVAS_SIDE, PEN)).image
+    trace = read_digit(image).traces[0]
+    query, key, value = (to_array(part[0]).astype(float) for part in (trace.query, trace.key, trace.value))
+    positions = spread_positions(image)
+    return pixel_problem(query, key, value, positions), positions
+
+
+def put_problem(problem: Problem, only: Sequence[str] | None = None) -> None:
+    """Write a problem's tables, or some of them, and its settings over what is typed."""
+    MODE.value = str(problem.mode)
+    for name in problem.tables if only is None else only:
+        put_table(name, problem.tables[name], problem.row_labels(name))
+    if problem.drawn is not None:
+        DRAWN.value = problem.drawn
+    for name, value in asdict(problem.settings).items():
+        SETTINGS[name].value = value
+
+
+def put_table(name: str, values: np.ndarray, labels: Sequence[str] = ()) -> None:
+    """Write one table over what is typed."""
+    _put_cells(name, [[_as_typed(float(value)) for value in row] for row in values], labels)
+
+
+def _put_cells(name: str, cells: list[list[str]], labels: Sequence[str]) -> None:
+    CELLS.value[name] = cells
+    if name in LABELLED:
+        more = [f"{name.lower()}{row + 1}" for row in range(len(labels), len(cells))]
+        LABELS.value[name] = [*labels[: len(cells)], *more]
+    EDITORS.value = {}
+
+
+def _as_typed(value: float) -> str:
+    """Return a number as a person would type it, without losing a digit."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def settings() -> Settings:
+    """Return the settings as the widgets have them."""
+    return Settings(**{name: field.value for name, field in SETTINGS.items()})
+
+
+def read_problem() -> tuple[Problem | None, list[Fault]]:
+    """Return the problem that is typed, or None and what is wrong with it, table by table."""
+    mode, chosen = Mode(MODE.value), settings()
+    tables, faults = {}, []
+    for name in (*TABLES[mode], *chosen.parameter_names):
+        if name in CELLS.value:
+            table, wrong = parse_cells(name.split(".")[-1], CELLS.value[name])
+            faults += [Fault((name,), fault.message) for fault in wrong]
+            if table is not None:
+                tables[name] = table
+    if faults:
+        return None, faults
+    labels = {name: tuple(texts) for name, texts in LABELS.value.items() if name in tables}
+    if mode == Mode.DIRECT and "K" in labels:
+        labels["V"] = labels["K"]
+    problem = Problem(mode, tables, labels, chosen, DRAWN.value)
+    faults = find_faults(problem)
+    return (None, faults) if faults else (problem, [])
+
+
+def remember(problem: Problem) -> None:
+    """Keep a problem that can be computed, and the one before the last edit; labels are no edit."""
+    good = last_good()
+    if good is not None and good.fingerprint() != problem.fingerprint():
+        BEFORE.value = GOOD.value
+    GOOD.value = problem.to_plain()
+
+
+def last_good() -> Problem | None:
+    """Return the last problem that could be computed, or None."""
+    return None if GOOD.value is None else Problem.from_plain(GOOD.value)
+
+
+@computed()
+def attention(problem: Problem) -> AttentionTrace:
+    """Compute a problem."""
+    return trace_of(problem)
+
+
+def change_mode(old: str) -> None:
+    """Go to the mode that the widget says, keeping the numbers as far as they have a meaning there."""
+    wanted = Mode(MODE.value)
+    changed = in_mode(last_good() or PRESETS[FIRST].problem(), wanted)
+    stays = {
+        name
+        for name in set(TABLES[Mode(old)]) & set(TABLES[wanted])
+        if np.shape(CELLS.value[name]) == changed.tables[name].shape
+    }
+    put_problem(changed, [name for name in TABLES[wanted] if name not in stays])
+
+
+def sizes() -> dict[str, int]:
+    """Return how many rows and columns the tables have, by what they count (see SIZES)."""
+    found: dict[str, int] = {}
+    for name, (rows, columns) in SIZES[Mode(MODE.value)].items():
+        cells = CELLS.value[name]
+        found.setdefault(rows, max(len(cells), 1))
+        found.setdefault(columns, max(len(cells[0]) if cells else 1, 1))
+    return found
+
+
+def resize(wanted: dict[str, int]) -> None:
+    """Give all tables the sizes that they share; what was typed stays."""
+    for name, (rows, columns) in SIZES[Mode(MODE.value)].items():
+        cells = resize_cells(CELLS.value[name], wanted[rows], wanted[columns], name.startswith("W"))
+        _put_cells(name, cells, LABELS.value.get(name, []))
+
+
+def randomise(seed: int) -> None:
+    """Fill all tables with random numbers; the sizes stay."""
+    mode = Mode(MODE.value)
+    zeros = {name: np.zeros((len(CELLS.value[name]), len(CELLS.value[name][0]))) for name in TABLES[mode]}
+    for name, table in randomised(Problem(mode, zeros), seed).tables.items():
+        put_table(name, table, LABELS.value.get(name, []))
+
+
+def cut_to_bounds(name: str) -> bool:
+    """Cut a table that was pasted too long, and tell; return whether it was."""
+    n = len(CELLS.value[name])
+    if n <= MAX_ROWS:
+        return False
+    _put_cells(name, CELLS.value[name][:MAX_ROWS], LABELS.value.get(name, []))
+    words = f"{name}: {n:,} rows came; the first {MAX_ROWS} were kept, because every pair of rows is drawn."
+    NOTES.value = [(False, words)]
+    return True

@@ -1,0 +1,410 @@
+"""The workbench's input: presets, the settings of the attention, tables to edit, their sizes, files, chance."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention_core.attention.scores import SCORES
+from attention_core.attention.types import Role
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.topics.vectors import (
+    MASKS,
+    MAX_COLUMNS,
+    MAX_ROWS,
+    PIXELS,
+    PIXELS_LINE,
+    PIXELS_TITLE,
+    PRESETS,
+    SCALES,
+    TABLES,
+    Fault,
+    Mode,
+    Problem,
+)
+from attention_core.topics.vectors.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
+from ui.state import Field
+from ui.vectors import problem as typed
+from ui.vectors.problem import (
+    CELLS,
+    DRAWN,
+    EDITORS,
+    LABELLED,
+    LABELS,
+    LARGE,
+    MODE,
+    NAME,
+    NOTES,
+    PRESET,
+    SETTINGS,
+    STEPS,
+)
+
+MODES = {Mode.SELF: "X and projections", Mode.CROSS: "X asks Y", Mode.DIRECT: "Q, K, V"}
+WHAT = {
+    "X": (Role.INPUT, "inputs"),
+    "Y": (Role.INPUT, "the other inputs"),
+    "Q": (Role.QUERY, "queries"),
+    "K": (Role.KEY, "keys"),
+    "V": (Role.VALUE, "values"),
+    "W_Q": (Role.QUERY, ""),
+    "W_K": (Role.KEY, ""),
+    "W_V": (Role.VALUE, ""),
+    "W_O": (Role.OUTPUT, ""),
+}
+SIZE_WORDS = {
+    "n_queries": "Rows that ask",
+    "n_keys": "Rows that are asked",
+    "d_model": "Columns of X",
+    "d_memory": "Columns of Y",
+    "d_k": "d_k (queries, keys)",
+    "d_v": "d_v (values)",
+}
+SCALE_WORDS = {"none": "none", "sqrt(d_k)": "÷ √dₖ", "free": "free"}
+MASK_WORDS = {"none": "none", "causal": "causal", "padding": "padding", "drawn": "hand-drawn"}
+MOST_DRAWN = 64
+ROW_HEIGHT, HEADER_HEIGHT, MOST_HEIGHT = 29, 36, 300
+LABEL = "name"
+ERROR_ICON = ":material/error:"
+SEED, PASTE, TARGET = Field(NAME, "seed", 1), Field(NAME, "paste", ""), Field(NAME, "target", "")
+UPLOADS = Field(NAME, "uploads", 0)
+"""Files that came: each empties the uploader."""
+MOUNTED = Field(NAME, "mounted", 0)
+"""Editors that were shown: each has a key of its own."""
+
+
+def preset_choice() -> None:
+    """Draw the list of presets and the chosen one's line of explanation."""
+    left, right, view = st.columns([1, 2.3, 0.5], vertical_alignment="center", gap="medium")
+    titles = {name: preset.title for name, preset in PRESETS.items()} | {PIXELS: PIXELS_TITLE}
+    left.selectbox(
+        "Example",
+        list(titles),
+        format_func=titles.get,
+        key=PRESET.key,
+        on_change=_first_step,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    right.markdown(PIXELS_LINE if PRESET.value == PIXELS else PRESETS[PRESET.value].line)
+    view.toggle("Large type", key=LARGE.key, persist_state="session")
+
+
+def _first_step() -> None:
+    STEPS.field.value = STEPS.field.default
+
+
+def settings_input() -> None:
+    """Draw scoring function, scale, temperature, mask and heads."""
+    keys = {name: field.key for name, field in SETTINGS.items()}
+    first, second, third, fourth, fifth = st.columns([1, 1.1, 1.2, 1.1, 0.75], gap="small", vertical_alignment="bottom")
+    first.selectbox("Score", list(SCORES), key=keys["scoring"], persist_state="session")
+    second.selectbox("Scale", SCALES, format_func=SCALE_WORDS.get, key=keys["scale"], persist_state="session")
+    if SETTINGS["scale"].value == "free":
+        second.number_input("Factor", -100.0, 100.0, step=0.1, key=keys["factor"], persist_state="session")
+    third.slider("Temperature", 0.05, 5.0, step=0.05, key=keys["temperature"], persist_state="session")
+    fourth.selectbox("Mask", MASKS, format_func=MASK_WORDS.get, key=keys["mask"], persist_state="session")
+    if SETTINGS["mask"].value == "padding":
+        fourth.number_input("Padding keys", 0, MAX_ROWS, key=keys["n_padding"], persist_state="session")
+    fifth.number_input("Heads", 1, 16, key=keys["n_heads"], persist_state="session")
+
+
+def problem_input() -> Problem | None:
+    """Draw everything else that can be changed and what is wrong with it; return the problem if there is one."""
+    st.segmented_control(
+        "What is given",
+        list(MODES),
+        format_func=MODES.get,
+        key=MODE.key,
+        required=True,
+        on_change=typed.change_mode,
+        args=(MODE.value,),
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    with st.container(horizontal=True, gap="small"):
+        with st.popover("Size"):
+            _sizes()
+        with st.popover("Paste, files"):
+            _files()
+        with st.popover("Random"):
+            seed = st.number_input("Seed", 0, 999_999, key=SEED.key, persist_state="session")
+            st.button("Fill all tables", key="vectors_randomise", on_click=typed.randomise, args=(int(seed),))
+    for refused, words in NOTES.value:
+        if refused:
+            st.error(words, icon=ERROR_ICON)
+        else:
+            st.info(words)
+    places = _tables()
+    problem, _ = typed.read_problem()
+    places |= _parameter_tables(problem)
+    if problem is not None and problem.settings.mask == "drawn":
+        _drawn_mask(problem)
+    problem, faults = typed.read_problem()
+    _tell_faults(faults, places)
+    return problem
+
+
+def _sizes() -> None:
+    for name, value in typed.sizes().items():
+        key, most = f"vectors_size_{name}", MAX_ROWS if name.startswith("n_") else MAX_COLUMNS
+        st.session_state[key] = min(value, most)
+        st.number_input(SIZE_WORDS[name], 1, most, key=key, on_change=_take_sizes)
+    st.caption("Tables that share a size change together. Rows can also be added and deleted in the tables.")
+
+
+def _take_sizes() -> None:
+    typed.resize({name: int(st.session_state[f"vectors_size_{name}"]) for name in typed.sizes()})
+
+
+def _files() -> None:
+    names = TABLES[Mode(MODE.value)]
+    target = TARGET.among(names)
+    st.segmented_control("Table", names, required=True, key=TARGET.key, persist_state="session")
+    st.text_area(
+        "Paste from a spreadsheet, or type",
+        key=PASTE.key,
+        height=110,
+        placeholder="1\t0.5\n-0.5\t1",
+        persist_state="session",
+    )
+    st.button(f"Put it into {target}", key="vectors_paste_button", on_click=_take_paste, args=(target,))
+    key = f"vectors_file_{UPLOADS.value}"
+    st.file_uploader(
+        f"CSV for {target}, or NPZ for everything",
+        ["csv", "tsv", "txt", "npz"],
+        key=key,
+        on_change=_take_upload,
+        args=(key, target),
+    )
+    values, _ = parse_cells(target, CELLS.value[target])
+    problem = typed.last_good()
+    with st.container(horizontal=True, gap="small"):
+        if values is not None:
+            csv = write_csv(values, LABELS.value.get(target, []))
+            st.download_button(f"{target} (.csv)", csv, f"{target}.csv", on_click="ignore", key="vectors_csv")
+        if problem is not None:
+            st.download_button(
+                "Everything (.npz)", lambda: write_npz(problem), "workbench.npz", on_click="ignore", key="vectors_all"
+            )
+
+
+def _take_paste(target: str) -> None:
+    _take_file("pasted.csv", PASTE.value.encode(), target)
+
+
+def _take_upload(key: str, target: str) -> None:
+    uploaded = st.session_state.get(key)
+    if uploaded is not None:
+        UPLOADS.value += 1
+        _take_file(uploaded.name, uploaded.getvalue(), target)
+
+
+def _take_file(file_name: str, data: bytes, target: str) -> None:
+    try:
+        if file_name.lower().endswith(".npz"):
+            problem, notes = read_npz(data, typed.last_good() or PRESETS[typed.FIRST].problem())
+            typed.put_problem(problem)
+        else:
+            table = read_csv(data)
+            typed.put_table(target, table.values, table.labels)
+            notes = tuple(f"{target}: {note}" for note in table.notes)
+        NOTES.value = [(False, note) for note in notes]
+    except TableError as error:
+        NOTES.value = [(True, f"{html.escape(file_name)} was not taken, {target} stays as it was. {error}")]
+
+
+def _tables() -> dict[str, DeltaGenerator]:
+    """Draw the tables of the present mode; return the place below each, where its faults belong."""
+    names, places = TABLES[Mode(MODE.value)], {}
+    rows = [name for name in names if not name.startswith("W")]
+    for group, widest_of_pair in ((rows, 4), (names[len(rows) :], 6)):
+        widest = max((len(CELLS.value[name][0]) for name in group if CELLS.value[name]), default=0)
+        side_by_side = 1 if widest > widest_of_pair or len(group) == 1 else 2
+        for start in range(0, len(group), side_by_side):
+            columns = st.columns(side_by_side, gap="small")
+            for name, column in zip(group[start : start + side_by_side], columns, strict=False):
+                with column:
+                    places[name] = _table(name)
+    return places
+
+
+def _table(name: str) -> DeltaGenerator:
+    cells, plain = CELLS.value[name], name.split(".")[-1]
+    role, words = WHAT.get(name, (Role.SCORES, "of the score"))
+    shape = f"{len(cells)} × {len(cells[0]) if cells else 0}"
+    st.html(
+        f'<p style="margin:0;white-space:nowrap;overflow:hidden;text-overflow:ellipsis">'
+        f'<b style="color:{ROLE_COLOURS[role]};font-size:1.05rem">{html.escape(plain)}</b> '
+        f'<span style="opacity:.7;font-size:.85rem">{html.escape(words)} {shape}</span></p>'
+    )
+    labels = LABELS.value.get(name, []) if name in LABELLED else None
+    if LARGE.value:
+        _large_matrix(cells, role, labels or [])
+    else:
+        _matrix_editor(name, labels, f"{plain}: {words}")
+        if typed.cut_to_bounds(name):
+            st.rerun()
+    return st.container()
+
+
+def _matrix_editor(name: str, labels: Sequence[str] | None, words: str) -> None:
+    """Draw an editable table; what is typed goes into the cells as texts, and the first column into the labels."""
+    key, base = _mounted(name, lambda: _frame(CELLS.value[name], labels))
+    grows = name in ("X", "Y", "Q", "K", "V")
+    numbers = [column for column in base.columns if column != LABEL]
+    width = "small" if len(numbers) > 4 else None
+    config = {column: st.column_config.TextColumn(column, default="0", width=width) for column in numbers}
+    config[LABEL] = st.column_config.TextColumn("", width=74, default="", max_chars=40)
+    edited = st.data_editor(
+        base,
+        key=key,
+        num_rows="dynamic" if grows else "fixed",
+        hide_index=True,
+        column_config=config,
+        row_height=ROW_HEIGHT,
+        height=min(HEADER_HEIGHT + ROW_HEIGHT * (len(base) + grows) + 3, MOST_HEIGHT),
+        width="stretch",
+        alt=words,
+    )
+    CELLS.value[name] = [[_text(cell) for cell in row] for row in edited[numbers].itertuples(index=False, name=None)]
+    if labels is not None:
+        LABELS.value[name] = [_text(label) for label in edited[LABEL]]
+
+
+def _mounted(name: str, make: Callable[[], pd.DataFrame]) -> tuple[str, pd.DataFrame]:
+    """Return the key of an editor's widget and the frame that it started from.
+
+    Streamlit drops an editor's state when its page is left. When the page is entered again the editor starts from what
+    make() returns, under a new key, so that nothing of its earlier life is laid over that.
+    """
+    editor = EDITORS.value.get(name)
+    if editor is None or editor["key"] not in st.session_state:
+        MOUNTED.value += 1
+        editor = EDITORS.value[name] = {"key": f"vectors_{name}_{MOUNTED.value}", "frame": make()}
+    return editor["key"], editor["frame"]
+
+
+def _frame(cells: Sequence[Sequence[str]], labels: Sequence[str] | None) -> pd.DataFrame:
+    n_columns = len(cells[0]) if cells else 1
+    frame = pd.DataFrame({str(place + 1): [row[place] for row in cells] for place in range(n_columns)}, dtype=object)
+    if labels is not None:
+        frame.insert(0, LABEL, pd.Series([*labels, *[""] * len(cells)][: len(cells)], dtype=object))
+    return frame
+
+
+def _text(value: Any) -> str:
+    return "" if value is None or value != value else str(value)
+
+
+def _large_matrix(cells: Sequence[Sequence[str]], role: Role, labels: Sequence[str]) -> None:
+    """Draw a matrix in large type, for a projector."""
+    width = len(cells[0]) if cells else 9
+    head = '<th style="opacity:.7;font-weight:400;text-align:left">{}</th>'
+    rows = "".join(
+        "<tr>"
+        + (head.format(html.escape(labels[place])) if labels else "")
+        + "".join(f"<td>{html.escape(_short(text))}</td>" for text in row)
+        + "</tr>"
+        for place, row in enumerate(cells)
+    )
+    st.html(
+        f'<div style="overflow-x:auto"><table class="large-matrix" style="font-size:'
+        f"{'2rem' if width <= 3 else '1.5rem' if width <= 6 else '1rem'};"
+        f'border-left:3px solid {ROLE_COLOURS[role]};border-right:3px solid {ROLE_COLOURS[role]}">{rows}</table></div>'
+        "<style>.large-matrix{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.2rem 0 .8rem}"
+        ".large-matrix td{text-align:right;padding:.1em .45em}.large-matrix th{padding:.1em .45em}</style>"
+    )
+
+
+def _short(text: str) -> str:
+    try:
+        return f"{float(text):.4g}"
+    except ValueError:
+        return text[:12]
+
+
+def _parameter_tables(problem: Problem | None) -> dict[str, DeltaGenerator]:
+    """Draw the tables of a scoring function that has parameters; they start as identities and ones."""
+    names = typed.settings().parameter_names
+    if not names:
+        return {}
+    if not any(name in CELLS.value for name in names):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption("The score's own parameters are identities and ones.")
+            plain = {} if problem is None else problem.parameters()
+            st.button("Edit them", key="vectors_own_parameters", on_click=_put_all, args=(plain,), disabled=not plain)
+        return {}
+    places = {}
+    for name, column in zip(names, st.columns(len(names), gap="small"), strict=True):
+        with column:
+            places[name] = _table(name)
+    st.button("Back to identities and ones", key="vectors_plain_parameters", on_click=_take_away, args=(names,))
+    return places
+
+
+def _put_all(tables: dict[str, np.ndarray]) -> None:
+    for name, table in tables.items():
+        typed.put_table(name, table)
+
+
+def _take_away(names: tuple[str, ...]) -> None:
+    for name in names:
+        CELLS.value.pop(name, None)
+        EDITORS.value.pop(name, None)
+
+
+def _tell_faults(faults: list[Fault], places: dict[str, DeltaGenerator]) -> None:
+    """Say what is wrong beside the tables it concerns; what concerns no shown table goes below them."""
+    for fault in faults:
+        beside = [places[name] for name in fault.tables if name in places]
+        (beside[0] if beside else st.container()).error(fault.message, icon=ERROR_ICON)
+    if any(len(fault.tables) > 1 or fault.tables == ("W_O",) for fault in faults):
+        st.button(
+            "Make the tables fit",
+            key="vectors_fit",
+            on_click=lambda: typed.resize(typed.sizes()),
+            help="Cuts or fills with the identity; keeps the rest.",
+        )
+
+
+def _drawn_mask(problem: Problem) -> None:
+    """Draw the mask as boxes to tick: who may see whom."""
+    mask = problem.mask()
+    if mask is None or max(mask.shape) > MOST_DRAWN:
+        st.info(f"A mask is drawn by hand for up to {MOST_DRAWN} rows; the part drawn so far stays.")
+        return
+    queries, keys = problem.row_labels(problem.query_table), problem.row_labels(problem.key_table)
+    columns = [str(place) for place in range(len(keys))]
+
+    def frame_of_mask() -> pd.DataFrame:
+        frame = pd.DataFrame(mask, columns=columns)
+        frame.insert(0, "asks", list(queries))
+        return frame
+
+    key, frame = _mounted(f"drawn_{len(queries)}_{len(keys)}", frame_of_mask)
+    st.caption("Ticked: this row (query) may see that column (key).")
+    boxes = {column: st.column_config.CheckboxColumn(label) for column, label in zip(columns, keys, strict=True)}
+    edited = st.data_editor(
+        frame,
+        key=key,
+        hide_index=True,
+        disabled=["asks"],
+        column_config=boxes | {"asks": st.column_config.TextColumn("")},
+        row_height=28,
+        height=min(36 + 28 * len(frame) + 3, 300),
+        alt="The mask: who may see whom",
+    )
+    new = edited[columns].to_numpy(dtype=bool)
+    if (new != mask).any():
+        old = new if DRAWN.value is None else DRAWN.value  # its rows and columns beyond the new one stay
+        whole = np.ones(np.maximum(old.shape, new.shape), dtype=bool)
+        whole[: old.shape[0], : old.shape[1]] = old
+        whole[: new.shape[0], : new.shape[1]] = new
+        DRAWN.value = whole
