@@ -7,16 +7,25 @@ import streamlit as st
 
 from attention_core.charts.lengths import length_chart
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, ByLength, bleu_by_length
+from ui.memory.reading import NAME
+from ui.state import Field
+
+PART = Field(NAME, "part", PARTS[0])
 
 
-def length_section(name: str) -> None:
+def length_tab() -> None:
     """Draw chart and table; name the translators whose figures are missing."""
+    st.markdown(
+        "Without attention the decoder gets the last states and nothing else: 384 numbers for four words or for forty. "
+        "A GRU learns to keep the words that carry the meaning, yet every further word has to share those numbers. "
+        "Attention hands over *all* states and lets each target word choose (Bahdanau et al. 2015; this chart is their "
+        "figure 2 for our models)."
+    )
     part = st.segmented_control(
         "Sentences",
         PARTS,
-        format_func=lambda one: f"{one} sentences",
-        default=PARTS[0],
-        key=f"{name}_part",
+        format_func=lambda part: f"{part} sentences",
+        key=PART.key,
         required=True,
         persist_state="session",
         label_visibility="collapsed",
@@ -26,7 +35,7 @@ def length_section(name: str) -> None:
         st.altair_chart(
             length_chart(figures, width=760),
             width="content",
-            key=f"{name}_lengths",
+            key="memory_lengths",
             alt="BLEU of every translator by the length of the sentence; the table below has the numbers",
         )
         _gap(figures)
@@ -36,7 +45,7 @@ def length_section(name: str) -> None:
             "trained on. There are few of each length: a point or two is chance."
         )
     if figures.missing:
-        missing = ", ".join(f"{TRANSLATORS[one]} (`{one}`)" for one in figures.missing)
+        missing = ", ".join(f"{TRANSLATORS[name]} (`{name}`)" for name in figures.missing)
         st.info(f"Not evaluated yet: {missing}.")
 
 
