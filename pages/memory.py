@@ -4,9 +4,8 @@ import streamlit as st
 
 from attention_core.topics.memory.overview import norms_table
 from ui.layout import section, who_asks
-from ui.memory.fading import fading_tab
-from ui.memory.lengths import length_tab
-from ui.memory.reading import NAME, WALK, end_section, is_read_both_ways, read_sentence
+from ui.memory.fading import fading_tab, length_tab
+from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence
 from ui.memory.word_by_word import gradient_tab, walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs
 
@@ -23,10 +22,11 @@ who_asks(
 ask, answer = st.columns([1, 1.25], gap="large")
 with ask:
     section("Read")
-    memories = read_sentence()
-both = is_read_both_ways()
+    text = read_sentence()
+both = READING.value == "bidirectional"
 with answer:
     section("What is left at the end")
+    memories = memories_of(text)
     end_section(memories, both)
 
 

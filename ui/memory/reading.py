@@ -40,8 +40,8 @@ def _remember(name: str, text: str, by_pieces: bool) -> Memory:
     return remember(cast(Translator, model_or_none(name)[0]), read_source(text), by_pieces)
 
 
-def read_sentence() -> dict[str, Memory]:
-    """Let a person type a sentence and choose how it is read; return what each network remembers of it."""
+def read_sentence() -> str:
+    """Let a person type a sentence and choose how it is read."""
     text = sentence_box(NAME, REMEMBERED, on_change=_walk_to_the_end)
     if text is None:
         st.stop()
@@ -54,7 +54,7 @@ def read_sentence() -> dict[str, Memory]:
         persist_state="session",
         help="Causal: a state knows what came before it. Bidirectional: a second network reads from the end.",
     )
-    by_pieces = st.toggle(
+    st.toggle(
         "Piece by piece",
         key=BY_PIECES.key,
         persist_state="session",
@@ -67,19 +67,14 @@ def read_sentence() -> dict[str, Memory]:
         st.info(str(error))
         st.stop()
     _pieces_remark(source)
-    return memories_of(text, by_pieces)
+    return text
 
 
 def _walk_to_the_end() -> None:
     WALK.field.value = END
 
 
-def is_read_both_ways() -> bool:
-    """Return whether a second network reads from the end."""
-    return READING.value == "bidirectional"
-
-
-def memories_of(text: str, by_pieces: bool) -> dict[str, Memory]:
+def memories_of(text: str) -> dict[str, Memory]:
     """Return what each network that is there remembers of the sentence; say what is missing, end the page if all is."""
     found = {}
     for name, label in NETWORKS.items():
@@ -87,7 +82,7 @@ def memories_of(text: str, by_pieces: bool) -> dict[str, Memory]:
         if model is None:
             st.error(f"**The {label} cannot be loaded.** {fault}", icon=":material/error:")
         else:
-            found[label] = _remember(name, text, by_pieces)
+            found[label] = _remember(name, text, BY_PIECES.value)
     if not found:
         st.stop()
     return found
@@ -118,8 +113,7 @@ def end_section(memories: dict[str, Memory], both: bool) -> None:
     """Shade the sentence by how much of each word reached what is handed over at the end."""
     share = {label: memory.share_at_end(both) for label, memory in memories.items()}
     largest = max(float(part.max()) for part in share.values())
-    blocks = [_shaded(label, memory, share[label], largest) for label, memory in memories.items()]
-    st.html(STYLE + "".join(blocks))
+    st.html(STYLE + "".join(_shaded(label, memory, share[label], largest) for label, memory in memories.items()))
     state = "the two last states, all that a translator without attention hands over," if both else "the last state"
     st.caption(f"How much {state} still depends on each word, in per cent: shares of the gradient's norm.")
 

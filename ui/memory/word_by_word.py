@@ -9,6 +9,7 @@ from attention_core.charts import signed_ramp
 from attention_core.charts.memory import gradient_heatmap, gradient_ramp, over_time
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.topics.memory.overview import MEASURES, Memory
+from attention_core.topics.memory.recurrence import CODE, FORMULAS
 from ui.labels import literal
 from ui.memory.reading import NAME, WALK
 from ui.state import Field
@@ -16,99 +17,58 @@ from ui.state import Field
 MEASURE = Field(NAME, "measure", "norm")
 LOGARITHMIC = Field(NAME, "log", False)
 CHART_WIDTH = 470
-FORMULAS = {
-    "GRU": r"h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t",
-    "plain RNN": r"h_t = \tanh(W_x x_t + W_h h_{t-1} + b)",
+STATE_RAMP, GATE_RAMP = signed_ramp(np.array([-1.0, 1.0])), Ramp(VIRIDIS, 0.0, 1.0)
+GATES = {
+    "update": ("update gate: the share of the old state that is kept", None),
+    "reset": ("reset gate: the share of it that the proposal for the new one sees", "gate, 0 closed to 1 open"),
 }
-CODE = {
-    "GRU": "reset, update = torch.sigmoid(W_x[:2] @ x + W_h[:2] @ h + b[:2])\n"
-    "proposal = torch.tanh(W_x[2] @ x + b_x + reset * (W_h[2] @ h + b_h))\n"
-    "h = update * h + (1 - update) * proposal",
-    "plain RNN": "h = torch.tanh(W_x @ x + W_h @ h + b)",
-}
-GATE_RAMP = Ramp(VIRIDIS, 0.0, 1.0)
 
 
 def walk_tab(memories: dict[str, Memory], both: bool) -> None:
     """Walk through the reading: states and gates of both networks fill up column by column."""
-    at = WALK.draw(_labels(memories))
+    at = WALK.draw(next(iter(memories.values())).labels)
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
+        places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
         with column:
             st.markdown(f"**{label}**")
-            _gates_in_words(memory, at, both)
-            for direction in ("forward", "backward") if both else ("forward",):
-                _state_chart(label, memory, direction, at)
-            if not both:
-                _gates(label, memory, at)
+            st.markdown("  \n".join(_gates_in_words(memory, *reading) for reading in places.items()))
+            for direction, now in places.items():
+                title = f"hidden state, read {direction}s; dimensions that behave alike are neighbours"
+                _over_time(label, memory, "states", direction, now, title, "number in the state")
+            for kind, (title, bar) in GATES.items() if memory.update and not both else ():
+                _over_time(label, memory, kind, "forward", at, title, bar)
+            if not memory.update and not both:
+                st.caption("A plain network has no gates: nothing decides what is worth keeping.")
             with st.expander("Formula and PyTorch lines"):
                 st.latex(FORMULAS[label])
                 st.code(CODE[label])
 
 
-def _labels(memories: dict[str, Memory]) -> list[str]:
-    return next(iter(memories.values())).labels
+def _gates_in_words(memory: Memory, direction: str, now: int) -> str:
+    gates = memory.gate_means(direction, now)
+    word = f"{direction.capitalize()}s, {literal(memory.labels[now], 20)}"
+    if gates is None:
+        return f"{word}: writes the whole state anew."
+    return f"{word}: keeps **{gates[0]:.0%}** of the state (reset gate {gates[1]:.0%})."
 
 
-def _gates_in_words(memory: Memory, at: int, both: bool) -> None:
-    """Say what is read at this moment and what the gates do with the old state."""
-    places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
-    sentences = []
-    for direction, place in places.items():
-        gates = memory.gate_means(direction, place)
-        word = f"{direction.capitalize()}s, {literal(memory.labels[place], 20)}"
-        if gates is None:
-            sentences.append(f"{word}: writes the whole state anew.")
-        else:
-            sentences.append(f"{word}: keeps **{gates[0]:.0%}** of the state (reset gate {gates[1]:.0%}).")
-    st.markdown("  \n".join(sentences))
-
-
-def _state_chart(label: str, memory: Memory, direction: str, at: int) -> None:
-    values = memory.states[direction]
-    n = len(memory)
-    now = at if direction == "forward" else n - 1 - at
-    read = [place <= now if direction == "forward" else place >= now for place in range(n)]
+def _over_time(label: str, memory: Memory, kind: str, direction: str, now: int, title: str, bar: str | None) -> None:
+    """Draw states or gates, see Memory, over the words; what is not yet read at the place `now` is empty."""
+    is_state = kind == "states"
     chart = over_time(
-        values,
+        getattr(memory, kind)[direction],
         memory.labels,
-        signed_ramp(np.array([-1.0, 1.0])),
-        title=f"hidden state, read {direction}s; dimensions that behave alike are neighbours",
-        bar="number in the state",
-        columns=memory.column_facts("states", direction),
-        read=read,
+        STATE_RAMP if is_state else GATE_RAMP,
+        title=title,
+        bar=bar,
+        columns=memory.column_facts(kind, direction),
+        read=[place <= now if direction == "forward" else place >= now for place in range(len(memory))],
         now=now,
-        size=(CHART_WIDTH, 192),
+        size=(CHART_WIDTH, 192 if is_state else 64),
+        words=is_state,
     )
-    st.altair_chart(
-        chart,
-        width="content",
-        key=f"memory_{label}_{direction}",
-        alt=f"Hidden state of the {label} over the words, read {direction}s",
-    )
-
-
-def _gates(label: str, memory: Memory, at: int) -> None:
-    if not memory.update:
-        st.caption("A plain network has no gates: nothing decides what is worth keeping.")
-        return
-    titles = {
-        "update": "update gate: the share of the old state that is kept",
-        "reset": "reset gate: the share of it that the proposal for the new one sees",
-    }
-    for kind, title in titles.items():
-        chart = over_time(
-            getattr(memory, kind)["forward"],
-            memory.labels,
-            GATE_RAMP,
-            title=title,
-            bar="gate, 0 closed to 1 open" if kind == "reset" else None,
-            columns=memory.column_facts(kind, "forward"),
-            read=[place <= at for place in range(len(memory))],
-            now=at,
-            size=(CHART_WIDTH, 64),
-            words=False,
-        )
-        st.altair_chart(chart, width="content", key=f"memory_{label}_{kind}", alt=f"{title}, over the words")
+    alt = f"{label}, {title}, over the words"
+    st.altair_chart(chart, width="content", key=f"memory_{label}_{kind}_{direction}", alt=alt)
 
 
 def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
@@ -117,9 +77,8 @@ def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
         "The norm of the gradient of state $h_t$ by the word vector $x_s$: how far the state would move if the word "
         "were nudged. One row per state; rest the mouse on a cell to read it, click to walk there."
     )
-    at = WALK.draw(_labels(memories))
-    left, right = st.columns([2.2, 1], vertical_alignment="bottom")
-    with left:
+    at = WALK.draw(next(iter(memories.values())).labels)
+    with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         measure = st.segmented_control(
             "Shown",
             list(MEASURES),
@@ -130,25 +89,24 @@ def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
             label_visibility="collapsed",
             wrap=True,
         )
-    with right:
         logarithmic = st.toggle("Logarithmic colours", key=LOGARITHMIC.key, persist_state="session")
     matrices = {label: memory.matrix(measure, both) for label, memory in memories.items()}
     ramp = gradient_ramp(list(matrices.values()), logarithmic)
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
+        key = f"memory_cells_{label}_{len(memory)}"
+        chart = gradient_heatmap(
+            matrices[label],
+            memory.labels,
+            ramp,
+            title=MEASURES[measure],
+            told=memory.told(measure, both),
+            logarithmic=logarithmic,
+            marked_row=at,
+            select="cell",
+            size=CHART_WIDTH - 90,
+        )
         with column:
             st.markdown(f"**{label}**")
-            key = f"memory_cells_{label}_{len(memory)}"
-            chart = gradient_heatmap(
-                matrices[label],
-                memory.labels,
-                ramp,
-                title=MEASURES[measure],
-                told=memory.told(measure, both),
-                logarithmic=logarithmic,
-                marked_row=at,
-                select="cell",
-                size=CHART_WIDTH - 90,
-            )
             st.altair_chart(
                 chart,
                 width="content",
