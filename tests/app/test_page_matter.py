@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import pytest
+import streamlit as st
 
 from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS
-from attention_core.weights import weights_folder
+from tests.app.tools import open_tab, opened, said, settled
 from ui.sentence import MOST_TYPED
 
 PAGE, OTHER = "pages/matter.py", "pages/start.py"
 TEXT = "matter_text"
 
 
-def opened(app, path=PAGE):
-    app.switch_page(path).run()
-    assert not app.exception
-    return app
-
-
-@pytest.fixture
-def page(app):
-    return opened(app)
-
-
 def say(page, text):
-    page.text_area(key=TEXT).set_value(text).run()
-    assert not page.exception
-    return page
+    page.text_area(key=TEXT).set_value(text)
+    return settled(page)
 
 
 def bodies(page) -> str:
@@ -41,15 +29,9 @@ def verdict(page) -> str:
     return next(one.proto.body for one in page.get("html") if 'class="verdict"' in one.proto.body)
 
 
-def words(page) -> str:
-    return " ".join(element.value for kind in (page.markdown, page.caption, page.info) for element in kind)
-
-
 def block(page, *places):
     page.session_state["matter_blocked"] = list(places)
-    page.run()
-    assert not page.exception
-    return page
+    return settled(page)
 
 
 def test_every_preset_is_judged_by_three_models_side_by_side(page):
@@ -76,7 +58,7 @@ def test_blocking_a_word_changes_the_answer_and_can_be_undone(page):
     page.button(key="matter_unblock").click().run()
     assert verdict(page) == before
     block(page, *range(5))
-    assert "prejudice" in words(page)
+    assert "prejudice" in said(page)
 
 
 def test_another_sentence_begins_with_no_word_blocked(page):
@@ -92,22 +74,22 @@ def test_every_step_can_be_shown_and_guessed(page):
     for _ in range(12):
         assert not page.exception
         seen.append(page.session_state["matter_step"])
-        following = page.button(key="matter_next")
+        following = page.button(key="matter_step_next")
         if following.disabled:
             break
         following.click().run()
     assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
-    page.toggle(key="matter_guess").set_value(True).run()
-    assert page.button(key="matter_reveal")
+    page.toggle(key="matter_step_guess").set_value(True).run()
+    assert page.button(key="matter_step_reveal")
 
 
 def test_neighbours_of_any_picked_word_are_shown(page):
-    say(page, "A wonderful but slow film.")
+    open_tab(say(page, "A wonderful but slow film."), "similar")
     for place in (1, 3):
         page.session_state["matter_picked"] = place
         page.run()
         assert not page.exception
-        assert ("`wonderful`", "`slow`")[place == 3] in words(page)
+        assert ("`wonderful`", "`slow`")[place == 3] in said(page)
     assert 'class="near"' in bodies(page)
 
 
@@ -129,9 +111,9 @@ def test_neighbours_of_any_picked_word_are_shown(page):
     ],
 )
 def test_whatever_is_typed_is_read_or_told(page, text, remark):
-    say(page, text)
+    open_tab(say(page, text), "similar")
     assert not page.error
-    assert remark in words(page)
+    assert remark in said(page)
     assert "<script>alert" not in bodies(page)
 
 
@@ -139,38 +121,30 @@ def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
     text = "good film " * 5000
     say(page, text)
     assert page.text_area(key=TEXT).value == text[:MOST_TYPED]
-    assert f"The first {MOST_WORDS} of 1,200 words" in words(page)
+    assert f"The first {MOST_WORDS} of 1,200 words" in said(page)
 
 
 def test_sentence_and_blocked_words_survive_leaving_the_page(page):
     block(say(page, "The plot is dull."), 3)
     opened(page, OTHER)
-    opened(page)
+    opened(page, PAGE)
     assert page.text_area(key=TEXT).value == "The plot is dull."
     assert "1 word blocked" in verdict(page)
 
 
 def test_an_address_can_carry_a_sentence(app):
     app.query_params["text"] = "Not bad."
-    assert opened(app).text_area(key=TEXT).value == "Not bad."
+    assert opened(app, PAGE).text_area(key=TEXT).value == "Not bad."
 
 
-def test_a_missing_model_is_told_for_that_model_alone(start_app, tmp_path, monkeypatch):
-    folder = tmp_path / "weights"
-    shutil.copytree(weights_folder(), folder, ignore=shutil.ignore_patterns("translator-*", "sentence-mean*"))
-    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
-    import streamlit
-
-    streamlit.cache_resource.clear()
-    streamlit.cache_data.clear()
-    page = opened(start_app())
+def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
+    for path in weights.glob("sentence-mean*"):
+        path.unlink()
+    page = opened(start_app(), PAGE)
     assert verdict(page).count('class="track"') == 2
     assert "sentence-mean" in page.warning[0].value
-    (folder / "sentence-attention.safetensors").unlink()
-    streamlit.cache_resource.clear()
-    streamlit.cache_data.clear()
+    (weights / "sentence-attention.safetensors").unlink()
+    st.cache_resource.clear()
     opened(page, OTHER)
-    opened(page)
+    opened(page, PAGE)
     assert "sentence-attention" in page.error[0].value
-    streamlit.cache_resource.clear()
-    streamlit.cache_data.clear()

@@ -17,6 +17,7 @@ from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.models import build
 from attention_core.topics.translate.lengths import TRANSLATORS
 from attention_core.weights import FOLDER, write_weights
+from tests.app.tools import open_tab, opened, said, settled
 
 PAGE, OTHER = "pages/memory.py", "pages/start.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
@@ -49,7 +50,6 @@ def weights(folder, monkeypatch):
 def forget():
     """Drop what pages keep of models: other tests mean the trained ones."""
     st.cache_resource.clear()
-    st.cache_data.clear()
 
 
 @pytest.fixture
@@ -57,26 +57,14 @@ def page(weights, app):
     return opened(app, PAGE)
 
 
-def opened(app, path):
-    app.switch_page(path).run()
-    assert not app.exception
-    return app
-
-
 def write(page, text):
-    page.text_area(key="memory_text").set_value(text).run()
-    assert not page.exception
-    return page
+    page.text_area(key="memory_text").set_value(text)
+    return settled(page)
 
 
 def press(page, key):
-    page.button(key=key).click().run()
-    assert not page.exception
-    return page
-
-
-def words(page) -> str:
-    return " ".join(element.value for kind in (page.markdown, page.caption, page.info) for element in kind)
+    page.button(key=key).click()
+    return settled(page)
 
 
 def shaded(page) -> str:
@@ -84,7 +72,9 @@ def shaded(page) -> str:
 
 
 def n_charts(page) -> int:
-    return len(page.get("vega_lite_chart"))
+    """The charts on all tabs; the first one is open afterwards."""
+    tabs = ("gradient", "fading", "lengths", "words")
+    return sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in tabs)
 
 
 def test_page_opens_at_the_end_of_an_example_read_by_both_networks(page):
@@ -94,74 +84,76 @@ def test_page_opens_at_the_end_of_an_example_read_by_both_networks(page):
     percents = [float(one) for one in re.findall(r'class="share">([\d.]+)<', body)]
     assert len(percents) == 2 * 18
     assert sum(percents) == pytest.approx(200, abs=10)
-    assert "Word 18 of 18" in words(page)
+    assert "Word 18 of 18" in said(page)
     assert n_charts(page) == 4 + 2 + 1 + 1
     assert not page.error
 
 
 def test_walking_goes_back_forth_and_stops_at_the_ends(page):
-    press(page, "memory_back")
-    assert "Word 17 of 18" in words(page)
-    assert not page.button(key="memory_on").disabled
-    press(page, "memory_on")
-    assert page.button(key="memory_on").disabled
+    press(page, "memory_at_previous")
+    assert "Word 17 of 18" in said(page)
+    assert not page.button(key="memory_at_next").disabled
+    press(page, "memory_at_next")
+    assert page.button(key="memory_at_next").disabled
     page.segmented_control(key="memory_at").set_value(0).run()
-    assert page.button(key="memory_back").disabled
-    assert "Forwards, `The`: keeps" in words(page)
+    assert page.button(key="memory_at_previous").disabled
+    assert "Forwards, `The`: keeps" in said(page)
 
 
 def test_playing_begins_again_at_the_first_word(page):
-    press(page, "memory_walk")
-    assert "Word 1 of 18" in words(page)
-    assert page.button(key="memory_walk").label == "Pause"
-    press(page, "memory_walk")
-    assert page.button(key="memory_walk").label == "Play"
+    press(page, "memory_at_play")
+    assert "Word 1 of 18" in said(page)
+    assert page.button(key="memory_at_play").label == "Pause"
+    press(page, "memory_at_play")
+    assert page.button(key="memory_at_play").label == "Play"
 
 
 def test_second_reader_comes_from_the_other_end(page):
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
     assert not page.exception
     assert n_charts(page) == 4 + 2 + 1 + 1
-    assert "Backwards, `The`" in words(page)
-    press(page, "memory_back")
-    assert "Backwards, `book`" in words(page)
-    assert "two last states" in words(page)
+    assert "Backwards, `The`" in said(page)
+    press(page, "memory_at_previous")
+    assert "Backwards, `book`" in said(page)
+    assert "two last states" in said(page)
 
 
 def test_measures_and_logarithms_are_a_click_away(page):
+    open_tab(page, "gradient")
     for measure in ("left", "share"):
         page.segmented_control(key="memory_measure").set_value(measure).run()
         assert not page.exception
     page.toggle(key="memory_log").set_value(True).run()
-    page.toggle(key="memory_fading_log").set_value(False).run()
+    open_tab(page, "fading").toggle(key="memory_fading_log").set_value(False).run()
     assert not page.exception
-    assert "half of it is gone after" in words(page)
+    assert "half of it is gone after" in said(page)
 
 
 def test_every_preset_is_read_from_its_end(page):
     for number, sentence in enumerate(REMEMBERED.values()):
         press(page, f"memory_example_{number}")
         assert page.text_area(key="memory_text").value == sentence
-        place = re.search(r"Word (\d+) of (\d+)", words(page))
+        place = re.search(r"Word (\d+) of (\d+)", said(page))
         assert place.group(1) == place.group(2)
         assert not page.error
 
 
 def test_figures_by_length_are_shown_and_missing_ones_named(page):
-    assert "a gap of **18.0**" in words(page)
+    open_tab(page, "lengths")
+    assert "a gap of **18.0**" in said(page)
     table = page.dataframe[0].value
     assert list(table["translator"]) == [
         TRANSLATORS[one] for one in ("translator-plain", "translator-none", "translator-additive")
     ]
     assert list(table["18+"]) == [12.5, 12.5, 30.5]
-    assert "Not evaluated yet" in words(page)
-    assert "`translator-transformer`" in words(page)
+    assert "Not evaluated yet" in said(page)
+    assert "`translator-transformer`" in said(page)
 
 
 @pytest.mark.parametrize("text", ["", "   \n "])
 def test_nothing_to_read_says_what_to_do(page, text):
     write(page, text)
-    assert "Type an English sentence" in words(page)
+    assert "Type an English sentence" in said(page)
     assert not shaded(page)
     assert not page.error
 
@@ -169,11 +161,11 @@ def test_nothing_to_read_says_what_to_do(page, text):
 def test_two_hundred_words_are_bounded_and_the_rest_is_kept(page):
     text = " ".join(["the", "red", "car", "is"] * 50)
     write(page, text)
-    assert "The first 40 of 200 words are read" in words(page)
+    assert "The first 40 of 200 words are read" in said(page)
     assert page.text_area(key="memory_text").value == text
-    assert "Word 41 of 41" in words(page)
+    assert "Word 41 of 41" in said(page)
     write(page, " ".join(f"qwx{n}zy" for n in range(40)))
-    assert "the reading ends after" in words(page)
+    assert "the reading ends after" in said(page)
     assert not page.error
 
 
@@ -183,9 +175,9 @@ def test_unusual_sentences_are_read(page):
         assert shaded(page), text
         assert not page.error
     write(page, "🎉")
-    assert "Not in the vocabulary" in words(page)
+    assert "Not in the vocabulary" in said(page)
     write(page, "qwxzy")
-    assert "Read in pieces: `qwxzy` as" in words(page)
+    assert "Read in pieces: `qwxzy` as" in said(page)
 
 
 def test_what_people_type_is_shown_as_text_not_as_html(page):
@@ -198,26 +190,26 @@ def test_pieces_can_be_positions(page):
     write(page, "qwxzy")
     page.toggle(key="memory_pieces").set_value(True).run()
     assert not page.exception
-    assert int(re.search(r"Word \d+ of (\d+)", words(page)).group(1)) > 2
+    assert int(re.search(r"Word \d+ of (\d+)", said(page)).group(1)) > 2
 
 
 def test_sentence_and_place_survive_another_page(page):
     write(page, "The red car is here.")
-    press(page, "memory_back")
+    press(page, "memory_at_previous")
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
     opened(page, OTHER)
     opened(page, PAGE)
     assert page.text_area(key="memory_text").value == "The red car is here."
     assert page.segmented_control(key="memory_reading").value == "bidirectional"
-    assert "Word 6 of 7" in words(page)
+    assert "Word 6 of 7" in said(page)
 
 
 def test_address_carries_sentence_and_place(weights, app):
     app.query_params["text"] = "The red car is here."
     app.query_params["at"] = "2"
     opened(app, PAGE)
-    assert "Word 3 of 7" in words(app)
-    assert "Forwards, `car`" in words(app)
+    assert "Word 3 of 7" in said(app)
+    assert "Forwards, `car`" in said(app)
 
 
 def test_network_that_is_missing_is_named_and_the_other_one_reads(weights, folder, start_app, tmp_path, monkeypatch):

@@ -4,18 +4,10 @@ import json
 
 import pytest
 
+from attention_core.topics.scoring.presets import Vectors
+from tests.app.tools import open_tab, opened, settled
+
 PAGE = "pages/scoring.py"
-
-
-@pytest.fixture
-def page(app):
-    return opened(app)
-
-
-def opened(app):
-    app.switch_page(PAGE).run()
-    assert not app.exception
-    return app
 
 
 def component(app, name):
@@ -39,8 +31,8 @@ def test_the_page_arrives_with_eight_functions_and_their_fields(page):
     names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
     assert [one["name"] for one in component(page, "score_bars")["functions"]] == names
     assert [one["name"] for one in component(page, "score_fields")["panels"]] == names
-    assert len(page.get("vega_lite_chart")) == 5
     assert "Nearest to q is **k₁**" in text(page)
+    assert len(open_tab(page, "scale").get("vega_lite_chart")) == 5
 
 
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
@@ -66,8 +58,8 @@ def test_the_printed_formula_gives_the_same_weights_whatever_the_query(page):
     page.button(key="scoring_printed").click().run()
     keys = component(page, "vector_plane")["keys"]
     before, others = weights_of(page, "concat"), weights_of(page, "additive")
-    page.session_state["scoring_vectors"][2]["query"] = [-3.0, 3.5]
-    page.run()
+    page.session_state["scoring_vectors"] = Vectors([-3.0, 3.5], keys)
+    settled(page)
     assert component(page, "vector_plane")["keys"] == keys
     assert weights_of(page, "concat") == pytest.approx(before, abs=1e-12)
     assert weights_of(page, "additive") != pytest.approx(others, abs=0.01)
@@ -89,8 +81,8 @@ def test_keys_come_and_go_within_bounds(page):
 def test_more_than_two_numbers_show_the_cosine_matrix_instead_of_the_plane(page, d):
     page.button_group(key="scoring_d").set_value(d).run()
     assert not page.exception
-    assert len(page.get("vega_lite_chart")) == 6
     assert len(page.info) == 1
+    assert len(open_tab(page, "scale").get("vega_lite_chart")) == 6
     with pytest.raises(AssertionError, match="no component"):
         component(page, "vector_plane")
     assert len(component(page, "score_bars")["functions"]) == 8
@@ -99,11 +91,12 @@ def test_more_than_two_numbers_show_the_cosine_matrix_instead_of_the_plane(page,
 def test_what_was_arranged_is_still_there_after_another_page(page):
     page.button(key="scoring_preset_One long key").click().run()
     page.button(key="scoring_printed").click().run()
-    page.session_state["scoring_vectors"][2]["query"] = [-1.25, 0.5]
-    page.button_group(key="scoring_n_keys").set_value(64).run()
+    keys = component(page, "vector_plane")["keys"]
+    page.session_state["scoring_vectors"] = Vectors([-1.25, 0.5], keys)
+    open_tab(page, "scale").button_group(key="scoring_n_keys").set_value(64).run()
     bars = component(page, "score_bars")
     page.switch_page("pages/start.py").run()
-    opened(page)
+    opened(page, PAGE)
     assert component(page, "vector_plane")["query"] == [-1.25, 0.5]
     assert component(page, "score_bars") == bars
     assert page.button_group(key="scoring_n_keys").value == 64
@@ -111,7 +104,7 @@ def test_what_was_arranged_is_still_there_after_another_page(page):
 
 def test_a_link_reopens_what_somebody_saw(app):
     app.query_params["vectors"] = "1,2;0.5,0.5;-3,1.25"
-    opened(app)
+    opened(app, PAGE)
     assert component(app, "vector_plane")["query"] == [1, 2]
     assert component(app, "vector_plane")["keys"] == [[0.5, 0.5], [-3, 1.25]]
     app.button(key="scoring_preset_Mixed").click().run()
@@ -121,13 +114,13 @@ def test_a_link_reopens_what_somebody_saw(app):
 @pytest.mark.parametrize("link", ["hello", "1,2", "1,2;3", "9,9;1,1;2,2", "nan,1;1,1;2,2", "1;2;3", ";" * 5000])
 def test_a_link_that_is_none_is_passed_over(app, link):
     app.query_params["vectors"] = link
-    opened(app)
+    opened(app, PAGE)
     assert component(app, "vector_plane")["query"] == [2.0, 1.5]
 
 
 def test_a_link_of_longer_vectors_opens_their_width(app):
     app.query_params["vectors"] = "1,2,3;0,0,1;1,1,1"
-    opened(app)
+    opened(app, PAGE)
     assert app.button_group(key="scoring_d").value == 3
     assert len(component(app, "score_bars")["keys"]) == 2
 
@@ -144,7 +137,7 @@ def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path
 
 
 def test_the_scale_section_follows_its_controls(page):
-    page.button_group(key="scoring_n_keys").set_value(64).run()
+    open_tab(page, "scale").button_group(key="scoring_n_keys").set_value(64).run()
     page.select_slider(key="scoring_d_k").set_value(1024).run()
     assert not page.exception
     assert "dₖ = 1024, 64 keys" in text(page)

@@ -2,21 +2,25 @@
 
 import math
 
+import pandas as pd
 import pytest
 import streamlit as st
 import torch
 
-from ui.scoring import number_table
-from ui.scoring import state as scoring_state
+from ui.scoring import controls, vector_plane
 
 
 @pytest.fixture
 def state(monkeypatch):
     state = {}
     monkeypatch.setattr(st, "session_state", state)
-    monkeypatch.setattr(st, "query_params", {})
-    scoring_state.begin()
+    vector_plane.arrange(vector_plane.FIRST)
     return state
+
+
+def vectors():
+    arranged = vector_plane.arranged_vectors()
+    return arranged.query, arranged.keys
 
 
 def send(state, revision=None, moving=False, query=(1.0, -2.0)):
@@ -30,19 +34,19 @@ def send(state, revision=None, moving=False, query=(1.0, -2.0)):
             "moving": moving,
         }
     }
-    scoring_state.take_plane()
+    vector_plane.take_move()
 
 
 def test_a_dragged_arrow_is_taken_over_and_answered(state):
     send(state)
-    assert scoring_state.vectors(2) == ([1.0, -2.0], [[0.0, 1.0], [2.0, 2.0]])
+    assert vectors() == ([1.0, -2.0], [[0.0, 1.0], [2.0, 2.0]])
     assert (state["scoring_answered"], state["scoring_active"]) == (8, 1)
 
 
 def test_a_message_from_before_a_preset_comes_too_late(state):
-    before = scoring_state.vectors(2)
+    before = vectors()
     send(state, revision=state["scoring_revision"] - 1)
-    assert scoring_state.vectors(2) == before
+    assert vectors() == before
     assert state["scoring_answered"] == 8
 
 
@@ -56,26 +60,27 @@ def test_tables_are_drawn_anew_when_a_drag_ends_and_not_while_it_lasts(state):
 
 def test_typed_numbers_move_the_arrows_and_leave_the_table_alone(state):
     version, revision = state["scoring_version"], state["scoring_revision"]
-    scoring_state.take_typed(2, [[3.0, 1.0], [0.5, 0.5], [1.0, 2.0]])
-    assert scoring_state.vectors(2) == ([3.0, 1.0], [[0.5, 0.5], [1.0, 2.0]])
+    controls.take_typed([[3.0, 1.0], [0.5, 0.5], [1.0, 2.0]])
+    assert vectors() == ([3.0, 1.0], [[0.5, 0.5], [1.0, 2.0]])
     assert (state["scoring_version"], state["scoring_revision"]) == (version, revision + 1)
 
 
 def test_changed_parameters_are_laid_over_the_trained_ones_until_taken_back(state):
     trained = {"general.W": torch.zeros(2, 2), "concat.v": torch.zeros(4)}
-    scoring_state.put_parameters(2, {"general.W": [[1.0, 2.0], [3.0, 4.0]]})
-    assert scoring_state.parameters(2, trained)["general.W"].tolist() == [[1, 2], [3, 4]]
-    assert scoring_state.parameters(3, trained)["general.W"].tolist() == [[0, 0], [0, 0]]
-    assert scoring_state.changed_functions(2) == ["general"]
-    scoring_state.back_to_trained(2)
-    assert scoring_state.parameters(2, trained)["general.W"].tolist() == [[0, 0], [0, 0]]
-    assert scoring_state.changed_functions(2) == []
+    controls.put_parameters(2, {"general.W": [[1.0, 2.0], [3.0, 4.0]]})
+    assert controls.parameters_in_use(2, trained)["general.W"].tolist() == [[1, 2], [3, 4]]
+    assert controls.parameters_in_use(3, trained)["general.W"].tolist() == [[0, 0], [0, 0]]
+    assert controls.changed_functions(2) == ["general"]
+    controls.back_to_trained(2)
+    assert controls.parameters_in_use(2, trained)["general.W"].tolist() == [[0, 0], [0, 0]]
+    assert controls.changed_functions(2) == []
 
 
 def type_into(state, cells):
-    state["t_base"], state["t_table_0"] = [[1.0, 2.0], [3.0, 4.0]], {"edited_rows": cells}
+    state["t_base"] = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], ["q", "k₁"], ["x1", "x2"])
+    state["t_table_0"] = {"edited_rows": cells}
     taken = []
-    number_table._take("t", "t_table_0", ["x1", "x2"], ["q", "k₁"], 4, taken.append)
+    controls.take_edits("t", "t_table_0", 4, taken.append)
     return taken[0], state["t_problem"]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.tools import IDLE, open_tab
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "matter")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
 
 def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_url, page):
@@ -33,5 +33,7 @@ def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_u
     page.wait_for_function(IDLE)
     page.get_by_role("button", name="Next", exact=False).first.click()
     page.get_by_text("every query receives the values", exact=False).wait_for()
-    page.get_by_text("Similar words draw similar weights").scroll_into_view_if_needed()
-    page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 2")
+    charts = "document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 1"
+    page.wait_for_function(charts)
+    open_tab(page, "Similar words draw similar weights")
+    page.wait_for_function(charts)

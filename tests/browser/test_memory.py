@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.browser.tools import open_tab
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -24,10 +25,11 @@ def test_a_typed_sentence_is_walked_through_and_a_cell_leads_to_its_state(app_ur
     expect(page.locator(".shaded .word")).to_have_count(12)
     page.get_by_role("button", name="Previous").click()
     page.get_by_text("Word 5 of 6").wait_for()
-    page.get_by_role("heading", name="Word by word").click()
+    page.get_by_role("heading", name=ENTRY.title).click()
     page.keyboard.press("ArrowLeft")
     page.get_by_text("Word 4 of 6").wait_for()
 
+    open_tab(page, "How much each word still matters")
     heatmap = page.get_by_test_id("stVegaLiteChart").filter(has_text="to the state after this one?").first
     heatmap.scroll_into_view_if_needed()
     cell = heatmap.locator(".mark-rect.role-mark path").nth(2 * 6 + 1)

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from tests.browser.tools import open_tab, settle
+
 expect = pytest.importorskip("playwright.sync_api").expect
 SENTENCE = "[data-testid=stMarkdown] p:has-text('Largest weight to')"
 
@@ -107,7 +109,7 @@ def test_what_was_dragged_and_typed_is_there_after_another_page(plane):
     drag_to(plane, 0, -2.0, 3.0)
     plane.mouse.up()
     plane.wait_for_timeout(400)
-    plane.get_by_text("See and edit them").click()
+    open_tab(plane, "The parameters")
     cells = plane.locator("[data-testid=stDataFrame] canvas").first
     cells.wait_for()
     cells.scroll_into_view_if_needed()
@@ -117,6 +119,8 @@ def test_what_was_dragged_and_typed_is_there_after_another_page(plane):
     editor = plane.locator("input.gdg-input")
     editor.fill("3")
     editor.press("Enter")
+    settle(plane)
+    open_tab(plane, "Score fields")
     edited = plane.locator("figure:has(b:text-is('general')) .shape")
     edited.filter(has_text="that you put in").wait_for()
     bars = plane.locator("table[aria-label^=Score] .value").all_inner_texts()
@@ -127,3 +131,21 @@ def test_what_was_dragged_and_typed_is_there_after_another_page(plane):
     expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x −2.00, y 3.00"))
     edited.filter(has_text="that you put in").wait_for()
     expect(plane.locator("table[aria-label^=Score] .value")).to_have_text(bars, use_inner_text=True)
+
+
+def test_back_brings_the_arrows_back(plane):
+    assert "vectors=" not in plane.url
+    drag_to(plane, 0, -2.0, 3.0)
+    plane.mouse.up()
+    plane.wait_for_url("**vectors=-2*")
+    settle(plane)
+    plane.go_back()
+    expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x 2.00, y 1.50"))
+    assert "vectors=" not in plane.url
+    plane.go_forward()
+    expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x −2.00, y 3.00"))
+
+
+def test_the_eight_functions_and_who_prefers_which_key_fit_one_screen(plane):
+    box = plane.locator(SENTENCE).bounding_box()
+    assert box["y"] + box["height"] <= 900

@@ -1,4 +1,4 @@
-"""Scores and weights of the same keys under several functions, as bars on common axes.
+"""Scores and weights of the same keys under all functions, as bars on common axes, and who prefers which key.
 
 A component rather than an Altair chart because it is redrawn many times a second while an arrow is dragged: building
 and checking an Altair chart takes Python longer than all of the page's other work together.
@@ -7,11 +7,15 @@ and checking an Altair chart takes Python longer than all of the page's other wo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import streamlit as st
+from torch import Tensor
 
+from attention_core.attention.trace import AttentionTrace
 from attention_core.files import find_file
+from attention_core.topics.scoring.compare import favourites, nearest_key
+from ui.scoring.vector_plane import key_name
 
 ASSETS = find_file("ui/assets")
 
@@ -23,46 +27,46 @@ _component = st.components.v2.component(
 )
 
 
-def score_bars(
-    name: str,
-    scores: Mapping[str, Sequence[float]],
-    weights: Mapping[str, Sequence[float]],
-    formulas: Mapping[str, str],
-    keys: Sequence[str],
-    *,
-    active: int,
-) -> None:
-    """Draw one block per function with one line per key.
-
-    Args:
-        name: prefix of its state.
-        scores: function -> one score per key.
-        weights: function -> one weight per key.
-        formulas: function -> HTML of our own.
-        keys: names of the keys.
-        active: the key to draw at full strength, from 0.
-    """
-    largest = max(abs(score) for row in scores.values() for score in row)
+def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
+    """Draw one block per function with one line per key, the active one at full strength."""
+    rows = [
+        {
+            "name": name,
+            "formula": trace.score.short,
+            "scores": trace.scores(0)[0].tolist(),
+            "weights": trace.weights(0)[0].tolist(),
+        }
+        for name, trace in traces.items()
+    ]
+    largest = max(abs(score) for row in rows for score in row["scores"])
+    n_keys = len(rows[0]["scores"])
     _component(
-        key=f"{name}_bars",
+        key="scoring_bars",
         data={
-            "functions": [
-                {
-                    "name": function,
-                    "formula": formulas[function],
-                    "scores": list(row),
-                    "weights": list(weights[function]),
-                }
-                for function, row in scores.items()
-            ],
-            "keys": list(keys),
-            "limit": nice_limit(largest),
+            "functions": rows,
+            "keys": [key_name(place) for place in range(n_keys)],
+            "limit": _nice_limit(largest),
             "active": active,
         },
     )
 
 
-def nice_limit(largest: float) -> float:
+def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
+    """Say which function likes which key best, and which key is nearest."""
+    by_key: dict[int, list[str]] = {}
+    undecided = []
+    for name, favourite in favourites(traces).items():
+        if favourite.key is None:
+            undecided.append(name)
+        else:
+            by_key.setdefault(favourite.key, []).append(f"{name} ({favourite.weight:.0%})")
+    parts = [f"**{key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
+    if undecided:
+        parts.append(f"nobody in particular: {', '.join(undecided)}")
+    st.markdown(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
+
+
+def _nice_limit(largest: float) -> float:
     """Return the next of 1, 2, 5, 10, 20, ... that is not below: an axis that seldom jumps while scores move."""
     if not math.isfinite(largest) or largest <= 1:
         return 1

@@ -1,116 +1,202 @@
-"""Controls of the page of scoring functions: presets, number of keys, tables of vectors and of parameters."""
+"""What a visitor sets besides dragging: presets, the number of keys, vectors and parameters typed into tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+import pandas as pd
 import streamlit as st
+import torch
 from torch import Tensor
 
 from attention_core.attention.scores import SCORES
-from attention_core.topics.scoring.presets import VECTOR_PRESETS
-from ui.scoring import state as kept
-from ui.scoring.number_table import Rows, number_table
-from ui.scoring.parts import key_name
-from ui.scoring.state import DIMENSIONS, LIMIT, MAX_KEYS, MIN_KEYS, NAME
+from attention_core.attention.types import Axis, Role
+from attention_core.charts import matrix_chart
+from attention_core.charts.palette import BLUE_ORANGE, Ramp
+from attention_core.device import to_array
+from attention_core.topics.scoring.compare import cosine_matrix
+from attention_core.topics.scoring.presets import (
+    DIMENSIONS,
+    EXTENT,
+    MAX_KEYS,
+    MIN_KEYS,
+    VECTOR_PRESETS,
+    Vectors,
+    random_vectors,
+)
+from attention_core.weights import read_card
+from ui.scoring.vector_plane import NAME, RANDOM, VECTORS, VERSION, WIDTH, arrange, choose_width, key_name
+from ui.state import Field
 
+Rows = Sequence[Sequence[float]]
+Parameters = dict[str, Rows | list[float]]
 PARAMETER_LIMIT = 100.0
+CHANGED: Field[dict[int, Parameters]] = Field(NAME, "parameters", dict)
+"""Vectors' width -> the parameters that are no longer the trained ones; replaced as a whole by every change."""
+FUNCTION = Field(NAME, "parameters_of", "general")
+SEED = Field(NAME, "seed", 0)
 
 
-def _choose_dimension() -> int:
-    return st.segmented_control(
-        "Numbers per vector, d",
-        DIMENSIONS,
-        key=f"{NAME}_d",
-        required=True,
-        persist_state="session",
-        format_func=lambda d: f"d = {d}",
-        label_visibility="collapsed",
-    )
-
-
-def controls() -> int:
-    """Draw the vectors' width, presets, random vectors, the number of keys, a note on the preset; return the width."""
+def controls(vectors: Vectors) -> None:
+    """Draw the vectors' width, presets, random vectors, the number of keys, and the note on what is arranged."""
+    n_keys = len(vectors.keys)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        d = _choose_dimension()
-        n_keys = len(kept.vectors(d)[1])
-        for preset in VECTOR_PRESETS if d == 2 else ():
-            st.button(preset.name, key=f"{NAME}_preset_{preset.name}", on_click=kept.put_preset, args=(preset,))
-        st.button("Random", key=f"{NAME}_random", on_click=kept.shuffle, args=(d,))
+        st.segmented_control(
+            "Numbers per vector, d",
+            DIMENSIONS,
+            key=WIDTH.key,
+            required=True,
+            persist_state="session",
+            format_func=lambda d: f"d = {d}",
+            label_visibility="collapsed",
+            on_change=choose_width,
+        )
+        for preset in VECTOR_PRESETS if vectors.d == 2 else ():
+            key = f"scoring_preset_{preset.name}"
+            st.button(preset.name, key=key, on_click=arrange, args=(replace(preset),))  # a copy: told in the address
+        st.button("Random", key="scoring_random", on_click=_shuffle)
         st.button(
             "vᵀtanh([q; k])",
-            key=f"{NAME}_printed",
-            on_click=kept.put_printed_formula,
-            args=(d,),
+            key="scoring_printed",
+            on_click=put_printed_formula,
             help="A formula often printed, without W, in the place of concat",
         )
-        st.button(
-            "+ key",
-            key=f"{NAME}_more",
-            on_click=kept.change_number_of_keys,
-            args=(d, 1),
-            disabled=n_keys >= MAX_KEYS,
-            help=f"One key more, up to {MAX_KEYS}",
-        )
-        st.button(
-            "− key",
-            key=f"{NAME}_fewer",
-            on_click=kept.change_number_of_keys,
-            args=(d, -1),
-            disabled=n_keys <= MIN_KEYS,
-            help="The last key goes",
-        )
-    st.caption(st.session_state[f"{NAME}_notes"][d] or "Your own arrangement.")
-    return d
+        up_to = f"One key more, up to {MAX_KEYS}"
+        st.button("+ key", key="scoring_more", on_click=_add_key, disabled=n_keys >= MAX_KEYS, help=up_to)
+        goes = "The last key goes"
+        st.button("− key", key="scoring_fewer", on_click=_drop_key, disabled=n_keys <= MIN_KEYS, help=goes)
+    st.caption(vectors.note or "Your own arrangement.")
 
 
-def vector_table(d: int) -> None:
+def _shuffle() -> None:
+    SEED.value += 1
+    d, n_keys = VECTORS.value.d, len(VECTORS.value.keys)
+    arrange(Vectors(*random_vectors(d, n_keys, seed=100 * d + SEED.value), RANDOM))
+
+
+def _add_key() -> None:
+    vectors, n_keys = VECTORS.value, len(VECTORS.value.keys)
+    _, keys = random_vectors(vectors.d, n_keys + 1, seed=7 * vectors.d + n_keys)
+    arrange(replace(vectors, keys=[*vectors.keys, keys[-1]]))
+
+
+def _drop_key() -> None:
+    arrange(replace(VECTORS.value, keys=VECTORS.value.keys[:-1]))
+
+
+def put_printed_formula() -> None:
+    """Put vᵀtanh([q; k]) in the place of concat: the identity for W."""
+    d = VECTORS.value.d
+    put_parameters(d, {"concat.W": torch.eye(2 * d).tolist(), "concat.v": [1.0, -0.5] * d})
+    note = (
+        "concat is now vᵀtanh([q; k]) without W, as it is often printed. Move the query: its weights do not change at "
+        "all. Why is shown under A formula that cannot attend, and the trained one comes back under The parameters."
+    )
+    arrange(replace(VECTORS.value, note=note))
+
+
+def vector_table(vectors: Vectors) -> None:
     """Draw query and keys as a table to type into."""
-    query, keys = kept.vectors(d)
-    number_table(
-        f"{NAME}_vectors_{d}",
-        [query, *keys],
-        ["q", *(key_name(place) for place in range(len(keys)))],
-        [f"x{place + 1}" for place in range(d)],
-        limit=LIMIT,
-        version=st.session_state[f"{NAME}_version"],
-        on_edit=lambda rows: kept.take_typed(d, rows),
+    columns = [f"x{place + 1}" for place in range(vectors.d)]
+    frame = pd.DataFrame([vectors.query, *vectors.keys], _names(vectors), columns, float)
+    number_table(f"scoring_vectors_{vectors.d}", frame, limit=EXTENT, on_edit=take_typed)
+
+
+def take_typed(rows: Rows) -> None:
+    """Take over a table whose first row is the query."""
+    arrange(Vectors(rows[0], rows[1:]), typed=True)
+
+
+def cosines(vectors: Vectors) -> None:
+    """Draw the cosine of every pair of vectors as a matrix."""
+    values = to_array(cosine_matrix(torch.tensor([vectors.query, *vectors.keys], dtype=torch.float64)))
+    axis, ramp = Axis("vectors", _names(vectors)), Ramp(BLUE_ORANGE, -1, 1)
+    st.markdown("The cosine of every pair: 1 = same direction, 0 = at right angles, −1 = opposite.")
+    st.altair_chart(
+        matrix_chart(values, axis, axis, Role.SCORES, title="cosine of the angle", size=330, ramp=ramp),
+        width="content",
+        key="scoring_cosines",
+        alt="Cosine of every pair of vectors",
     )
 
 
-def parameter_table(d: int, parameters: Mapping[str, Tensor]) -> None:
-    """Draw the parameters of one function as a table to type into, and the way back to the trained ones."""
+def _names(vectors: Vectors) -> list[str]:
+    return ["q", *(key_name(place) for place in range(len(vectors.keys)))]
+
+
+def parameters_in_use(d: int, trained: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the parameters, float64: the trained ones, with what the visitor changed laid over them."""
+    changed = CHANGED.value.get(d, {})
+    return {
+        name: torch.tensor(changed[name], dtype=torch.float64) if name in changed else tensor.detach().cpu().double()
+        for name, tensor in trained.items()
+    }
+
+
+def changed_functions(d: int) -> list[str]:
+    """Return the functions whose parameters are no longer the trained ones."""
+    return sorted({name.split(".")[0] for name in CHANGED.value.get(d, {})})
+
+
+def put_parameters(d: int, parameters: Parameters) -> None:
+    """Lay changed parameters over the trained ones."""
+    CHANGED.value = CHANGED.value | {d: CHANGED.value.get(d, {}) | parameters}
+
+
+def back_to_trained(d: int) -> None:
+    """Forget the visitor's changes to the parameters."""
+    CHANGED.value = {width: parameters for width, parameters in CHANGED.value.items() if width != d}
+    arrange(replace(VECTORS.value, note=""))
+
+
+def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, Parameters]) -> None:
+    """Draw how the parameters were trained, those of one function to type into, and the way back.
+
+    Args:
+        d: numbers per vector.
+        parameters: in use.
+        changed: as CHANGED was when the first screen was drawn.
+    """
+    if CHANGED.value is not changed:
+        st.rerun()  # the first screen shows them too
+    accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
+    st.markdown(
+        "W, W_q, W_k and v were trained on one small task: *six keys; the nearer a key is to the query, the more "
+        "weight.* How often each function gives the nearest key most, in 10,000 new tasks: "
+        + ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items())
+        + ". Chance is 17 %."
+    )
+    st.caption(
+        "In training the last number of a vector was never negative. Without a bias a tanh network is odd, "
+        "f(−q, −k) = −f(q, k), while near stays near under a change of sign: on the whole plane it could match nothing."
+    )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         function = st.segmented_control(
             "Parameters of",
             [name for name, kind in SCORES.items() if kind.parameter_names()],
-            default="general",
-            key=f"{NAME}_parameters_of",
+            key=FUNCTION.key,
             required=True,
             persist_state="session",
         )
         st.button(
             "Back to trained",
-            key=f"{NAME}_trained",
-            on_click=kept.back_to_trained,
+            key="scoring_trained",
+            on_click=back_to_trained,
             args=(d,),
             icon=":material/undo:",
-            disabled=not kept.changed_functions(d),
+            disabled=not changed_functions(d),
         )
     blocks = {name: parameters[name] for name in SCORES[function].parameter_names()}
+    rows = torch.cat([block.reshape(len(block), -1) for block in blocks.values()], dim=1).tolist()
+    labels = [f"{'position' if function == 'location' else 'row'} {row + 1}" for row in range(len(rows))]
     columns = [column for name, block in blocks.items() for column in _columns(name.split(".")[1], block)]
-    rows = [
-        [number for block in blocks.values() for number in block[row].reshape(-1).tolist()]
-        for row in range(len(next(iter(blocks.values()))))
-    ]
     number_table(
-        f"{NAME}_parameters_{d}_{function}",
-        rows,
-        [f"{'position' if function == 'location' else 'row'} {row + 1}" for row in range(len(rows))],
-        columns,
+        f"scoring_parameters_{d}_{function}",
+        pd.DataFrame(rows, labels, columns),
         limit=PARAMETER_LIMIT,
-        version=st.session_state[f"{NAME}_version"],
-        on_edit=lambda edited: kept.put_parameters(d, _split(blocks, edited), typed=True),
+        on_edit=lambda edited: put_parameters(d, _split(blocks, edited)),
     )
 
 
@@ -118,12 +204,65 @@ def _columns(name: str, block: Tensor) -> list[str]:
     return [name] if block.ndim == 1 else [f"{name}[{place + 1}]" for place in range(block.shape[1])]
 
 
-def _split(blocks: Mapping[str, Tensor], rows: Rows) -> dict[str, Rows | list[float]]:
+def _split(blocks: Mapping[str, Tensor], rows: Rows) -> Parameters:
     """Return the table's columns as the parameters that they came from."""
-    parts: dict[str, Rows | list[float]] = {}
-    start = 0
-    for name, block in blocks.items():
-        stop = start + (1 if block.ndim == 1 else block.shape[1])
-        parts[name] = [row[start] if block.ndim == 1 else row[start:stop] for row in rows]
-        start = stop
-    return parts
+    widths = [block[0].numel() for block in blocks.values()]
+    parts = torch.tensor(rows, dtype=torch.float64).split(widths, dim=1)
+    return {name: part.reshape(block.shape).tolist() for (name, block), part in zip(blocks.items(), parts, strict=True)}
+
+
+def number_table(name: str, frame: pd.DataFrame, *, limit: float, on_edit: Callable[[Rows], None]) -> None:
+    """Draw a table of numbers to type into, which forgets nothing when the page is left.
+
+    A cell that is no number within the limit is named below the table, and everything else stays as it was.
+
+    Args:
+        name: prefix of its state.
+        frame: the present numbers.
+        limit: the largest absolute value.
+        on_edit: gets all rows after each edit.
+    """
+    state, key = st.session_state, f"{name}_table_{VERSION.value}"
+    if key not in state:  # drawn for the first time, or again after the page was left
+        state[f"{name}_base"], state[f"{name}_problem"] = frame, ""
+    number = st.column_config.NumberColumn(min_value=-limit, max_value=limit, step=None, format="%.3g", width="small")
+    st.data_editor(
+        state[f"{name}_base"],
+        key=key,
+        disabled=["_index"],
+        column_config=dict.fromkeys(frame.columns, number),
+        on_change=take_edits,
+        args=(name, key, limit, on_edit),
+        width="stretch",
+    )
+    if state[f"{name}_problem"]:
+        st.warning(state[f"{name}_problem"])
+
+
+def take_edits(name: str, key: str, limit: float, on_edit: Callable[[Rows], None]) -> None:
+    """Lay the edits over the table as it was drawn, and pass it on with what is sound."""
+    state = st.session_state
+    frame, problems = state[f"{name}_base"].copy(), []
+    for row, cells in state[key]["edited_rows"].items():
+        for column, value in cells.items():
+            label = frame.index[int(row)]
+            problem = _problem(value, limit)
+            if problem:
+                problems.append(f"{label}, {column}: {problem}")
+            else:
+                frame.loc[label, column] = float(value)
+    still = " The number that was there is still used." if problems else ""
+    state[f"{name}_problem"] = "; ".join(problems) + still
+    on_edit(frame.values.tolist())
+
+
+def _problem(value: object, limit: float) -> str:
+    if value is None:
+        return "a number is needed, the cell is empty."
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"a number is needed, got {value!r}."
+    if not math.isfinite(value):
+        return f"a finite number is needed, got {value}."
+    if abs(value) > limit:
+        return f"numbers go from −{limit:g} to {limit:g} here, got {value:g}."
+    return ""

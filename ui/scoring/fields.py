@@ -7,11 +7,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
+from torch import Tensor
 
+from attention_core.attention.score import Score
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
+from attention_core.device import to_array
 from attention_core.files import find_file
+from attention_core.topics.scoring.compare import score_field
+from attention_core.topics.scoring.presets import EXTENT
+from ui.scoring.vector_plane import NAME
+from ui.state import Field
 
 ASSETS = find_file("ui/assets")
+SHARED = Field(NAME, "shared", False)
+POINTS = 41
 BANDS = 17
 """Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""
 
@@ -23,56 +32,61 @@ _component = st.components.v2.component(
 )
 
 
-def score_fields(
-    name: str,
-    fields: Mapping[str, np.ndarray],
-    shapes: Mapping[str, str],
-    query: Sequence[float],
-    keys: Sequence[Sequence[float]],
-    *,
-    extent: float,
-    shared_scale: bool = False,
-) -> None:
-    """Draw the fields; blue = low, orange = high, pale = the middle of the field's own range.
+def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, changed: Sequence[str]) -> None:
+    """Draw every function as a field over all key positions: blue = low, orange = high, pale = its middle.
 
     The softmax ignores a constant, so that the middle need not be 0.
 
     Args:
-        name: prefix of its state.
-        fields: function -> float (n, n), row 0 at the top.
-        shapes: function -> a few words on the field's shape.
-        query: its two numbers.
-        keys: two numbers each.
-        extent: the fields run from -extent to extent.
-        shared_scale: one colour scale for all, else each its own.
+        functions: by name.
+        query: (d,).
+        key: (n_keys, d).
+        changed: functions whose parameters the visitor put in.
     """
-    middles = {function: (field.max() + field.min()) / 2 for function, field in fields.items()}
-    reaches = {function: float(np.ptp(field)) / 2 for function, field in fields.items()}
+    if len(query) != 2:
+        st.info("A field needs a plane: choose 2 numbers per vector.")
+        return
+    words, drawn = st.columns([0.3, 1], gap="medium")
+    with words:
+        st.markdown("**What would a key score there?**")
+        shared = st.toggle("One colour scale for all", key=SHARED.key, persist_state="session")
+        st.caption(
+            "Blue arrow: query. Orange dots: keys. A key on an orange spot scores high, on a blue spot low; the "
+            "borders of the bands are level lines. The learned ones were trained on the upper half of the plane; below "
+            "it they guess."
+        )
+    fields = {
+        name: to_array(score_field(function, query, extent=EXTENT, n=POINTS)) for name, function in functions.items()
+    }
+    reaches = {name: float(np.ptp(field)) / 2 for name, field in fields.items()}
     panels = []
-    for function, field in fields.items():
-        reach = max(reaches.values()) if shared_scale else reaches[function]
-        low, high = middles[function] - max(reach, 1e-9), middles[function] + max(reach, 1e-9)
-        index = np.rint(Ramp(BLUE_ORANGE, low, high).position(field) * 255).astype(np.uint8)
+    for name, field in fields.items():
+        middle = (field.max() + field.min()) / 2
+        reach = max(max(reaches.values()) if shared else reaches[name], 1e-9)
+        ramp = Ramp(BLUE_ORANGE, middle - reach, middle + reach)
+        index = np.rint(ramp.position(field) * 255).astype(np.uint8)
+        own = "With the parameters that you put in."
         panels.append(
             {
-                "name": function,
+                "name": name,
                 "field": base64.b64encode(index.tobytes()).decode(),
-                "low": _short(low),
-                "high": _short(high),
-                "shape": shapes[function],
+                "low": _short(ramp.low),
+                "high": _short(ramp.high),
+                "shape": own if name in changed else functions[name].picture,
             }
         )
-    _component(
-        key=f"{name}_fields",
-        data={
-            "panels": panels,
-            "n": len(next(iter(fields.values()))),
-            "colours": _COLOURS,
-            "query": list(query),
-            "keys": [list(key) for key in keys],
-            "extent": extent,
-        },
-    )
+    with drawn:
+        _component(
+            key="scoring_fields",
+            data={
+                "panels": panels,
+                "n": POINTS,
+                "colours": _COLOURS,
+                "query": query.tolist(),
+                "keys": key.tolist(),
+                "extent": EXTENT,
+            },
+        )
 
 
 def _short(value: float) -> str:

@@ -1,16 +1,18 @@
-"""A query and keys as arrows that a person drags; the drag is drawn in the browser, Python follows."""
+"""The query and the keys: what a visitor arranged, and the plane in which they are arrows to drag.
+
+The drag is drawn in the browser, Python follows.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import streamlit as st
 
 from attention_core.files import find_file
+from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
+from ui.state import PLAYING, Field
 
+NAME = "scoring"
 ASSETS = find_file("ui/assets")
-EXTENT = 4.0
-"""The plane runs from -EXTENT to EXTENT in both directions."""
 PAUSE = 90
 """Milliseconds between two messages to Python while an arrow is dragged."""
 
@@ -21,47 +23,80 @@ _component = st.components.v2.component(
     js=(ASSETS / "vector_plane.js").read_text(encoding="utf-8"),
 )
 
+RANDOM = "Random vectors, drawn as in the training of the parameters."
+FIRST = VECTOR_PRESETS[0]
+VECTORS = Field(NAME, "vectors", FIRST, address="vectors", parse=Vectors.parse, text=Vectors.text)
+SHOWN = Field(NAME, "shown", FIRST)
+"""The vectors that the plane and the tables know."""
+OTHER_WIDTHS = Field(NAME, "other_widths", lambda: {2: FIRST})
+WIDTH = Field(NAME, "d", 2)
+ACTIVE = Field(NAME, "active", 0)
+"""The key at full strength, whose angle is drawn."""
+REVISION = Field(NAME, "revision", 0)
+"""Counts the changes that Python made; the plane takes over the vectors only when it has changed."""
+VERSION = Field(NAME, "version", 0)
+"""Counts the changes that no table made; the tables are drawn anew when it has changed."""
+ANSWERED = Field(NAME, "answered", 0)
+"""The number of the plane's last message that was taken."""
 
-def take_move(name: str) -> dict[str, Any] | None:
-    """Return what the plane last sent: query, keys, active, revision, sequence, moving; None before it has."""
-    return (st.session_state.get(f"{name}_plane") or {}).get("moved")
+
+def arranged_vectors() -> Vectors:
+    """Return what is arranged, after the plane and the tables were told of what Back or a link brought."""
+    if VECTORS.value is not SHOWN.value:
+        arrange(VECTORS.value)
+    if WIDTH.value != VECTORS.value.d:
+        WIDTH.value = VECTORS.value.d
+    return VECTORS.value
 
 
-def vector_plane(
-    name: str,
-    query: list[float],
-    keys: list[list[float]],
-    *,
-    revision: int,
-    answered: int,
-    active: int,
-    scale: float,
-    on_move: Any,
-) -> None:
-    """Draw the plane. Call it last in its fragment: it counts a message as answered when it is drawn again.
+def arrange(vectors: Vectors, *, typed: bool = False) -> None:
+    """Replace query and keys from outside the plane; a table that was typed into stays as it is."""
+    VECTORS.value = SHOWN.value = vectors
+    ACTIVE.value = min(ACTIVE.value, len(vectors.keys) - 1)
+    REVISION.value += 1
+    VERSION.value += not typed
 
-    Args:
-        name: prefix of its state.
-        query: its two numbers.
-        keys: two numbers each.
-        revision: counts the changes that Python made; the plane takes over query and keys only when it has changed.
-        answered: sequence number of the last message that was taken.
-        active: the key whose angle is drawn, from 0.
-        scale: factor on the dot products before the softmax.
-        on_move: called after each message, see take_move.
-    """
+
+def choose_width() -> None:
+    """Show the vectors of the chosen width as they were left."""
+    others, d = OTHER_WIDTHS.value, WIDTH.value
+    others[VECTORS.value.d] = VECTORS.value
+    arrange(others.get(d) or Vectors(*random_vectors(d, 4, seed=d), RANDOM))
+
+
+def take_move() -> None:
+    """Take over what was dragged; a message from before Python's own last change comes too late and is dropped."""
+    moved = (st.session_state.get("scoring_plane") or {}).get("moved")
+    if moved is None:
+        return
+    ANSWERED.value = moved["sequence"]
+    st.session_state[PLAYING] = "scoring_plane" if moved["moving"] else ""  # the address waits for the end of the drag
+    if moved["revision"] != REVISION.value:
+        return
+    VECTORS.value = SHOWN.value = Vectors(moved["query"], moved["keys"])
+    ACTIVE.value = moved["active"]
+    VERSION.value += not moved["moving"]
+
+
+def vector_plane(vectors: Vectors) -> None:
+    """Draw the plane. Call it last in its fragment: it counts a message as answered when it is drawn again."""
     _component(
-        key=f"{name}_plane",
+        key="scoring_plane",
         data={
-            "query": query,
-            "keys": keys,
-            "revision": revision,
-            "answered": answered,
-            "active": active,
-            "scale": scale,
+            "query": list(vectors.query),
+            "keys": [list(key) for key in vectors.keys],
+            "revision": REVISION.value,
+            "answered": ANSWERED.value,
+            "active": ACTIVE.value,
+            "scale": 2**-0.5,
             "extent": EXTENT,
             "pause": PAUSE,
         },
         default={"moved": None},
-        on_moved_change=on_move,
+        on_moved_change=take_move,
     )
+
+
+def key_name(place: int) -> str:
+    """Return k₁ for 0, k₂ for 1 and so on."""
+    return f"k{place + 1}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))

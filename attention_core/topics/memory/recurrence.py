@@ -21,6 +21,17 @@ from torch import Tensor, nn
 
 from attention_core.models.translator import Translator
 
+FORMULAS = {
+    "GRU": r"h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t",
+    "plain RNN": r"h_t = \tanh(W_x x_t + W_h h_{t-1} + b)",
+}
+CODE = {
+    "GRU": "reset, update = torch.sigmoid(W_x[:2] @ x + W_h[:2] @ h + b[:2])\n"
+    "proposal = torch.tanh(W_x[2] @ x + b_x + reset * (W_h[2] @ h + b_h))\n"
+    "h = update * h + (1 - update) * proposal",
+    "plain RNN": "h = torch.tanh(W_x @ x + W_h @ h + b)",
+}
+
 
 class Reading(NamedTuple):
     """A sentence read once, in one direction.

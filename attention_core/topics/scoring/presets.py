@@ -2,57 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
-Vector = tuple[float, ...]
+Vector = Sequence[float]
+DIMENSIONS = (2, 3, 4, 8)
+MIN_KEYS, MAX_KEYS = 2, 6
+EXTENT = 4.0
+"""Largest absolute value of a number in a vector."""
 
 
-@dataclass(frozen=True)
-class VectorPreset:
-    """A query, keys, and what to look at.
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """A query and its keys; no two are equal, so that a change is seen by `is`.
 
     Attributes:
-        name: on its button.
-        explanation: one or two sentences, with keys named k₁, k₂ and so on.
-        query: two numbers from -4 to 4.
-        keys: as many pairs.
+        query: d numbers.
+        keys: as many numbers each.
+        note: one or two sentences on what to look at, with keys named k₁, k₂ and so on; "" = somebody's own.
+        name: of a preset, on its button.
     """
 
-    name: str
-    explanation: str
     query: Vector
-    keys: tuple[Vector, ...]
+    keys: Sequence[Vector]
+    note: str = ""
+    name: str = ""
+
+    @property
+    def d(self) -> int:
+        """Numbers per vector."""
+        return len(self.query)
+
+    @classmethod
+    def parse(cls, text: str) -> Vectors:
+        """Read vectors from an address, such as "2,1.5;1.75,2.25;3.5,2", the query first.
+
+        Raises:
+            ValueError: these are no vectors, or too many or too large ones.
+        """
+        query, *keys = [[float(number) for number in row.split(",")] for row in text[:1000].split(";")]
+        if len(query) not in DIMENSIONS or not MIN_KEYS <= len(keys) <= MAX_KEYS:
+            raise ValueError(f"text must hold a query and {MIN_KEYS} to {MAX_KEYS} keys, got {text[:60]!r}")
+        if not all(len(row) == len(query) and all(abs(one) <= EXTENT for one in row) for row in [query, *keys]):
+            raise ValueError(f"vectors must be equally long, with numbers up to {EXTENT}, got {text[:60]!r}")
+        return cls(query, keys)
+
+    def text(self) -> str:
+        """Write the vectors for an address."""
+        return ";".join(",".join(f"{number:g}" for number in row) for row in [self.query, *self.keys])
 
 
 VECTOR_PRESETS = (
-    VectorPreset(
-        "Mixed",
-        "k₁ is nearest to q, k₂ points nearly the same way but is longer, k₃ points away, k₄ is short.",
+    Vectors(
         (2.0, 1.5),
         ((1.75, 2.25), (3.5, 2.0), (-2.25, 1.75), (0.75, 0.25)),
+        "k₁ is nearest to q, k₂ points nearly the same way but is longer, k₃ points away, k₄ is short.",
+        "Mixed",
     ),
-    VectorPreset(
-        "Equal lengths",
-        "All keys are equally long: dot product, cosine and L2 distance agree on their order, because "
-        "|q − k|² = |q|² + |k|² − 2 q · k and only the last part differs.",
+    Vectors(
         (2.0, 2.0),
         ((2.35, 0.85), (1.25, 2.15), (-0.85, 2.35), (-2.35, 0.85)),
+        "All keys are equally long: dot product, cosine and L2 distance agree on their order, because "
+        "|q − k|² = |q|² + |k|² − 2 q · k and only the last part differs.",
+        "Equal lengths",
     ),
-    VectorPreset(
-        "One long key",
-        "k₁ is the query itself, k₂ is merely long. Dot products prefer the long one; cosine does not, and neither do "
-        "the L2 distance and the two small networks, which were trained to find the nearest.",
+    Vectors(
         (1.5, 1.5),
         ((1.5, 1.5), (3.9, 0.5), (-1.5, 1.5), (0.5, 1.0)),
+        "k₁ is the query itself, k₂ is merely long. Dot products prefer the long one; cosine does not, and neither do "
+        "the L2 distance and the two small networks, which were trained to find the nearest.",
+        "One long key",
     ),
-    VectorPreset(
-        "Right angles",
-        "k₁ and k₂ stand at right angles to q: their dot product is 0, however long they are. A score of 0 is not a "
-        "weight of 0: the softmax compares it with the other scores.",
+    Vectors(
         (2.0, 1.0),
         ((-1.0, 2.0), (-0.5, 1.0), (1.0, 2.5), (-2.5, 0.5)),
+        "k₁ and k₂ stand at right angles to q: their dot product is 0, however long they are. A score of 0 is not a "
+        "weight of 0: the softmax compares it with the other scores.",
+        "Right angles",
     ),
 )
 

@@ -1,0 +1,137 @@
+"""What three models say of a sentence, perhaps with words blocked, and how far to believe the one with attention."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention_core.attention.interventions import Intervention
+from attention_core.attention.trace import AttentionTrace
+from attention_core.topics.matter.sentences import Verdict, erase_each, explain, judge, rank_agreement, read_sentence
+from attention_core.weights import WeightsError, read_card
+from ui.computed import computed
+from ui.models import model_or_none, model_or_stop
+
+NAME = "matter"
+ATTENTION = "sentence-attention"
+MODELS = {
+    ATTENTION: ("attention", "a recurrent encoder; one learned query weighs its states"),
+    "sentence-mean": ("plain mean", "the same encoder; every state counts the same"),
+    "sentence-two-phase": ("two phases", "the trained attention, frozen, tells a second network what to look at"),
+}
+STYLE = """<style>
+.verdict { font-size: 1.7rem; font-weight: 600; line-height: 1.25; margin: 0; }
+.verdict small { font-size: 0.95rem; font-weight: 400; opacity: 0.8; }
+.judges { display: grid; grid-template-columns: max-content minmax(40px, 1fr) max-content max-content; gap: 9px 12px;
+  align-items: center; font-size: 0.92rem; font-variant-numeric: tabular-nums; margin-top: 10px; }
+.judges .head { font-size: 0.78rem; opacity: 0.75; }
+.judges .track { position: relative; height: 16px; border-radius: 2px; background: #8a93a030; }
+.judges .track i { position: absolute; top: 0; bottom: 0; border-radius: 2px; }
+.judges .track::after { content: ""; position: absolute; left: 50%; top: -3px; bottom: -3px;
+  border-left: 1px solid currentColor; opacity: 0.6; }
+</style>"""
+SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
+
+
+@computed()
+def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
+    """Return what a model says of a sentence.
+
+    Raises:
+        WeightsError: the model is not there.
+    """
+    model, _ = model_or_none(name)
+    if model is None:
+        raise WeightsError(name)
+    return judge(model, read_sentence(text), Intervention(blocked_keys=blocked))
+
+
+@computed()
+def erased(text: str, blocked: tuple[int, ...]) -> tuple[list[float], list[float]]:
+    """Return what losing each word does, see Erasure: blocked as well, and removed."""
+    erasure = erase_each(model_or_stop(ATTENTION), read_sentence(text), Intervention(blocked_keys=blocked))
+    return erasure.blocked.tolist(), erasure.removed.tolist()
+
+
+@computed()
+def attention_trace(text: str, blocked: tuple[int, ...] = ()) -> AttentionTrace:
+    """Return how the model with attention came to its answer."""
+    return explain(model_or_stop(ATTENTION), read_sentence(text), Intervention(blocked_keys=blocked))
+
+
+def answers(text: str, blocked: tuple[int, ...]) -> None:
+    """Draw what the model with attention says, and what all three say, with their accuracies."""
+    now = verdict_of(ATTENTION, text, blocked)
+    before = ""
+    if blocked:
+        was = verdict_of(ATTENTION, text, ())
+        n = "1 word" if len(blocked) == 1 else f"{len(blocked)} words"
+        before = f"with {n} blocked; before: {was.answer} {was.confidence:.0%}"
+    rows, notes = [], []
+    for name, (title, what) in MODELS.items():
+        try:
+            verdict, accuracy = verdict_of(name, text, blocked), read_card(name).get("development_accuracy")
+        except WeightsError:
+            notes.append(f"**{title}**: {model_or_none(name)[1]}")
+            continue
+        rows.append(_row(title, what, verdict, f"{accuracy:.1%}" if isinstance(accuracy, float) else "unknown"))
+    colour = f"color-mix(in srgb, {SIDES[now.answer]} 75%, currentcolor)"
+    st.html(
+        f'{STYLE}<p class="verdict" style="color:{colour}">{now.answer} {now.confidence:.0%} '
+        f"<small>{before}</small></p>"
+        '<div class="judges"><span class="head">model</span><span class="head">negative ◂ ▸ positive</span>'
+        '<span></span><span class="head" title="share of 925 new sentences judged right">accuracy</span>'
+        f"{''.join(rows)}</div>"
+    )
+    for note in notes:
+        st.warning(note)
+
+
+def _row(title: str, what: str, verdict: Verdict, accuracy: str) -> str:
+    left, width = min(verdict.positive, 0.5), abs(verdict.positive - 0.5)
+    bar = f'<i style="left:{100 * left:.1f}%;width:{100 * width:.1f}%;background:{SIDES[verdict.answer]}"></i>'
+    return (
+        f'<span title="{what}">{title}</span><div class="track" title="positive: {verdict.positive:.1%}">{bar}</div>'
+        f"<span>{verdict.answer} {verdict.confidence:.0%}</span><span>{accuracy}</span>"
+    )
+
+
+def what_differs() -> None:
+    """Say how the three models differ, and what two phases are."""
+    with st.expander("Three models, one difference"):
+        st.markdown(
+            "All three were trained by us on the same 8,737 sentences of film reviews and tried on 925 others; "
+            "with so few, figures less than three points apart do not say which is better.\n"
+            "* **Attention**: the weights decide how much of each word's state is handed over.\n"
+            "* **Plain mean**: the same network, but every weight is 1/n. A recurrent state can still be loud or "
+            "silent by itself, so that it need not be much worse.\n"
+            "* **Two phases**, as attention was often introduced: the first network's attention is trained, then "
+            "frozen. A second network reads word vectors one at a time, blind to the rest of the sentence; it gets "
+            "each word in the proportion of the frozen weights, and nothing else."
+        )
+
+
+def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
+    """Compare weights with what removing words does, for this sentence and over many."""
+    lines = []
+    if trace.n_keys >= 4 and not blocked:
+        agreement = rank_agreement(trace.weights()[0].tolist(), [abs(change) for change in erased(text, ())[1]])
+        lines.append(
+            f"In this sentence the order of the weights and the order of the changes agree to **{agreement:+.2f}**"
+        )
+    card = read_card(ATTENTION).get("rank_agreement_of_weight_and_removal")
+    if card is not None:
+        lines.append(
+            f"over {card['sentences']} sentences that it was not trained on, to **{card['mean']:+.2f}** on average"
+        )
+    if lines:
+        both = "; ".join(lines)
+        st.markdown(f"{both[0].upper()}{both[1:]} (rank correlation: 1 = the same order, 0 = unrelated).")
+    st.markdown(
+        "A weight says how much of a word's state was handed over, not why. A state has read its neighbours, so that "
+        "blocking a word does not make the network forget it; removing it does. Two networks can weigh words "
+        "differently and give the same answers (Jain and Wallace 2019): take the map as a hint, and erase words to "
+        "test it. In training, a helper had to answer from the bare words with the same weights. Without it, the "
+        "network was no less accurate, but the two orders agreed to 0.07 only: nothing else ties weights to words.\n\n"
+        "And take the answer itself with care: one new sentence in five is judged wrong, negation above all, "
+        "for which 8,737 sentences are few."
+    )

@@ -1,0 +1,106 @@
+"""How fast a word fades, and what that does to translations: BLEU against the length of the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.charts.lengths import length_chart
+from attention_core.charts.memory import fading_chart
+from attention_core.evaluate.forgetting import read_forgetting
+from attention_core.topics.memory.overview import Memory
+from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
+from ui.memory.reading import NAME, NETWORKS
+from ui.state import Field
+
+LOGARITHMIC = Field(NAME, "fading_log", True)
+PART = Field(NAME, "part", PARTS[0])
+
+
+def fading_tab(memories: dict[str, Memory]) -> None:
+    """Draw how fast the first word of this sentence fades, and words in general."""
+    logarithmic = st.toggle("Logarithmic axis", key=LOGARITHMIC.key, persist_state="session")
+    here, general = st.columns(2, gap="large")
+    labels = next(iter(memories.values())).labels
+    with here:
+        chart = fading_chart(
+            {label: memory.left_after() for label, memory in memories.items()},
+            words=labels,
+            logarithmic=logarithmic,
+            title=f"What is left of the first word, “{labels[0][:24]}”",
+        )
+        alt = "What is left of the first word after more words"
+        st.altair_chart(chart, width="content", key="memory_fading", alt=alt)
+        _half_lives({label: memory.half_life() for label, memory in memories.items()})
+    figures = read_forgetting()
+    with general:
+        if figures is None:
+            st.caption("The average over many sentences has not been measured with these weights.")
+            return
+        known = {NETWORKS[name]: facts for name, facts in figures["networks"].items() if name in NETWORKS}
+        chart = fading_chart(
+            {label: facts["median"] for label, facts in known.items()},
+            bands={label: (facts["lower"], facts["upper"]) for label, facts in known.items()},
+            logarithmic=logarithmic,
+            title="What is left of any word: median, and the middle half",
+        )
+        alt = "What is left of a word after more words, over many sentences"
+        st.altair_chart(chart, width="content", key="memory_average", alt=alt)
+        _half_lives({label: facts["half_life"] for label, facts in known.items()})
+        st.caption(f"Over {figures['sentences']} development sentences; `{figures['command']}`.")
+
+
+def _half_lives(words: Mapping[str, float | None]) -> None:
+    lines = [
+        f"**{label}**: "
+        + (
+            "more than half of it is left at the end."
+            if half is None
+            else f"half of it is gone after {half:.1f} words."
+        )
+        for label, half in words.items()
+    ]
+    st.markdown("  \n".join(lines))
+
+
+def length_tab() -> None:
+    """Draw chart and table of every translator's BLEU by length; name those whose figures are missing."""
+    st.markdown(
+        "Without attention the decoder gets the last states and nothing else: 384 numbers for four words or for forty. "
+        "A GRU learns to keep the words that carry the meaning, yet every further word has to share those numbers. "
+        "Attention hands over *all* states and lets each target word choose (Bahdanau et al. 2015; this chart is their "
+        "figure 2 for our models)."
+    )
+    part = st.segmented_control(
+        "Sentences",
+        PARTS,
+        format_func=lambda part: f"{part} sentences",
+        key=PART.key,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    figures = bleu_by_length(part=part)
+    if figures.scores:
+        alt = "BLEU of every translator by the length of the sentence; the table below has the numbers"
+        st.altair_chart(length_chart(figures, width=760), width="content", key="memory_lengths", alt=alt)
+        none, attention = figures.long.get("translator-none"), figures.long.get("translator-additive")
+        if none is not None and attention is not None:
+            st.markdown(
+                f"Twelve words and more: **{none:.1f}** without attention, **{attention:.1f}** with additive "
+                f"attention, a gap of **{attention - none:.1f}**."
+            )
+        table = pd.DataFrame.from_dict(figures.scores, "index", columns=figures.groups).assign(all=figures.overall)
+        number = st.column_config.NumberColumn(format="%.1f", width=56)
+        columns = dict.fromkeys(table.columns, number)
+        table.insert(0, "translator", [TRANSLATORS.get(name, name) for name in table.index])
+        st.dataframe(table, hide_index=True, width="stretch", column_config=columns)
+        st.caption(
+            f"Lower-cased BLEU (sacrebleu, beam search) on {figures.n:,} {part} sentences that no translator was "
+            "trained on. There are few of each length: a point or two is chance."
+        )
+    if figures.missing:
+        missing = ", ".join(f"{TRANSLATORS[name]} (`{name}`)" for name in figures.missing)
+        st.info(f"Not evaluated yet: {missing}.")

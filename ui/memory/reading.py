@@ -1,0 +1,128 @@
+"""The first screen: the sentence, how it is read, and how much of each word is left at the end."""
+
+from __future__ import annotations
+
+import html
+from typing import cast
+
+import numpy as np
+import streamlit as st
+
+from attention_core.charts.memory import NETWORK_COLOURS
+from attention_core.data.sentence_presets import REMEMBERED
+from attention_core.models.translator import Translator
+from attention_core.topics.memory.overview import Memory, remember
+from attention_core.topics.translate.translation import Source, read_source
+from ui.computed import computed
+from ui.labels import literal
+from ui.models import model_or_none
+from ui.sentence import sentence_box
+from ui.state import Field
+from ui.walk import END, Walk
+
+NAME = "memory"
+NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
+READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
+READING = Field(NAME, "reading", "causal")
+BY_PIECES = Field(NAME, "pieces", False)
+WALK = Walk(NAME, first=END)
+STYLE = """<style>
+.shaded { line-height: 1.3; margin: 0.1rem 0 0.5rem; }
+.shaded .word { display: inline-block; text-align: center; padding: 0.15rem 0.3rem; margin: 0 0.15rem 0.3rem 0;
+  border-radius: 3px; max-width: 100%; overflow-wrap: anywhere; }
+.shaded .share { display: block; font-size: 0.68rem; opacity: 0.75; font-variant-numeric: tabular-nums; }
+.shaded .name { font-weight: 600; display: block; margin-bottom: 0.25rem; }
+</style>"""
+
+
+@computed(spinner="Reading the sentence", grad=True)
+def _remember(name: str, text: str, by_pieces: bool) -> Memory:
+    return remember(cast(Translator, model_or_none(name)[0]), read_source(text), by_pieces)
+
+
+def read_sentence() -> str:
+    """Let a person type a sentence and choose how it is read."""
+    text = sentence_box(NAME, REMEMBERED, on_change=_walk_to_the_end)
+    if text is None:
+        st.stop()
+    st.segmented_control(
+        "Reading",
+        list(READINGS),
+        format_func=READINGS.__getitem__,
+        key=READING.key,
+        required=True,
+        persist_state="session",
+        help="Causal: a state knows what came before it. Bidirectional: a second network reads from the end.",
+    )
+    st.toggle(
+        "Piece by piece",
+        key=BY_PIECES.key,
+        persist_state="session",
+        on_change=_walk_to_the_end,
+        help="The networks read pieces of words from a vocabulary of 8,000; most common words are one piece.",
+    )
+    try:
+        source = read_source(text)
+    except ValueError as error:
+        st.info(str(error))
+        st.stop()
+    _pieces_remark(source)
+    return text
+
+
+def _walk_to_the_end() -> None:
+    WALK.field.value = END
+
+
+def memories_of(text: str) -> dict[str, Memory]:
+    """Return what each network that is there remembers of the sentence; say what is missing, end the page if all is."""
+    found = {}
+    for name, label in NETWORKS.items():
+        model, fault = model_or_none(name)
+        if model is None:
+            st.error(f"**The {label} cannot be loaded.** {fault}", icon=":material/error:")
+        else:
+            found[label] = _remember(name, text, BY_PIECES.value)
+    if not found:
+        st.stop()
+    return found
+
+
+def _pieces_remark(source: Source) -> None:
+    """Say which words are read in several pieces, and which signs the vocabulary does not have."""
+    cut = [
+        (word, [piece for piece, of in zip(source.labels, source.word_of, strict=True) if of == number])
+        for number, word in enumerate(source.words)
+    ]
+    several = [f"{literal(word, 20)} as {literal(' '.join(some), 40)}" for word, some in cut if len(some) > 1]
+    remarks = []
+    if source.n_dropped:
+        last = literal(source.words[-1], 20)
+        remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
+    if several:
+        more = f" and {len(several) - 3} more" if len(several) > 3 else ""
+        remarks.append(f"Read in pieces: {', '.join(several[:3])}{more}.")
+    if source.unknown:
+        unknown = ", ".join(literal(word, 20) for word in source.unknown[:4])
+        remarks.append(f"Not in the vocabulary, so that the networks cannot tell them apart: {unknown}.")
+    if remarks:
+        st.caption(" ".join(remarks))
+
+
+def end_section(memories: dict[str, Memory], both: bool) -> None:
+    """Shade the sentence by how much of each word reached what is handed over at the end."""
+    share = {label: memory.share_at_end(both) for label, memory in memories.items()}
+    largest = max(float(part.max()) for part in share.values())
+    st.html(STYLE + "".join(_shaded(label, memory, share[label], largest) for label, memory in memories.items()))
+    state = "the two last states, all that a translator without attention hands over," if both else "the last state"
+    st.caption(f"How much {state} still depends on each word, in per cent: shares of the gradient's norm.")
+
+
+def _shaded(label: str, memory: Memory, share: np.ndarray, largest: float) -> str:
+    colour = NETWORK_COLOURS[label]
+    words = "".join(
+        f'<span class="word" style="background:color-mix(in srgb, {colour} {55 * part / largest:.0f}%, transparent)">'
+        f'{html.escape(word)}<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
+        for word, part in zip(memory.labels, share, strict=True)
+    )
+    return f'<div class="shaded"><span class="name">{label}</span>{words}</div>'

@@ -1,0 +1,142 @@
+"""Two formulas on trial: one that cannot attend, and the dot product, measured with and without its division."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attention_core.attention.types import Role
+from attention_core.charts import ROLE_COLOURS
+from attention_core.charts.scaling import scale_chart, sorted_weights_chart
+from attention_core.topics.scoring.compare import Parts, printed_parts
+from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
+from ui.computed import computed
+from ui.scoring.vector_plane import NAME, key_name
+from ui.state import Field
+
+N_KEYS = Field(NAME, "n_keys", 16)
+D_K = Field(NAME, "d_k", 64)
+SEED = Field(NAME, "scale_seed", 0)
+
+
+def printed_tab(query: Tensor, key: Tensor) -> None:
+    """Show why v^T tanh([q; k]) gives every query the same weights, on three queries."""
+    vector = torch.tensor([1.0, -0.5] * len(query), dtype=torch.float64)
+    parts = printed_parts(vector, torch.stack([query, query.flip(0), -query]), key)
+    words, numbers = st.columns([0.85, 1.3], gap="medium")
+    with words:
+        st.latex(
+            r"\begin{aligned} v^{\top}\tanh([q; k]) = {} "
+            r"& \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} \\ "
+            r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
+        )
+        st.markdown(
+            "Without W no unit of the tanh ever sees query and key together. The query's part is a constant along a "
+            "row, and the softmax cancels constants: **every query gets the same weights**. A matrix W in front mixes "
+            "the two inside the tanh, and that is what makes the function look."
+        )
+    with numbers:
+        st.html(_printed_table(parts))
+        st.caption(
+            "Three queries: yours, yours with its numbers in reverse order, and its opposite; "
+            "v is 1, −0.5, 1, −0.5 and so on."
+        )
+
+
+def _printed_table(parts: Parts) -> str:
+    n = len(parts.key_part)
+    heads = "".join(f"<th>{key_name(place)}</th>" for place in range(n))
+    rows = []
+    for place, name in enumerate(("q", "q reversed", "−q")):
+        scores = "".join(f"<td>{_signed(one)}</td>" for one in parts.scores[place].tolist())
+        weights = "".join(f"<td>{_weight_cell(one)}</td>" for one in parts.weights[place].tolist())
+        rows.append(
+            f"<tr><th style='text-align:left;color:{ROLE_COLOURS[Role.QUERY]}'>{name}</th>"
+            f"<td>{_signed(float(parts.query_part[place]))}</td>{scores}{weights}</tr>"
+        )
+    key_part = "".join(f"<td>{_signed(one)}</td>" for one in parts.key_part.tolist())
+    return f"""<style>
+.printed {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.84rem; width: 100%; }}
+.printed th, .printed td {{ padding: 4px 5px; text-align: right; font-weight: 400; white-space: nowrap; }}
+.printed .top th {{ font-weight: 600; text-align: center; }}
+.printed tr.keypart td, .printed tr.keypart th {{ opacity: 0.75; }}
+.printed-scroll {{ overflow-x: auto; }}
+</style><div class="printed-scroll"><table class="printed">
+<tr class="top"><th></th><th>query's part</th><th colspan="{n}" style="color:{ROLE_COLOURS[Role.SCORES]}">scores</th>
+<th colspan="{n}" style="color:{ROLE_COLOURS[Role.WEIGHTS]}">weights</th></tr>
+<tr><th></th><th></th>{heads}{heads}</tr>
+<tr class="keypart"><th style="text-align:left">key's part</th><td></td>{key_part}{"<td></td>" * n}</tr>
+{"".join(rows)}</table></div>"""
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _weight_cell(weight: float) -> str:
+    shade = int(np.clip(round(60 * weight), 4, 60))
+    return (
+        f"<span style='display:block;background:color-mix(in srgb,{ROLE_COLOURS[Role.WEIGHTS]} {shade}%,transparent);"
+        f"padding:1px 4px;border-radius:2px'>{weight:.0%}</span>"
+    )
+
+
+def scale_tab() -> None:
+    """Draw variance, entropy, largest weight and gradient over d_k, and one query's weights at a chosen d_k."""
+    words, controls = st.columns([1, 1.1], gap="medium", vertical_alignment="center")
+    with words:
+        st.markdown(
+            "A dot product adds up dₖ products. For random numbers of variance 1 the sum has variance dₖ, so scores "
+            "grow with the width alone: the softmax saturates, one key takes all, and its gradient vanishes. "
+            "Dividing by √dₖ keeps the variance at 1 for every width."
+        )
+    with controls, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        n_keys = st.segmented_control(
+            "Keys per query", (4, 16, 64), key=N_KEYS.key, required=True, persist_state="session"
+        )
+        d_k = st.select_slider("dₖ of the example", DIMENSIONS, key=D_K.key, persist_state="session", width=190)
+        seed = st.number_input("Seed", 0, 9999, key=SEED.key, persist_state="session", width=100)
+    rows = _measured(n_keys, seed)
+    panels = [
+        ("variance", "variance of the scores", None, True),
+        ("entropy", "entropy of the weights (bits)", math.log2(n_keys), False),
+        ("largest", "largest weight", 1 / n_keys, False),
+        ("gradient", "size of the softmax's gradient", None, False),
+    ]
+    for column, (field, title, reference, logarithmic) in zip(st.columns(4, gap="small"), panels, strict=True):
+        with column:
+            st.altair_chart(
+                scale_chart(rows, field, title, reference=reference, logarithmic=logarithmic, chosen=d_k),
+                key=f"scoring_{field}",
+                alt=f"{title} over d_k, with and without the division by its square root",
+            )
+    without, with_scale = example_weights(d_k, n_keys=n_keys, seed=seed)
+    chart, words = st.columns([1.2, 1], gap="large", vertical_alignment="center")
+    with chart:
+        st.altair_chart(
+            sorted_weights_chart(without.tolist(), with_scale.tolist()),
+            key="scoring_example",
+            alt="One query's weights, largest first, with and without the division",
+        )
+    with words:
+        here = {row.scaled: row for row in rows if row.d_k == d_k}
+        st.markdown(
+            f"One random query at dₖ = {d_k}, {n_keys} keys. Without the division its largest weight is "
+            f"**{without[0]:.1%}**, with it **{with_scale[0]:.1%}**.\n\n"
+            f"Over {8192 // n_keys:,} queries the variance of q · k is **{here[False].variance:.3g}** "
+            f"(with the division {here[True].variance:.3g}) and the gradient's size **{here[False].gradient:.3g}** "
+            f"(with it {here[True].gradient:.3g})."
+        )
+        st.caption(
+            "Gradient: the Frobenius norm of the softmax's Jacobian diag(w) − w wᵀ, mean over queries. Dotted: what "
+            "uniform weights would give. Source: Vaswani et al. 2017, section 3.2.1."
+        )
+
+
+@computed(spinner="Drawing random vectors")
+def _measured(n_keys: int, seed: int) -> list[ScaleRow]:
+    return measure_scale(n_queries=8192 // n_keys, n_keys=n_keys, seed=seed)
