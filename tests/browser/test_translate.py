@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.tools import IDLE
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "translate")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
 
 def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
