@@ -134,6 +134,16 @@ def test_the_words_play_until_they_end(page):
     assert page.button(key="translate_word_next").disabled
 
 
+def test_words_and_steps_have_one_clock(page):
+    press(page, "translate_at_play")
+    press(page, "translate_step_play")
+    assert page.session_state[PLAYING] == "translate_step"
+    assert page.button(key="translate_at_play").label == "Play"
+    press(page, "translate_at_play")
+    assert page.session_state[PLAYING] == "translate_at"
+    assert page.button(key="translate_step_play").label == "Play"
+
+
 def test_sentence_models_and_beginning_survive_leaving_the_page(page):
     write(page, "She reads a blue book.")
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()

@@ -58,5 +58,6 @@ def test_cost_is_measured_on_this_machine_with_a_progress_bar(visitor):
 
 def test_phone_shows_no_more_than_its_width(visitor):
     visitor.set_viewport_size({"width": 390, "height": 844})
-    settle(visitor)
-    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    for tab in visitor.get_by_role("tab").all_inner_texts():
+        open_tab(visitor, tab)
+        assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, tab

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import html
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts.cost import cost_chart
-from attention_core.topics.transformer.cost import (
-    WAYS,
-    CostRow,
-    committed,
-    expected_slope,
-    fitted_slope,
-    layer_costs,
-    measure_all,
-)
+from attention_core.topics.transformer import cost
+from attention_core.topics.transformer.cost import CostRow
 from ui.computed import computing
+from ui.layout import figures_table
 from ui.state import Field
 from ui.transformer.first_screen import NAME
 
 MOST_SECONDS = 10.0
 MEASURED: Field[list[CostRow]] = Field(NAME, "cost_rows", list)
 CHARTS = {"milliseconds": "Time of one layer", "megabytes": "Memory of one layer"}
-STYLE = """<style>
-.costs { border-collapse: collapse; font-size: 0.92rem; } .costs th { font-weight: 600; text-align: left; }
-.costs td, .costs th { padding: 0.3rem 1.1rem 0.3rem 0; border: none; border-bottom: 1px solid #8a93a044; }
-</style>"""
 
 
 def cost_of_length(n: int) -> None:
@@ -36,26 +24,30 @@ def cost_of_length(n: int) -> None:
         "A recurrent layer walks: n steps, each waiting for the one before. Attention lets all meet at once: n × n "
         "pairs, and no waiting. Fused attention computes the same without ever holding the n × n matrix."
     )
-    _table(n)
+    figures_table(
+        (f"a sentence of n = {n} pieces, d = 192", "multiplications", "steps that wait for each other", "longest path"),
+        *cost.layer_costs(n),
+    )
+    cheaper = "fewer" if n < 192 else "more"
+    st.caption(
+        f"After table 1 of Vaswani et al. 2017. While n is below d, as in sentences, attention even does {cheaper} "
+        "multiplications. The path is how many steps apart two words are at most: what a gradient must survive."
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         asked = st.button("Measure on this machine", key="transformer_measure", icon=":material/timer:")
         place = st.empty()
     if asked:
         _measure(place)
-    before = committed()
+    before = cost.committed()
     rows = MEASURED.value or before.rows
     if not rows:
         st.info("No figures were measured beforehand: `python -m benchmarks.cost` makes them.")
         return
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            st.altair_chart(
-                cost_chart(rows, quantity),
-                key=f"transformer_{quantity}",
-                alt=f"{title} over n on log axes, expected slopes dashed",
-            )
-            st.caption(_slopes(rows, quantity))
+        column.markdown(f"**{title}**")
+        words = f"{title} over n on log axes, expected slopes dashed"
+        column.altair_chart(cost_chart(rows, quantity), key=f"transformer_{quantity}", alt=words)
+        column.caption(_slopes(rows, quantity))
     beforehand = f"Measured beforehand on one slow core, torch {before.torch}, {before.when}."
     left_out = sum(row.milliseconds is None for row in rows)
     st.caption(
@@ -69,7 +61,7 @@ def cost_of_length(n: int) -> None:
 def _measure(place: DeltaGenerator) -> None:
     bar = place.progress(0.0, text="Warming up")
     rows = []
-    for progress in measure_all(most_seconds=MOST_SECONDS, around=lambda call: computing()(call)()):
+    for progress in cost.measure_all(most_seconds=MOST_SECONDS, around=lambda call: computing()(call)()):
         bar.progress(progress.share, text=progress.words)
         rows.append(progress.row)
     place.empty()
@@ -77,21 +69,9 @@ def _measure(place: DeltaGenerator) -> None:
 
 
 def _slopes(rows: list[CostRow], quantity: str) -> str:
-    slopes = {way: fitted_slope(rows, way, quantity) for way in WAYS}
+    slopes = {way: cost.fitted_slope(rows, way, quantity) for way in cost.WAYS}
     return "Slope over the largest n: " + ", ".join(
-        f"{WAYS[way].title} {slope:.2f} (expected {expected_slope(way, quantity)})"
+        f"{cost.WAYS[way].title} {slope:.2f} (expected {cost.expected_slope(way, quantity)})"
         for way, slope in slopes.items()
         if slope is not None
-    )
-
-
-def _table(n: int) -> None:
-    head = f"a sentence of n = {n} pieces, d = 192", "multiplications", "steps that wait for each other", "longest path"
-    rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in costs) for costs in layer_costs(n))
-    table = f"<tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr>" + "".join(f"<tr>{row}</tr>" for row in rows)
-    st.html(f'{STYLE}<div style="overflow-x:auto"><table class="costs">{table}</table></div>')
-    cheaper = "fewer" if n < 192 else "more"
-    st.caption(
-        f"After table 1 of Vaswani et al. 2017. While n is below d, as in sentences, attention even does {cheaper} "
-        "multiplications. The path is how many steps apart two words are at most: what a gradient must survive."
     )

@@ -43,11 +43,6 @@ class Experiment(NamedTuple):
     with_positions: bool = True
 
     @property
-    def source(self) -> Source:
-        """The pieces of the sentence."""
-        return read_source(self.text)
-
-    @property
     def as_trained(self) -> Experiment:
         """The same sentence, with nothing changed."""
         return Experiment(self.text)
@@ -61,21 +56,22 @@ def _edited(experiment: Experiment) -> Edited:
 @computed()
 def translation(experiment: Experiment) -> Translation:
     """Return the French that beam search finds."""
-    return translate(_edited(experiment), experiment.source, BEAM)
+    return translate(_edited(experiment), read_source(experiment.text), BEAM)
 
 
 @computed()
 def probabilities(experiment: Experiment) -> list[float]:
     """Return how probable each piece of the translation as trained is to the model as changed."""
-    return piece_probabilities(_edited(experiment), experiment.source, translation(experiment.as_trained).ids)
+    return piece_probabilities(
+        _edited(experiment), read_source(experiment.text), translation(experiment.as_trained).ids
+    )
 
 
 @computed()
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
-    edited = _edited(experiment)
-    made = translation(experiment.as_trained)
-    return explain_layers(edited.model, experiment.source, made, edited.edits, with_positions=experiment.with_positions)
+    edited, source, made = _edited(experiment), read_source(experiment.text), translation(experiment.as_trained)
+    return explain_layers(edited.model, source, made, edited.edits, with_positions=edited.with_positions)
 
 
 def french_part(text: str) -> None:

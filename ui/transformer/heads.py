@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 from torch import Tensor
@@ -16,9 +16,10 @@ from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.mosaic import mosaic
 from attention_core.charts.palette import weights_ramp
 from attention_core.device import to_array
-from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.models.transformer import KINDS, TransformerConfig
 from attention_core.topics.transformer.ablation import Head, head_worth
 from attention_core.topics.transformer.habits import habit_words
+from attention_core.topics.translate.translation import read_source
 from attention_core.topics.translate.word_view import WordView
 from ui.aligned_words import aligned_words, chosen_row
 from ui.computed import computed
@@ -33,20 +34,15 @@ from ui.stepper import Stepper
 from ui.transformer.first_screen import MODEL, NAME, Experiment, probabilities, traces, translation
 
 CONFIG = TransformerConfig()
-KIND_WORDS = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 CHOICES = {
-    "kind": ("Attention of", tuple(KIND_WORDS)),
+    "kind": ("Attention of", KINDS),
     "layer": ("Layer", range(CONFIG.n_layers)),
     "head": ("Head", range(CONFIG.n_heads)),
 }
-LAYER_BELOW = "what the layer below made of each of them"
+BELOW = "what the layer below made of each of them"
 ASKS = {
-    "encoder": ("each piece of the English sentence", "all pieces of the same sentence", LAYER_BELOW),
-    "decoder": (
-        "each piece of the French so far",
-        "itself and the French before it, never what comes after",
-        LAYER_BELOW,
-    ),
+    "encoder": ("each piece of the English sentence", "all pieces of the same sentence", BELOW),
+    "decoder": ("each piece of the French so far", "itself and the French before it, never what comes after", BELOW),
     "cross": (
         "each French piece about to be said",
         "all pieces of the English sentence",
@@ -85,10 +81,9 @@ def _looked_at(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
     return head, experiment, trace, min(QUERY.value, trace.n_queries - 1)
 
 
-def _choose_head() -> None:
-    """Let a person choose kind, layer and head, switch it off, and leave the positions out; say who asks whom."""
+def _choose_head(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
+    """Let a person choose kind, layer and head, switch it off, and leave the positions out; see _looked_at."""
     head = CHOSEN.value
-    is_off = head in OFF.value
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="transformer_choice"):
         for part, (label, choices) in CHOICES.items():
             key = f"transformer_{part}"
@@ -97,13 +92,13 @@ def _choose_head() -> None:
                 label,
                 choices,
                 key=key,
-                format_func=lambda choice: KIND_WORDS.get(choice) or str(choice + 1),
+                format_func=lambda choice: choice.capitalize() if isinstance(choice, str) else str(choice + 1),
                 required=True,
                 on_change=_take_part,
                 args=(part, key),
             )
         st.button(
-            "Switch on" if is_off else "Switch off",
+            "Switch on" if head in OFF.value else "Switch off",
             key="transformer_switch",
             on_click=_switch,
             args=(head,),
@@ -116,6 +111,7 @@ def _choose_head() -> None:
             help="Encoder and decoder are no longer told where a piece stands. They were trained with positions.",
         )
     who_asks(*ASKS[head.kind])
+    return _looked_at(text)
 
 
 def _take_part(part: str, key: str) -> None:
@@ -128,8 +124,7 @@ def _switch(head: Head) -> None:
 
 def all_heads(text: str) -> None:
     """Draw all heads of the chosen kind, the chosen one large, and one row of it in numbers; clicks choose."""
-    _choose_head()
-    head, experiment, trace, query = _looked_at(text)
+    head, experiment, trace, query = _choose_head(text)
     habits = _habits(experiment, head.kind)
     every, large = st.columns([1.1, 1], gap="medium")
     with every:
@@ -147,7 +142,7 @@ def _habits(experiment: Experiment, kind: str) -> list[list[str]]:
 
 
 def _layers(experiment: Experiment, kind: str) -> list[AttentionTrace]:
-    return [trace for (its_kind, _), trace in traces(experiment).items() if its_kind == kind]
+    return [traces(experiment)[kind, layer] for layer in range(CONFIG.n_layers)]
 
 
 def _mosaic(experiment: Experiment, head: Head, habits: list[list[str]]) -> None:
@@ -169,7 +164,7 @@ def _mosaic(experiment: Experiment, head: Head, habits: list[list[str]]) -> None
         on_select=take,
         selection_mode="head",
         width="content",
-        alt=f"Weights of all heads of all layers, {KIND_WORDS[head.kind].lower()} attention; click one",
+        alt=f"Weights of all heads of all layers, {head.kind} attention; click one",
     )
 
 
@@ -181,7 +176,6 @@ def _large(trace: AttentionTrace, head: Head, query: int) -> None:
         for clicked in st.session_state[key]["selection"].get("cell") or []:
             QUERY.value = int(clicked["row"])
 
-    pick: dict[str, Any] = {"on_select": take, "selection_mode": "cell"} if small else {}
     st.altair_chart(
         matrix_chart(
             masked_weights(trace, head.head),
@@ -197,14 +191,14 @@ def _large(trace: AttentionTrace, head: Head, query: int) -> None:
         key=key,
         width="content",
         alt=f"Weights of {head.label}: queries are rows, keys are columns",
-        **pick,
+        on_select=take if small else "ignore",
+        selection_mode="cell" if small else None,
     )
 
 
 def step_by_step(text: str) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
-    _choose_head()
-    head, experiment, trace, query = _looked_at(text)
+    head, experiment, trace, query = _choose_head(text)
     _arcs(experiment, trace, head, query)
     step = STEPS.draw(trace)
     if STEPS.hides(step):
@@ -217,12 +211,11 @@ def step_by_step(text: str) -> None:
         )
         show_words(trace, step, head.head, query, int(trace.weights(head.head, [query])[0].argmax()))
     with matrix:
-        of_queries = step.row_axis is trace.story.query_axis
-        show_matrix(step, head.head, query if of_queries else None, f"transformer_{head.kind}")
+        marked = query if step.row_axis is trace.story.query_axis else None
+        show_matrix(step, head.head, marked, f"transformer_{head.kind}")
 
 
 def _arcs(experiment: Experiment, trace: AttentionTrace, head: Head, query: int) -> None:
-    """Draw keys above queries with an arc for every weight; a click chooses the query."""
     queries, keys = trace.story.query_axis, trace.story.key_axis
     labels = list(queries.labels)
     says = head.kind == "cross" and translation(experiment.as_trained).finished
@@ -248,21 +241,19 @@ def _take_query() -> None:
 
 def heads_off(text: str) -> None:
     """Draw what the translation loses without each head, and what the changed model makes of the sentence."""
-    _choose_head()
-    head, experiment, _, _ = _looked_at(text)
+    head, experiment, _, _ = _choose_head(text)
     left, right = st.columns([0.8, 1.2], gap="large")
-    with left:
-        st.markdown(f"**What each {KIND_WORDS[head.kind].lower()} head is worth to this translation**")
-        st.altair_chart(
-            worth_chart(to_array(_worth(text)[head.kind]), size=330),
-            key="transformer_worth",
-            width="content",
-            alt="Log-probability that the translation loses when one head alone is switched off",
-        )
-        st.caption(
-            "Each head alone is switched off and the same French is scored again. Orange: the translation becomes less "
-            "probable without it; near white: nobody misses it (Michel et al. 2019)."
-        )
+    left.markdown(f"**What each {head.kind} head is worth to this translation**")
+    left.altair_chart(
+        worth_chart(to_array(_worth(text)[head.kind]), size=330),
+        key="transformer_worth",
+        width="content",
+        alt="Log-probability that the translation loses when one head alone is switched off",
+    )
+    left.caption(
+        "Each head alone is switched off and the same French is scored again. Orange: the translation becomes less "
+        "probable without it; near white: nobody misses it (Michel et al. 2019)."
+    )
     with right:
         _changed_translation(experiment)
 
@@ -270,8 +261,8 @@ def heads_off(text: str) -> None:
 @computed(spinner="Switching off one head after the other")
 def _worth(text: str) -> dict[str, Tensor]:
     """Return what the translation loses without each head, by kind (n_layers, n_heads)."""
-    experiment = Experiment(text)
-    return head_worth(cast(Transformer, model_or_stop(MODEL)), experiment.source, translation(experiment))
+    model: Any = model_or_stop(MODEL)
+    return head_worth(model, read_source(text), translation(Experiment(text)))
 
 
 def _changed_translation(experiment: Experiment) -> None:
@@ -282,7 +273,8 @@ def _changed_translation(experiment: Experiment) -> None:
     st.html(f'<p class="said" lang="fr">{html.escape(after.text)}</p>')
     plain = before.text.replace("*", "∗").replace("_", "＿").replace("`", "'")
     same = "The same words" if after.ids == before.ids else f"Before: *{plain}*"
-    what = ", ".join([*(head.label for head in experiment.off), *["positions left out"][experiment.with_positions :]])
+    changes = [head.label for head in experiment.off] + ([] if experiment.with_positions else ["positions left out"])
+    what = ", ".join(changes)
     st.caption(f"{same}. Off: {what}." if experiment.off else f"{same}. {what.capitalize()}.")
     st.altair_chart(
         said_chart(before.labels, probabilities(experiment.as_trained), probabilities(experiment)),

@@ -34,7 +34,6 @@ from ui.state import Field
 from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
 from ui.transformer.heads import CONFIG
 
-WAYS = {False: "Positions left out", True: "With positions"}
 COSINE = Ramp(BLUE_ORANGE, -1.0, 1.0)
 N, D_ROTARY, FAR = 48, 64, 256
 PAIRS = (0, 2, 4, 6, 9, 13)
@@ -60,7 +59,8 @@ def shuffled_words(text: str) -> None:
             st.button(label, key=f"transformer_{label.lower()}", on_click=_reorder, args=(how,), icon=icon)
         st.html(f'<p class="pieces">{pieces_html(other.labels, other.word_of)}</p>')
     axes = Axis("as typed", source.labels), Axis("shuffled", other.labels)
-    for column, (with_positions, way) in zip(st.columns(2, gap="large"), WAYS.items(), strict=True):
+    ways = (False, "Positions left out"), (True, "With positions")
+    for column, (with_positions, way) in zip(st.columns(2, gap="large"), ways, strict=True):
         found, shuffled = _compared(text, order, with_positions)
         typed = translation(Experiment(text, with_positions=with_positions)).text
         same = "the same" if typed == shuffled else "not the same"
@@ -118,7 +118,7 @@ def _sinusoidal() -> None:
         "This transformer adds waves: fast ones in the first numbers, ever slower ones to the right (Vaswani et al. "
         "2017). Nothing is learned, and the dot product of two positions depends on their distance alone."
     )
-    _pictures(_table(table), dot_products(table), "pᵢ · pⱼ", "All pairs of one distance agree: the band has no width.")
+    _added(table, "All pairs of one distance agree: the band has no width.")
 
 
 def _learned() -> None:
@@ -135,10 +135,8 @@ def _learned() -> None:
     TRAINED_STEPS.among(steps, steps[-1])
     step = st.select_slider("Steps of training", steps, key=TRAINED_STEPS.key, persist_state="session", width=420)
     table, share = tables[steps.index(step)], card["share_right"][steps.index(step)]
-    _pictures(
-        _table(table),
-        dot_products(table),
-        "pᵢ · pⱼ",
+    _added(
+        table,
         f"After {step:,} steps it fills in {share:.0%} of the missing notes rightly. The band is the range over all "
         "pairs of one distance: learned positions need not agree.",
     )
@@ -167,29 +165,24 @@ def _rotary() -> None:
     )
 
 
-def _table(table: Tensor) -> alt.LayerChart:
+def _added(table: Tensor, words: str) -> None:
     axes = map(Axis.numbered, ("positions", "dimensions"), table.shape)
-    return matrix_chart(to_array(table), *axes, Role.INPUT, title="p", size=SIZE)
+    picture = matrix_chart(to_array(table), *axes, Role.INPUT, title="p", size=SIZE)
+    _pictures(picture, dot_products(table), "pᵢ · pⱼ", words)
 
 
 def _pictures(
     first: alt.TopLevelMixin, products: Tensor, title: str, words: str, found: ByDistance | None = None
 ) -> None:
     picture, matrix, line = st.columns([1, 1, 0.9], gap="medium")
-    with picture:
-        st.altair_chart(first, key="transformer_table", width="content", alt="The positions themselves")
-    with matrix:
-        axis = Axis.numbered("positions", len(products))
-        st.altair_chart(
-            matrix_chart(to_array(products), axis, axis, Role.SCORES, title=title, size=SIZE),
-            key="transformer_products",
-            width="content",
-            alt="Dot products of all pairs of positions",
-        )
-    with line:
-        st.altair_chart(
-            distance_chart(found or by_distance(products), title),
-            key="transformer_distance",
-            alt="Dot products over the distance",
-        )
-        st.caption(words)
+    picture.altair_chart(first, key="transformer_table", width="content", alt="The positions themselves")
+    axis = Axis.numbered("positions", len(products))
+    matrix.altair_chart(
+        matrix_chart(to_array(products), axis, axis, Role.SCORES, title=title, size=SIZE),
+        key="transformer_products",
+        width="content",
+        alt="Dot products of all pairs of positions",
+    )
+    by_places = distance_chart(found or by_distance(products), title)
+    line.altair_chart(by_places, key="transformer_distance", alt="Dot products over the distance")
+    line.caption(words)

@@ -16,7 +16,7 @@ from attention_core.topics.translate.collapse import LONGEST, Collapse, collapse
 from attention_core.topics.translate.learned import Learning, learning_of
 from attention_core.weights import WeightsError
 from ui.computed import computed
-from ui.layout import section
+from ui.layout import figures_table, section
 from ui.models import load_snapshots, model_or_none, model_or_stop
 from ui.state import Field
 from ui.translate.first_screen import NAME
@@ -25,11 +25,6 @@ from ui.translate.translations import TRANSLATORS
 MODEL = "translator-additive"
 N_STATES = Field(NAME, "n", 8)
 MOMENT = Field(NAME, "moment", 5)
-TABLE_STYLE = (
-    "<style>.figures{width:100%;max-width:520px;border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    ".figures th,.figures td{border:none;border-bottom:1px solid #8a93a033;padding:4px 6px;text-align:right}"
-    ".figures td:first-child,.figures th:first-child{text-align:left}.figures th{font-weight:600}</style>"
-)
 
 
 def any_length(text: str) -> None:
@@ -58,7 +53,7 @@ def any_length(text: str) -> None:
         config = cast(Translator, model).config
         d, d_out = config.d_state, config.d_embedding
         price = cost(n, d, d_out)
-        _table(
+        figures_table(
             ("", "attention", "end to end"),
             ("numbers handed over", f"{price.attention:,}", f"{price.concatenation:,}"),
             ("parameters of the read-out", f"{price.attention_matrix:,}", f"{price.concatenation_matrix:,}"),
@@ -128,7 +123,7 @@ def alignment_errors() -> None:
     section("How often is the alignment right?", Role.WEIGHTS)
     table, words = st.columns([1.1, 1], gap="large")
     with table:
-        _table(
+        figures_table(
             ("score", "error rate", "precision", "recall"),
             *(
                 (TRANSLATORS.get(name, name), f"{found.rate:.3f}", f"{found.precision:.0%}", f"{found.recall:.0%}")
@@ -146,9 +141,3 @@ def alignment_errors() -> None:
             "Alignment error rate, 0 = no mistake (Och and Ney 2003, eq. 22). The transformer's is that of the best of "
             "its three layers, heads averaged. To measure again: `python -m benchmarks.alignments`."
         )
-
-
-def _table(head: tuple[str, ...], *rows: tuple[str, ...]) -> None:
-    top = "".join(f"<th>{cell}</th>" for cell in head)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    st.html(f"{TABLE_STYLE}<table class='figures'><tr>{top}</tr>{body}</table>")

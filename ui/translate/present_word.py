@@ -78,7 +78,6 @@ def _chosen_head(trace: AttentionTrace) -> int:
 
 
 def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
-    """Draw the ten likeliest pieces at the present word; a click goes on from another one."""
     ids = shown.scored.translation.ids
     after = tuple(ids[:piece])
     section("The next word", Role.OUTPUT)
@@ -139,5 +138,4 @@ def _what_it_is(shown: ShownTranslation) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text without the signs that Markdown would take for its own."""
     return "".join("\\" + letter if letter in "\\`*_{}[]<>()#+-.!|~$:" else letter for letter in text)
