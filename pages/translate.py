@@ -2,68 +2,38 @@
 
 import streamlit as st
 
+from attention_core.data.sentence_presets import TRANSLATE
 from ui.export import export_bar
 from ui.layout import who_asks
-from ui.skeleton import page_frame
-from ui.translate.alignment_errors import alignment_errors_part
-from ui.translate.more import collapse_part, learning_part
-from ui.translate.parts import list_part, sentence_part, show, slot_part, word_stepper
-from ui.translate.state import (
-    NAME,
-    SLOTS,
-    begin,
-    focus,
-    interval,
-    model_in,
-    take_changed,
-    write_address,
-)
-from ui.translate.steps import alignment_part, step_part
+from ui.skeleton import Tab, page_frame, page_tabs
+from ui.translate.additive import alignment_errors, any_length, being_learned
+from ui.translate.first_screen import NAME, STEPS, WORD, all_models, in_focus, sentence_part, two_models
+from ui.translate.present_word import alignments, step_by_step
 
 page_frame(NAME, "What does a decoder look at, word by word? Hover a French word, or click it.")
 who_asks("the decoder's state at each French word", "the encoder's state at each English word", "the same states")
 
-begin()
-take_changed()
+typed, answer = st.columns([1, 1.75], gap="large")
+with typed:
+    text = sentence_part()
+with answer:
+    models = two_models(text) if text else {}
+with typed:
+    if text:
+        all_models(text)
 
-
-def explore() -> None:
-    """Translate the sentence by two models, follow one word through the trace, and change what is said."""
-    if take_changed():
-        st.rerun()
-    typed, answer = st.columns([1, 1.75], gap="large")
-    with typed:
-        read = sentence_part()
-        others = st.container()
-    write_address()
-    if read is None:
-        return
-    text, source = read
-    by_piece = bool(st.session_state.get(f"{NAME}_by_piece"))
-    slots = {slot: show(model_in(slot), text, source, by_piece) for slot in SLOTS}
-    models = {slot: shown for slot, shown in slots.items() if shown is not None}
-    with answer:
-        places = {slot: st.container() for slot in SLOTS}
-        row = word_stepper(models) if models else 0
-    for slot, place in places.items():
-        with place:
-            slot_part(slot, slots[slot])
-    with others:
-        list_part(text)
-    if not models:
-        return
-    shown = models[focus()] if focus() in models else next(iter(models.values()))
-    st.divider()
-    query = step_part(shown, text, row)
-    st.divider()
-    alignment_part(models, row)
-    export_bar(shown.trace, NAME, query=query)
-
-
-st.fragment(explore, run_every=interval())()
-st.divider()
-st.fragment(collapse_part)()
-st.divider()
-st.fragment(learning_part)()
-st.divider()
-alignment_errors_part()
+tabs = [
+    Tab("length", "Try: any length", lambda: any_length(text or next(iter(TRANSLATE.values())))),
+    Tab("learned", "How it was learned", being_learned),
+    Tab("errors", "How far to believe it", alignment_errors),
+]
+if text and models:
+    shown, row = in_focus(models), WORD.value
+    query = shown.view.first_piece[row]
+    tabs = [
+        Tab("steps", "Step by step", lambda: step_by_step(shown, row, text)),
+        Tab("alignment", "Who looks where", lambda: alignments(models)),
+        *tabs,
+        Tab("take", "Take it along", lambda: export_bar(shown.trace, NAME, query=query)),
+    ]
+page_tabs(NAME, *tabs, players=(STEPS,))

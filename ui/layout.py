@@ -1,11 +1,20 @@
-"""Words in the colours of their roles: headings, who asks whom for what."""
+"""Words in the colours of their roles: headings, who asks whom for what; small tables."""
 
 from __future__ import annotations
+
+import html
+from collections.abc import Sequence
 
 import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
+
+TABLE_STYLE = """<style>
+.figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.figures :is(th, td) { border: none; border-bottom: 1px solid #8a93a033; padding: 4px 0 4px 24px; text-align: right; }
+.figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; text-align: left; }
+</style>"""
 
 
 def role_colour(role: Role) -> str:
@@ -33,3 +42,10 @@ def section(title: str, role: Role | None = None) -> None:
         st.subheader(title, anchor=False)
     else:
         st.html(f'<h3 style="color:{role_colour(role)};font-size:1.3rem;padding:0;margin:0">{title}</h3>')
+
+
+def figures_table(*rows: Sequence[str]) -> None:
+    """Draw a small table of figures, its head first; the first column holds words."""
+    head, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
+    lines = [head.replace("td>", "th>"), *body]
+    st.html(f'{TABLE_STYLE}<div class="figures"><table>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>')

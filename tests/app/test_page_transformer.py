@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.transformer import cost
-from attention_core.weights import weights_folder
+from tests.app import tools
+from tests.app.tools import open_tab, opened, said
 
 PAGE, OTHER, NAME = "pages/transformer.py", "pages/start.py", "transformer"
 TEXT = f"{NAME}_text"
@@ -24,23 +23,11 @@ BAD = {
     "no final stop": "the red car is in front of the house",
     "one endless word": "a" * 900,
 }
-
-
-@pytest.fixture
-def page(app):
-    return opened(app)
-
-
-def opened(app, path=PAGE):
-    app.switch_page(path).run()
-    assert not app.exception
-    return app
+TABS = ("heads", "steps", "off", "order", "positions", "cost")
 
 
 def settled(page):
-    page.run()
-    assert not page.exception
-    assert not page.error
+    assert not tools.settled(page).error
     return page
 
 
@@ -53,12 +40,8 @@ def bodies(page) -> str:
     return " ".join(one.proto.body for one in page.get("html"))
 
 
-def words(page) -> str:
-    return " ".join(element.value for kind in (page.markdown, page.caption, page.info) for element in kind)
-
-
-def n_charts(page) -> int:
-    return len(page.get("vega_lite_chart"))
+def n_charts(page, tabs=TABS) -> int:
+    return sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in tabs)
 
 
 def test_every_preset_is_translated_and_looked_into(page):
@@ -84,25 +67,25 @@ def test_layer_and_head_are_chosen_and_in_the_address(page):
     page.segmented_control(key=f"{NAME}_layer").set_value(2)
     page.segmented_control(key=f"{NAME}_head").set_value(4)
     settled(page)
-    assert "**Layer 3, head 5**" in words(page)
+    assert "**Layer 3, head 5**" in said(page)
     assert page.query_params["head"] in ("encoder-3-5", ["encoder-3-5"])
 
 
 @pytest.mark.parametrize(("asked", "shown"), [("cross-3-1", "Layer 3, head 1"), ("cross-9-x", "Layer 1, head 1")])
 def test_an_address_can_name_a_head(app, asked, shown):
     app.query_params["head"] = asked
-    assert shown in words(opened(app))
+    assert shown in said(opened(app, PAGE))
 
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
 def test_every_step_can_be_shown(page, kind):
     page.segmented_control(key=f"{NAME}_kind").set_value(kind)
-    settled(page)
+    open_tab(settled(page), "steps")
     page.session_state[f"{NAME}_step"] = "embedding"
     seen = []
     for _ in range(14):
         seen.append(settled(page).session_state[f"{NAME}_step"])
-        following = page.button(key=f"{NAME}_next")
+        following = page.button(key=f"{NAME}_step_next")
         if following.disabled:
             break
         following.click()
@@ -111,24 +94,26 @@ def test_every_step_can_be_shown(page, kind):
 
 
 def test_a_head_is_switched_off_and_on_again(page):
-    assert "Choose a head above" in words(page)
+    assert "Choose a head above" in said(open_tab(page, "off"))
     page.button(key=f"{NAME}_switch").click()
     settled(page)
-    assert "Off: encoder, layer 1, head 1" in words(page)
+    assert "Off: encoder, layer 1, head 1" in said(page)
     assert page.button(key=f"{NAME}_switch").label == "Switch on"
     page.button(key=f"{NAME}_restore").click()
     settled(page)
     assert page.session_state[f"{NAME}_off"] == []
-    assert "Choose a head above" in words(page)
+    assert "Choose a head above" in said(page)
 
 
 def test_positions_left_out_change_what_is_said(page):
+    open_tab(page, "off")
     page.toggle(key=f"{NAME}_without").set_value(True)
     settled(page)
-    assert "Positions left out." in words(page)
+    assert "Positions left out." in said(page)
 
 
 def test_shuffled_words_are_the_same_to_an_encoder_without_positions(page):
+    open_tab(page, "order")
     page.button(key=f"{NAME}_reverse").click()
     settled(page)
     without, with_positions = (one.value for one in page.markdown if "largest difference" in one.value)
@@ -142,17 +127,18 @@ def test_shuffled_words_are_the_same_to_an_encoder_without_positions(page):
 
 @pytest.mark.parametrize(("kind", "told"), [("Learned", "form a line"), ("Rotary", "hands of clocks")])
 def test_all_kinds_of_positions_are_pictured(page, kind, told):
-    page.segmented_control(key="positions_kind").set_value(kind)
-    assert told in words(settled(page))
+    open_tab(page, "positions")
+    page.segmented_control(key=f"{NAME}_positions").set_value(kind)
+    assert told in said(settled(page))
 
 
 def test_cost_is_measured_when_asked(page, monkeypatch):
-    assert "Measured beforehand" in words(page)
+    assert "Measured beforehand" in said(open_tab(page, "cost"))
     monkeypatch.setattr(cost, "measure", lambda way, n, repeats: cost.CostRow(way, n, 0.01 * n, 0.02 * n))
-    page.button(key="cost_measure").click()
+    page.button(key=f"{NAME}_measure").click()
     settled(page)
-    assert "Just measured here." in words(page)
-    assert len(page.session_state["cost_rows"]) == len(cost.SIZES) * len(cost.WAYS)
+    assert "Just measured here." in said(page)
+    assert len(page.session_state[f"{NAME}_cost_rows"]) == len(cost.SIZES) * len(cost.WAYS)
 
 
 @pytest.mark.parametrize("text", ["", "   \n "])
@@ -160,22 +146,22 @@ def test_nothing_typed_leaves_positions_and_cost(page, text):
     page.text_area(key=TEXT).set_value(text).run()
     assert not page.exception
     assert page.info
-    assert n_charts(page) == 5
+    assert n_charts(page, ("positions", "cost")) == 5
 
 
 def test_bad_input_is_answered_and_shown_as_pieces(page):
     for name, text in BAD.items():
         typed(page, text)
         assert 'class="said"' in bodies(page), name
-        assert "<img" not in bodies(page), name
+        assert "<img" not in "".join(bodies(open_tab(page, tab)) for tab in ("heads", "order")), name
         assert page.text_area(key=TEXT).value == text, name
 
 
 def test_what_was_not_read_is_told(page):
     typed(page, BAD["200 words"])
-    assert "words are read" in words(page)
+    assert "words are read" in said(page)
     typed(page, BAD["another alphabet"])
-    assert "never met" in words(page) or "pieces" in words(page)
+    assert "never met" in said(page) or "pieces" in said(page)
 
 
 def test_sentence_and_head_survive_leaving_the_page(page):
@@ -184,27 +170,18 @@ def test_sentence_and_head_survive_leaving_the_page(page):
     page.segmented_control(key=f"{NAME}_layer").set_value(1)
     settled(page)
     opened(page, OTHER)
-    opened(page)
+    opened(page, PAGE)
     assert page.text_area(key=TEXT).value == "The dog bit the man."
     assert page.segmented_control(key=f"{NAME}_kind").value == "cross"
-    assert "**Layer 2, head 1**" in words(page)
+    assert "**Layer 2, head 1**" in said(page)
 
 
-def test_missing_weights_cost_no_more_than_their_part(tmp_path, monkeypatch, start_app):
-    import streamlit as st
-
-    folder = tmp_path / "weights"
-    shutil.copytree(weights_folder(), folder)
-    (folder / "translator-transformer.safetensors").unlink()
-    (folder / "learned-positions.safetensors").unlink()
-    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    page = opened(start_app())
+def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
+    (weights / "translator-transformer.safetensors").unlink()
+    (weights / "learned-positions.safetensors").unlink()
+    page = opened(start_app(), PAGE)
     assert "attention_core.train translator-transformer" in page.error[0].value
-    assert n_charts(page) == 5
-    page.segmented_control(key="positions_kind").set_value("Learned").run()
+    assert n_charts(page, ("positions", "cost")) == 5
+    open_tab(page, "positions").segmented_control(key=f"{NAME}_positions").set_value("Learned").run()
     assert not page.exception
     assert "cannot be loaded" in page.error[1].value
-    st.cache_resource.clear()
-    st.cache_data.clear()

@@ -7,19 +7,11 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
+from tests.app.tools import open_tab, opened, said
+from ui.player import TICK
+from ui.state import PLAYING
 
 PAGE, OTHER = "pages/translate.py", "pages/start.py"
-
-
-@pytest.fixture
-def page(app):
-    return opened(app, PAGE)
-
-
-def opened(app, path):
-    app.switch_page(path).run()
-    assert not app.exception
-    return app
 
 
 def write(page, text):
@@ -31,10 +23,6 @@ def write(page, text):
 def listed(page) -> str:
     """The list of all models' translations, as HTML."""
     return next((one.proto.body for one in page.get("html") if 'class="said-by-all"' in one.proto.body), "")
-
-
-def words(page) -> str:
-    return " ".join(element.value for kind in (page.markdown, page.caption, page.info) for element in kind)
 
 
 def press(page, key):
@@ -49,8 +37,9 @@ def test_page_opens_translated_by_two_models_with_all_in_one_list(page):
     body = listed(page)
     assert body.count('class="one') == 6
     assert body.count('class="one shown"') == 2
-    assert "Additive, word 2 of" in words(page)
-    assert len(page.get("vega_lite_chart")) >= 7
+    assert "Additive, word 2 of" in said(page)
+    tabs = ("steps", "alignment", "length", "learned")
+    assert sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in tabs) >= 7
 
 
 def test_every_preset_is_translated(page):
@@ -59,20 +48,20 @@ def test_every_preset_is_translated(page):
         assert page.text_area(key="translate_text").value == sentence
         assert "per word" in listed(page)
         assert not page.error
-    assert "read in pieces" in words(page)
+    assert "read in pieces" in said(page)
 
 
 def test_words_are_stepped_through_to_both_ends(page):
     write(page, "Hello.")
     press(page, "translate_word_previous")
-    assert "word 1 of" in words(page)
+    assert "word 1 of" in said(page)
     assert page.button(key="translate_word_previous").disabled
     seen = 1
     while not page.button(key="translate_word_next").disabled and seen < 60:
         press(page, "translate_word_next")
         seen += 1
     assert seen >= 2
-    assert f"word {seen} of {seen}" in words(page)
+    assert f"word {seen} of {seen}" in said(page)
 
 
 @pytest.mark.parametrize("model", ["additive", "transformer"])
@@ -83,7 +72,7 @@ def test_every_step_can_be_shown(page, model):
     for _ in range(12):
         assert not page.exception
         seen.append(page.session_state["translate_step"])
-        following = page.button(key="translate_next")
+        following = page.button(key="translate_step_next")
         if following.disabled:
             break
         following.click().run()
@@ -94,7 +83,7 @@ def test_every_step_can_be_shown(page, model):
 def test_without_attention_the_one_vector_is_explained(page):
     page.session_state["translate_focus"] = "upper"
     page.run()
-    assert "has to fit into this one vector" in words(page)
+    assert "has to fit into this one vector" in said(page)
 
 
 def test_a_beginning_is_forced_and_taken_back(page):
@@ -120,7 +109,7 @@ def test_pieces_keep_the_word_that_was_looked_at(page):
     write(page, "My chihuahua sleeps.")
     page.session_state["translate_at"] = 0
     page.toggle(key="translate_by_piece").set_value(True).run()
-    assert "word 1 of" in words(page)
+    assert "word 1 of" in said(page)
     page.toggle(key="translate_by_piece").set_value(False).run()
     assert page.session_state["translate_at"] == 0
 
@@ -130,19 +119,29 @@ def test_layers_and_heads_of_the_transformer_can_be_chosen(page):
     page.segmented_control(key="translate_layer").set_value(1).run()
     page.segmented_control(key="translate_head").set_value(2).run()
     assert not page.exception
-    assert "cross-attention of layer 1" in words(page)
+    assert "cross-attention of layer 1" in said(open_tab(page, "alignment"))
 
 
 def test_the_words_play_until_they_end(page):
     write(page, "Hello.")
-    press(page, "translate_word_play")
-    assert page.session_state["translate_reading_on"]
+    press(page, "translate_at_play")
+    assert page.session_state[PLAYING] == "translate_at"
     for _ in range(60):
-        if not page.session_state["translate_reading_on"]:
+        if not page.session_state[PLAYING]:
             break
-        page.session_state["translate_read_at"] = 0.0  # as after the pause between two words
+        page.session_state[TICK] = 0.0  # as after the pause between two words
         page.run()
     assert page.button(key="translate_word_next").disabled
+
+
+def test_words_and_steps_have_one_clock(page):
+    press(page, "translate_at_play")
+    press(page, "translate_step_play")
+    assert page.session_state[PLAYING] == "translate_step"
+    assert page.button(key="translate_at_play").label == "Play"
+    press(page, "translate_at_play")
+    assert page.session_state[PLAYING] == "translate_at"
+    assert page.button(key="translate_step_play").label == "Play"
 
 
 def test_sentence_models_and_beginning_survive_leaving_the_page(page):
@@ -177,7 +176,7 @@ def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
 def test_nothing_typed_says_what_to_do_and_comes_back(page):
     for text in ("", " \n\t "):
         write(page, text)
-        assert "Type an English sentence" in words(page)
+        assert "Type an English sentence" in said(page)
         assert not page.error
         assert not listed(page)
     assert "Any number of states" in str([one.proto.body for one in page.get("html")])
@@ -188,7 +187,7 @@ def test_nothing_typed_says_what_to_do_and_comes_back(page):
 def test_a_sentence_that_is_too_long_is_bounded_and_kept_in_the_box(page):
     text = " ".join(["the red car and"] * 50)
     write(page, text)
-    assert "The first 40 of 200 words are read" in words(page)
+    assert "The first 40 of 200 words are read" in said(page)
     assert page.text_area(key="translate_text").value == text
     assert listed(page)
     assert not page.error
@@ -221,17 +220,19 @@ def test_odd_input_is_read_and_kept(page):
 
 def test_unknown_words_are_shown_as_pieces_and_unknown_signs_are_told(page):
     write(page, "My chihuahua eats 🍕.")
-    assert "`chihuahua` = `" in words(page)
-    assert "signs that the models never saw" in words(page)
+    assert "`chihuahua` = `" in said(page)
+    assert "signs that the models never saw" in said(page)
 
 
 def test_learning_and_collapse_follow_their_sliders(page):
+    open_tab(page, "length")
     page.slider(key="translate_n").set_value(40).run()
     assert not page.exception
     assert any("15,360" in one.proto.body for one in page.get("html"))
+    open_tab(page, "learned")
     page.select_slider(key="translate_moment").set_value(0).run()
     assert not page.exception
-    assert "Sharpness now: **0%**" in words(page)
+    assert "Sharpness now: **0%**" in said(page)
 
 
 def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp_path, root):
@@ -245,4 +246,4 @@ def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp
         st.cache_resource.clear()
     assert [error.value for error in page.error if "git checkout -- weights" in error.value]
     assert listed(page).count("cannot be loaded") == 5
-    assert "Additive, word 2 of" in words(page)
+    assert "Additive, word 2 of" in said(page)

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from tests.browser.tools import open_tab, settle
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "transformer")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 HEADS = "[class*='st-key-transformer_heads'] .marks"
 
 
@@ -21,11 +21,6 @@ def visitor(page, app_url):
     page.locator(HEADS).wait_for(timeout=90_000)
     settle(page)
     return page
-
-
-def settle(page) -> None:
-    page.wait_for_timeout(300)
-    page.wait_for_function(IDLE)
 
 
 def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
@@ -39,19 +34,21 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     visitor.mouse.click(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.42)
     visitor.wait_for_url(re.compile(r"head=encoder-2-4"))
     visitor.locator("strong", has_text="Layer 2, head 4").wait_for()
-    settle(visitor)
+    open_tab(visitor, "Step by step")
     words = visitor.locator(".st-key-transformer_words .target button")
     words.nth(4).click()
     visitor.wait_for_function("() => document.body.innerText.includes('the query is man')")
     settle(visitor)
     expect(words.nth(4)).to_have_attribute("aria-pressed", "true")
-    visitor.locator(".st-key-transformer_next button").click()
+    visitor.locator(".st-key-transformer_step_next button").click()
     visitor.wait_for_url(re.compile(r"step=context"))
     visitor.get_by_role("button", name="Switch off").click()
+    open_tab(visitor, "Try: switch heads off")
     visitor.get_by_text("Off: encoder, layer 2, head 4").wait_for()
 
 
 def test_cost_is_measured_on_this_machine_with_a_progress_bar(visitor):
+    open_tab(visitor, "What it costs")
     button = visitor.get_by_role("button", name="Measure on this machine")
     button.scroll_into_view_if_needed()
     button.click()
@@ -61,5 +58,6 @@ def test_cost_is_measured_on_this_machine_with_a_progress_bar(visitor):
 
 def test_phone_shows_no_more_than_its_width(visitor):
     visitor.set_viewport_size({"width": 390, "height": 844})
-    settle(visitor)
-    assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    for tab in visitor.get_by_role("tab").all_inner_texts():
+        open_tab(visitor, tab)
+        assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, tab

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.tools import IDLE, open_tab, settle
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "translate")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
 
 def test_a_sentence_is_typed_stepped_through_and_said_otherwise(app_url, page):
@@ -57,4 +57,22 @@ def test_forty_words_fit_a_phone(app_url, page):
     page.locator(".root .target button").first.wait_for()
     page.wait_for_function(IDLE)
     wide = "() => document.querySelector('[data-testid=stMain]').scrollWidth - innerWidth"
-    assert page.evaluate(wide) <= 0
+    for tab in page.get_by_role("tab").all_inner_texts():
+        open_tab(page, tab)
+        assert page.evaluate(wide) <= 0, tab
+
+
+def test_the_words_play_by_themselves_and_take_the_steps_along(app_url, page):
+    page.goto(f"{app_url}/{ADDRESS}")
+    page.get_by_text("Additive, word 2 of").wait_for()
+    button = page.locator(".st-key-translate_at_play button")
+    button.click()
+    page.get_by_text("Additive, word 4 of").wait_for()
+    button.click()
+    expect(button).to_contain_text("Play")
+    settle(page)
+    paused = page.get_by_text("Additive, word").inner_text()
+    page.wait_for_timeout(2500)
+    assert page.get_by_text("Additive, word").inner_text() == paused
+    lower = page.locator(".root .target").nth(1).get_by_role("button", pressed=True)
+    assert lower.inner_text() in paused

@@ -2,112 +2,76 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable
-from dataclasses import astuple
-
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts.cost import cost_chart
-from attention_core.topics.transformer.cost import (
-    WAYS,
-    CostRow,
-    committed,
-    expected_slope,
-    fitted_slope,
-    layer_costs,
-    measure_all,
-)
-from ui.layout import section
-from ui.models import COMPUTE
+from attention_core.topics.transformer import cost
+from attention_core.topics.transformer.cost import CostRow
+from ui.computed import computing
+from ui.layout import figures_table
+from ui.state import Field
+from ui.transformer.first_screen import NAME
 
-NAME = "cost"
 MOST_SECONDS = 10.0
-FIELDS = {"milliseconds": "Time of one layer", "megabytes": "Memory of one layer"}
-STYLE = """<style>
-.costs { border-collapse: collapse; font-size: 0.92rem; } .costs th { font-weight: 600; text-align: left; }
-.costs td, .costs th { padding: 0.3rem 1.1rem 0.3rem 0; border: none; border-bottom: 1px solid #8a93a044; }
-</style>"""
+MEASURED: Field[list[CostRow]] = Field(NAME, "cost_rows", list)
+CHARTS = {"milliseconds": "Time of one layer", "megabytes": "Memory of one layer"}
 
 
-def cost_section(n: int) -> None:
+def cost_of_length(n: int) -> None:
     """Draw time and memory over n beside the expected slopes, and count what a sentence of n costs."""
-    section("What it costs")
     st.markdown(
         "A recurrent layer walks: n steps, each waiting for the one before. Attention lets all meet at once: n × n "
         "pairs, and no waiting. Fused attention computes the same without ever holding the n × n matrix."
     )
-    _table(n)
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        asked = st.button("Measure on this machine", key=f"{NAME}_measure", icon=":material/timer:")
-        place = st.empty()
-    if asked:
-        _measure(place)
-    mine = st.session_state.get(f"{NAME}_rows")
-    before = committed()
-    rows = [CostRow(*row) for row in mine] if mine else before.rows
-    if not rows:
-        st.info("No figures were measured beforehand: `python -m benchmarks.cost` makes them.")
-        return
-    for column, (field, title) in zip(st.columns(2, gap="large"), FIELDS.items(), strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            st.altair_chart(
-                cost_chart(rows, field),
-                key=f"{NAME}_{field}",
-                alt=f"{title} over n on log axes, expected slopes dashed",
-            )
-            st.caption(_slopes(rows, field))
-    where = (
-        "Just measured here." if mine else f"Measured beforehand on one slow core, torch {before.torch}, {before.when}."
+    figures_table(
+        (f"a sentence of n = {n} pieces, d = 192", "multiplications", "steps that wait for each other", "longest path"),
+        *cost.layer_costs(n),
     )
-    left_out = sum(row.milliseconds is None for row in rows)
-    st.caption(
-        f"{where} Forward passes of width 192 on one thread, processor time, median; dashed: the expected slope "
-        "through the largest n. Attention without its projections, which grow with n as everything else does. Memory: "
-        "most that was held at one moment, inputs not counted."
-        + (f" {left_out} of {len(rows)} were left out: too slow or too large for a visit." if left_out else "")
-    )
-
-
-def _measure(place) -> None:
-    rows: list[CostRow] = []
-    bar = place.progress(0.0, text="Warming up")
-    for progress in measure_all(most_seconds=MOST_SECONDS, around=_in_turn):
-        bar.progress(progress.share, text=progress.words)
-        rows.append(progress.row)
-    place.empty()
-    st.session_state[f"{NAME}_rows"] = [list(astuple(row)) for row in rows]
-
-
-def _in_turn(call: Callable[[], CostRow]) -> CostRow:
-    with COMPUTE:
-        return call()
-
-
-def _slopes(rows: list[CostRow], field: str) -> str:
-    found = {way: fitted_slope(rows, way, field) for way in WAYS}
-    return "Slope over the largest n: " + ", ".join(
-        f"{WAYS[way].title} {slope:.2f} (expected {expected_slope(way, field)})"
-        for way, slope in found.items()
-        if slope is not None
-    )
-
-
-def _table(n: int) -> None:
-    heads = (
-        f"a sentence of n = {n} pieces, d = 192",
-        "multiplications",
-        "steps that wait for each other",
-        "longest path",
-    )
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in costs) + "</tr>" for costs in layer_costs(n)
-    )
-    top = "".join(f"<th>{head}</th>" for head in heads)
-    st.html(f'{STYLE}<div style="overflow-x:auto"><table class="costs"><tr>{top}</tr>{body}</table></div>')
     cheaper = "fewer" if n < 192 else "more"
     st.caption(
         f"After table 1 of Vaswani et al. 2017. While n is below d, as in sentences, attention even does {cheaper} "
         "multiplications. The path is how many steps apart two words are at most: what a gradient must survive."
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        asked = st.button("Measure on this machine", key="transformer_measure", icon=":material/timer:")
+        place = st.empty()
+    if asked:
+        _measure(place)
+    before = cost.committed()
+    rows = MEASURED.value or before.rows
+    if not rows:
+        st.info("No figures were measured beforehand: `python -m benchmarks.cost` makes them.")
+        return
+    for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
+        column.markdown(f"**{title}**")
+        words = f"{title} over n on log axes, expected slopes dashed"
+        column.altair_chart(cost_chart(rows, quantity), key=f"transformer_{quantity}", alt=words)
+        column.caption(_slopes(rows, quantity))
+    beforehand = f"Measured beforehand on one slow core, torch {before.torch}, {before.when}."
+    left_out = sum(row.milliseconds is None for row in rows)
+    st.caption(
+        f"{'Just measured here.' if MEASURED.value else beforehand} Forward passes of width 192 on one thread, "
+        "processor time, median; dashed: the expected slope through the largest n. Attention without its projections, "
+        "which grow with n as everything else does. Memory: most that was held at one moment, inputs not counted."
+        + (f" {left_out} of {len(rows)} were left out: too slow or too large for a visit." if left_out else "")
+    )
+
+
+def _measure(place: DeltaGenerator) -> None:
+    bar = place.progress(0.0, text="Warming up")
+    rows = []
+    for progress in cost.measure_all(most_seconds=MOST_SECONDS, around=lambda call: computing()(call)()):
+        bar.progress(progress.share, text=progress.words)
+        rows.append(progress.row)
+    place.empty()
+    MEASURED.value = rows
+
+
+def _slopes(rows: list[CostRow], quantity: str) -> str:
+    slopes = {way: cost.fitted_slope(rows, way, quantity) for way in cost.WAYS}
+    return "Slope over the largest n: " + ", ".join(
+        f"{cost.WAYS[way].title} {slope:.2f} (expected {cost.expected_slope(way, quantity)})"
+        for way, slope in slopes.items()
+        if slope is not None
     )

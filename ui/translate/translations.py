@@ -1,18 +1,14 @@
-"""Translations of the typed sentence by every model, computed once per sentence and shared by all visitors."""
+"""What every model makes of the typed sentence, computed once for all visitors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import END
 from attention_core.topics.translate.translation import (
     Candidate,
-    Source,
     Translation,
     explain,
     explain_layers,
@@ -21,8 +17,9 @@ from attention_core.topics.translate.translation import (
     translate,
     translation_of,
 )
-from attention_core.topics.translate.word_view import piece_probabilities, sentence_probability
-from ui.models import COMPUTE, model_or_none
+from attention_core.topics.translate.word_view import WordView, piece_probabilities, sentence_probability, word_view
+from ui.computed import computed
+from ui.models import model_or_none
 
 TRANSLATORS = {
     "none": "no attention",
@@ -38,21 +35,42 @@ BEAM = 5
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a model said.
+class ScoredTranslation:
+    """A model's translation, and how likely the model finds it.
 
     Attributes:
-        made: the French sentence.
+        translation: the French sentence.
         probabilities: of each of its pieces, forced ones included.
     """
 
-    made: Translation
+    translation: Translation
     probabilities: list[float]
 
     @property
     def probability(self) -> tuple[float, float]:
         """Of the whole sentence, and per word (geometric mean)."""
-        return sentence_probability(self.probabilities, len(self.made.word_labels))
+        return sentence_probability(self.probabilities, len(self.translation.word_labels))
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTranslation:
+    """A model's translation with its attention.
+
+    Attributes:
+        translator: one of TRANSLATORS.
+        forced: the pieces that it had to begin with.
+        scored: the translation.
+        trace: its attention, over pieces; a transformer's is one layer's cross-attention.
+        words: the same by word.
+        view: the same by word, or by piece where that was asked for.
+    """
+
+    translator: str
+    forced: tuple[int, ...]
+    scored: ScoredTranslation
+    trace: AttentionTrace
+    words: WordView
+    view: WordView
 
 
 def why_missing(translator: str) -> str:
@@ -60,52 +78,43 @@ def why_missing(translator: str) -> str:
     return model_or_none(f"translator-{translator}")[1]
 
 
-def said(translator: str, text: str, forced: Sequence[int] = ()) -> Said | None:
-    """Return what a model makes of a sentence, or None if the model cannot be loaded.
+@computed()
+def scored_translation(translator: str, text: str, forced: tuple[int, ...]) -> ScoredTranslation:
+    """Return what a model, which is there, makes of a sentence.
 
     Args:
         translator: one of TRANSLATORS.
         text: the English sentence; something in it can be read.
         forced: French pieces that it must begin with; END last ends it there.
     """
-    return None if why_missing(translator) else _said(translator, text, tuple(forced))
+    model, source = _model(translator), read_source(text)
+    ended = bool(forced) and forced[-1] == END
+    made = translation_of(forced) if ended else translate(model, source, BEAM, forced)
+    return ScoredTranslation(made, piece_probabilities(model, source, made.ids))
+
+
+@computed()
+def shown_translation(
+    translator: str, text: str, forced: tuple[int, ...], layer: int, by_piece: bool
+) -> ShownTranslation:
+    """Return the translation with its attention; `layer` is the transformer's, from 1."""
+    model, source = _model(translator), read_source(text)
+    scored = scored_translation(translator, text, forced)
+    made, probabilities = scored.translation, scored.probabilities
+    if translator == "transformer":
+        trace = explain_layers(model, source, made)["cross", layer - 1]
+    else:
+        trace = explain(model, source, made)
+    words = word_view(trace, source, made, probabilities)
+    view = word_view(trace, source, made, probabilities, by_piece=True) if by_piece else words
+    return ShownTranslation(translator, forced, scored, trace, words, view)
+
+
+@computed()
+def candidates(translator: str, text: str, after: tuple[int, ...]) -> list[Candidate]:
+    """Return the ten likeliest next pieces."""
+    return next_pieces(_model(translator), read_source(text), after)
 
 
 def _model(translator: str) -> Any:
     return model_or_none(f"translator-{translator}")[0]
-
-
-@st.cache_data(max_entries=500, show_spinner=False)
-def _said(translator: str, text: str, forced: tuple[int, ...]) -> Said:
-    model, source = _model(translator), read_source(text)
-    with COMPUTE:
-        ended = bool(forced) and forced[-1] == END
-        made = translation_of(forced) if ended else translate(model, source, BEAM, forced)
-        return Said(made, piece_probabilities(model, source, made.ids))
-
-
-@st.cache_resource(max_entries=100, show_spinner=False)
-def trace_of(translator: str, text: str, forced: tuple[int, ...], layer: int) -> AttentionTrace:
-    """Return the attention of a model saying its translation; a transformer's is one layer's cross-attention."""
-    model, source = _model(translator), read_source(text)
-    made = _said(translator, text, forced).made
-    with COMPUTE:
-        if translator == "transformer":
-            return explain_layers(model, source, made)["cross", layer]
-        return explain(model, source, made)
-
-
-@st.cache_data(max_entries=2000, show_spinner=False)
-def candidates(translator: str, text: str, after: tuple[int, ...]) -> list[Candidate]:
-    """Return the ten likeliest next pieces."""
-    model, source = _model(translator), read_source(text)
-    with COMPUTE:
-        return next_pieces(model, source, after)
-
-
-def cut_words(source: Source) -> list[tuple[str, list[str]]]:
-    """Return the words that were cut into several pieces, with these."""
-    parts: dict[int, list[str]] = {}
-    for label, word in zip(source.labels[:-1], source.word_of[:-1], strict=True):
-        parts.setdefault(word, []).append(label)
-    return [(source.words[word], pieces) for word, pieces in parts.items() if len(pieces) > 1]

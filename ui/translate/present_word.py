@@ -1,6 +1,8 @@
-"""Parts of the page of translations that follow the present word: the trace's steps, the next word, the alignments."""
+"""What follows the present word: the trace's steps with the word that could be said next, and the alignments."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -8,44 +10,45 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.alignment import alignment_chart
 from attention_core.device import to_array
-from attention_core.topics.translate.word_view import NEXT_LABEL, WordView
+from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.layout import section
-from ui.next_words import next_words
+from ui.next_words import chosen_piece, next_words
 from ui.query_row import query_row
+from ui.state import Field
 from ui.step_view import show_matrix, show_words
-from ui.stepper import is_hidden, stepper
-from ui.translate.parts import Shown
-from ui.translate.state import MOST_FORCED, NAME, take_choice
-from ui.translate.translations import TRANSLATORS, candidates
+from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
+from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
 
+HEAD = Field(NAME, "head", 0)
 FIXED = (
     "Here the softmax has one key to choose from: its weight is 1 at every word, and the context never changes. "
     "Everything that the decoder can know of the sentence has to fit into this one vector."
 )
 
 
-def step_part(shown: Shown, text: str, row: int) -> int:
-    """Draw the stepper over the trace, the present step at the present word, and what could be said next.
-
-    Returns:
-        the piece that is the query.
-    """
+def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
+    """Draw the stepper over the trace, the present step at the present word, and what could be said next."""
+    if (shown.forced, row) != (forced(), WORD.value):
+        st.rerun()  # a next word was chosen here: the first screen follows
     trace, view = shown.trace, shown.view
     query = view.first_piece[row]
-    word = view.target[row]
+    asks = view.target[row] == NEXT_LABEL
     st.markdown(
         f"**{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
-        + ("what comes next?" if word == NEXT_LABEL else "the decoder is about to say")
-        + ("" if word == NEXT_LABEL else f" **{_plain(word)}**.")
-        + (f" Its first piece is looked at, {_plain(view.pieces_of[row][0])}." if len(view.pieces_of[row]) > 1 else "")
+        + ("what comes next?" if asks else f"the decoder is about to say **{_escaped(view.target[row])}**.")
+        + (
+            f" Its first piece is looked at, {_escaped(view.pieces_of[row][0])}."
+            if len(view.pieces_of[row]) > 1
+            else ""
+        )
     )
-    step = stepper(trace, NAME)
-    hidden = is_hidden(step, NAME)
+    step = STEPS.draw(trace)
+    hidden = STEPS.hides(step)
     words, matrix, following = st.columns([1.05, 1.15, 0.8], gap="medium")
     if not hidden:
-        head = _choose_head(trace, words)
-        best = int(trace.weights(head, [query])[0].argmax())
         with words:
+            head = _chosen_head(trace)
+            best = int(trace.weights(head, [query])[0].argmax())
             show_words(trace, step, head, query, best)
             if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
                 st.caption(FIXED)
@@ -56,36 +59,30 @@ def step_part(shown: Shown, text: str, row: int) -> int:
                 with st.expander("This row in numbers"):
                     query_row(trace, head, query, n=4, key_words="word")
     with following:
-        next_part(shown, text, query)
-    return query
+        _next_word(shown, text, query)
 
 
-def _choose_head(trace: AttentionTrace, place) -> int:
+def _chosen_head(trace: AttentionTrace) -> int:
     if trace.n_heads == 1:
         return 0
-    if st.session_state.get(f"{NAME}_head") not in range(trace.n_heads):
-        st.session_state[f"{NAME}_head"] = 0
-    with place:
-        st.segmented_control(
-            "Head",
-            range(trace.n_heads),
-            key=f"{NAME}_head",
-            format_func=lambda head: str(head + 1),
-            required=True,
-            wrap=True,
-            persist_state="session",
-        )
-    return st.session_state[f"{NAME}_head"]
+    st.segmented_control(
+        "Head",
+        range(trace.n_heads),
+        key=HEAD.key,
+        format_func=lambda head: str(head + 1),
+        required=True,
+        wrap=True,
+        persist_state="session",
+    )
+    return HEAD.value
 
 
-def next_part(shown: Shown, text: str, piece: int) -> None:
-    """Draw the ten likeliest pieces at the present word; a click goes on from another one."""
-    ids = shown.said.made.ids
+def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
+    ids = shown.scored.translation.ids
     after = tuple(ids[:piece])
     section("The next word", Role.OUTPUT)
-    next_words(
-        NAME, candidates(shown.translator, text, after), after, ids[piece] if piece < len(ids) else None, take_choice
-    )
+    bars = candidates(shown.translator, text, after)
+    next_words(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
     if len(after) >= MOST_FORCED:
         st.info(f"Up to {MOST_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption(
@@ -94,27 +91,33 @@ def next_part(shown: Shown, text: str, piece: int) -> None:
     )
 
 
-def alignment_part(models: dict[str, Shown], row: int) -> None:
+def _take_choice() -> None:
+    choice = chosen_piece(NAME)
+    if choice is not None and len(choice[1]) < MOST_FORCED:
+        force([*choice[1], choice[0]])
+        WORD.value += 1
+
+
+def alignments(models: Mapping[str, ShownTranslation]) -> None:
     """Draw the alignments of the models as heatmaps on one colour scale."""
-    section("Who looks where", Role.WEIGHTS)
-    places = st.columns([max(len(one.view.keys), 4) for one in models.values()], gap="large")
-    longest = max(max(len(one.view.target), len(one.view.keys)) for one in models.values())
+    places = st.columns([max(len(shown.view.keys), 4) for shown in models.values()], gap="large")
+    longest = max(max(len(shown.view.target), len(shown.view.keys)) for shown in models.values())
     cell = min(38, 430 / longest)
     for (slot, shown), place in zip(models.items(), places, strict=True):
         view = shown.view
         with place:
-            st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**: {_what(shown)}")
+            st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**: {_what_it_is(shown)}")
             st.altair_chart(
                 alignment_chart(
                     to_array(view.weights),
                     view.target,
                     view.keys,
                     size=round(cell * max(len(view.target), len(view.keys))),
-                    marked=min(row, len(view.target) - 1),
+                    marked=min(WORD.value, len(view.target) - 1),
                     key_title="key: the encoder's last state" if view.is_single else "keys: the encoder's state at",
                 ),
                 width="content",
-                key=f"{NAME}_alignment_{slot}",
+                key=f"translate_alignment_{slot}",
                 alt=f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}",
             )
     st.caption(
@@ -124,18 +127,15 @@ def alignment_part(models: dict[str, Shown], row: int) -> None:
     )
 
 
-def _what(shown: Shown) -> str:
-    view: WordView = shown.view
-    if view.is_single:
+def _what_it_is(shown: ShownTranslation) -> str:
+    if shown.view.is_single:
         return "one column, all 1. The bottleneck."
     if shown.translator == "mean":
-        return f"every word gets 1/{len(view.keys)}, always: adding instead of attending."
+        return f"every word gets 1/{len(shown.view.keys)}, always: adding instead of attending."
     if shown.translator == "transformer":
-        layer = st.session_state.get(f"{NAME}_layer", 3)
-        return f"cross-attention of layer {layer}, mean of {shown.trace.n_heads} heads."
+        return f"cross-attention of layer {LAYER.value}, mean of {shown.trace.n_heads} heads."
     return "hover a row to see where its word looks."
 
 
-def _plain(text: str) -> str:
-    """Return text without the signs that Markdown would take for its own."""
+def _escaped(text: str) -> str:
     return "".join("\\" + letter if letter in "\\`*_{}[]<>()#+-.!|~$:" else letter for letter in text)

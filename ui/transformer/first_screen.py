@@ -1,0 +1,114 @@
+"""The first screen: a sentence in French, and the pieces of both; what the transformer makes of it, changed or not."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.topics.transformer.ablation import Edited, Head, switched_off
+from attention_core.topics.translate.translation import Source, Translation, explain_layers, read_source, translate
+from attention_core.topics.translate.word_view import piece_probabilities, sentence_probability
+from ui.computed import computed
+from ui.labels import literal
+from ui.models import model_or_stop
+
+NAME = "transformer"
+MODEL = "translator-transformer"
+BEAM = 5
+PIECES_STYLE = """<style>
+.pieces { line-height: 2; margin: 0; overflow-wrap: anywhere; font-size: 0.95rem; }
+.pieces span { padding: 0.1rem 0.34rem; background: color-mix(in srgb, currentcolor 8%, transparent); }
+.pieces span:first-child { border-radius: 4px 0 0 4px; } .pieces span:last-child { border-radius: 0 4px 4px 0; }
+.pieces b { font-weight: 400; margin-right: 0.3rem; display: inline-block; }
+.pieces span + span { margin-left: 1.5px; } .pieces .end { font-style: italic; opacity: 0.7; }
+.said { font-size: 1.45rem; line-height: 1.35; margin: 0 0 0.2rem 0; overflow-wrap: anywhere; }
+</style>"""
+
+
+class Experiment(NamedTuple):
+    """A sentence, and what is changed in the model that reads it.
+
+    Attributes:
+        text: the sentence.
+        off: heads that are switched off.
+        with_positions: whether the model is told where each piece stands.
+    """
+
+    text: str
+    off: tuple[Head, ...] = ()
+    with_positions: bool = True
+
+    @property
+    def as_trained(self) -> Experiment:
+        """The same sentence, with nothing changed."""
+        return Experiment(self.text)
+
+
+def _edited(experiment: Experiment) -> Edited:
+    model: Any = model_or_stop(MODEL)
+    return Edited(model, switched_off(experiment.off), experiment.with_positions)
+
+
+@computed()
+def translation(experiment: Experiment) -> Translation:
+    """Return the French that beam search finds."""
+    return translate(_edited(experiment), read_source(experiment.text), BEAM)
+
+
+@computed()
+def probabilities(experiment: Experiment) -> list[float]:
+    """Return how probable each piece of the translation as trained is to the model as changed."""
+    return piece_probabilities(
+        _edited(experiment), read_source(experiment.text), translation(experiment.as_trained).ids
+    )
+
+
+@computed()
+def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
+    """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
+    edited, source, made = _edited(experiment), read_source(experiment.text), translation(experiment.as_trained)
+    return explain_layers(edited.model, source, made, edited.edits, with_positions=edited.with_positions)
+
+
+def french_part(text: str) -> None:
+    """Draw the French sentence, the pieces that the model says, and how probable they are."""
+    made, found = translation(Experiment(text)), probabilities(Experiment(text))
+    whole, per_piece = sentence_probability(found, len(found))
+    st.html(
+        f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(made.text)}</p>'
+        f'<p class="pieces">{pieces_html(made.labels, made.word_of)}</p>'
+    )
+    unfinished = "" if made.finished else " It found no end."
+    st.caption(
+        f"Probability {_percent(whole)}, {_percent(per_piece)} per piece.{unfinished} What touches is one word: the "
+        "model reads and says pieces."
+    )
+
+
+def english_part(source: Source) -> None:
+    """Draw the English sentence as the pieces that the model reads, and what it could not read."""
+    st.html(f'{PIECES_STYLE}<p class="pieces">{pieces_html(source.labels, source.word_of)}</p>')
+    if source.unknown:
+        names = ", ".join(literal(word, 20) for word in source.unknown[:5])
+        st.info(f"Letters or signs that the model never met: {names}. It takes all of them for the same unknown sign.")
+    if source.n_dropped:
+        st.info(f"{source.n_dropped} more words were not read: there is room for 99 pieces.")
+
+
+def pieces_html(labels: Sequence[str], word_of: Sequence[int]) -> str:
+    """Return pieces as HTML, those of one word touching; the last one may be the end."""
+    words: dict[int, list[str]] = {}
+    for label, word in zip(labels, word_of, strict=True):
+        words.setdefault(word, []).append(f"<span>{html.escape(label)}</span>")
+    last = max(words, default=0)
+    if words.get(last) == ["<span>end</span>"]:
+        words[last] = ['<span class="end">end</span>']
+    return "".join(f"<b>{''.join(group)}</b>" for group in words.values())
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share >= 0.001 else f"{share:.1e}"

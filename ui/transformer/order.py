@@ -1,0 +1,188 @@
+"""Where a word stands: the sentence shuffled, with and without positions, and three ways to make positions."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import altair as alt
+import streamlit as st
+from torch import Tensor
+
+from attention_core.attention.positions import (
+    ByDistance,
+    alike_pair,
+    by_distance,
+    dot_products,
+    rotary_angles,
+    rotary_scores,
+    sinusoidal,
+)
+from attention_core.attention.types import Axis, Role
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.palette import BLUE_ORANGE, Ramp
+from attention_core.charts.positions import distance_chart, hands_chart
+from attention_core.device import to_array
+from attention_core.topics.transformer.ablation import Edited
+from attention_core.topics.transformer.learned_positions import NAME as LEARNED
+from attention_core.topics.transformer.shuffling import Shuffled, compare_orders, movable_words, reordered, word_order
+from attention_core.topics.translate.translation import read_source, translate
+from attention_core.weights import WeightsError, read_card, read_weights
+from ui.computed import computed
+from ui.models import model_or_stop
+from ui.state import Field
+from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
+from ui.transformer.heads import CONFIG
+
+COSINE = Ramp(BLUE_ORANGE, -1.0, 1.0)
+N, D_ROTARY, FAR = 48, 64, 256
+PAIRS = (0, 2, 4, 6, 9, 13)
+"""Pairs of a rotary vector that are drawn as hands, fast ones first."""
+SIZE = 270
+ORDER = Field(NAME, "order", ("shuffled", 0))
+POSITIONS = Field(NAME, "positions", "Sinusoidal")
+TRAINED_STEPS = Field(NAME, "positions_moment", -1)
+SEED = Field(NAME, "positions_seed", 0)
+
+
+def shuffled_words(text: str) -> None:
+    """Draw the encoder's states of the sentence against those of the same words in another order."""
+    st.markdown(
+        "Attention is a weighted average: it knows what is there, not where. Shuffled inputs give the same outputs, "
+        "shuffled. Only what is added to each piece, its position, tells the encoder who bit whom."
+    )
+    source = read_source(text)
+    order = word_order(movable_words(source), *ORDER.value)
+    other, _ = reordered(source, order)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for label, how, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
+            st.button(label, key=f"transformer_{label.lower()}", on_click=_reorder, args=(how,), icon=icon)
+        st.html(f'<p class="pieces">{pieces_html(other.labels, other.word_of)}</p>')
+    axes = Axis("as typed", source.labels), Axis("shuffled", other.labels)
+    ways = (False, "Positions left out"), (True, "With positions")
+    for column, (with_positions, way) in zip(st.columns(2, gap="large"), ways, strict=True):
+        found, shuffled = _compared(text, order, with_positions)
+        typed = translation(Experiment(text, with_positions=with_positions)).text
+        same = "the same" if typed == shuffled else "not the same"
+        with column:
+            st.markdown(f"**{way}**: largest difference of any number **{found.largest:.2g}**")
+            st.altair_chart(
+                matrix_chart(to_array(found.likeness), *axes, Role.SCORES, title="cosine", size=330, ramp=COSINE),
+                key=f"transformer_likeness_{with_positions}",
+                width="content",
+                alt=f"{way}: likeness of the encoder's outputs before and after shuffling",
+            )
+            st.html(
+                f'<p style="margin:0">As typed: <i lang="fr">{html.escape(typed)}</i><br>'
+                f'Shuffled: <i lang="fr">{html.escape(shuffled)}</i> ({same})</p>'
+            )
+    st.caption(
+        "Cosine of the encoder's output for each piece of the sentence (rows) and of the shuffled one (columns). "
+        "Left, every piece finds its own vector again: differences of a millionth are rounding. The decoder's own "
+        "positions are left out with the encoder's."
+    )
+
+
+def _reorder(how: str) -> None:
+    _, seed = ORDER.value
+    ORDER.value = how, seed + (how == "shuffled")
+
+
+@computed()
+def _compared(text: str, order: list[int], with_positions: bool) -> tuple[Shuffled, str]:
+    """Return how the encoder's outputs differ, and the French of the shuffled sentence."""
+    model: Any = model_or_stop(MODEL)
+    source = read_source(text)
+    other, _ = reordered(source, order)
+    french = translate(Edited(model, with_positions=with_positions), other, BEAM).text
+    return compare_orders(model, source, order, with_positions=with_positions), french
+
+
+def three_positions() -> None:
+    """Draw one kind of positions: the table, the dot products of all pairs, and these by distance."""
+    ways = {"Sinusoidal": _sinusoidal, "Learned": _learned, "Rotary": _rotary}
+    st.segmented_control(
+        "Positions",
+        list(ways),
+        key=POSITIONS.key,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    ways[POSITIONS.value]()
+
+
+def _sinusoidal() -> None:
+    table = sinusoidal(N, CONFIG.d_model)
+    st.markdown(
+        "This transformer adds waves: fast ones in the first numbers, ever slower ones to the right (Vaswani et al. "
+        "2017). Nothing is learned, and the dot product of two positions depends on their distance alone."
+    )
+    _added(table, "All pairs of one distance agree: the band has no width.")
+
+
+def _learned() -> None:
+    try:
+        tables, card = _read_learned()
+    except WeightsError as error:
+        st.error(f"**The learned positions cannot be loaded.** {error}", icon=":material/error:")
+        return
+    steps = card["steps"]
+    st.markdown(
+        "A small model of ours fills in missing notes of melodies with one attention head over 48 learned positions, "
+        "which begin as noise. Nobody tells it their order; it finds out that they form a line, roughly at first."
+    )
+    TRAINED_STEPS.among(steps, steps[-1])
+    step = st.select_slider("Steps of training", steps, key=TRAINED_STEPS.key, persist_state="session", width=420)
+    table, share = tables[steps.index(step)], card["share_right"][steps.index(step)]
+    _added(
+        table,
+        f"After {step:,} steps it fills in {share:.0%} of the missing notes rightly. The band is the range over all "
+        "pairs of one distance: learned positions need not agree.",
+    )
+
+
+@st.cache_resource(show_spinner=False)
+def _read_learned() -> tuple[list[Tensor], dict]:
+    card, tensors = read_card(LEARNED), read_weights(LEARNED)
+    return [tensors[f"positions.{number}"].float() for number in range(len(card["steps"]))], card
+
+
+def _rotary() -> None:
+    st.markdown(
+        "Rotary positions add nothing: they turn each pair of a query's and a key's numbers, like hands of clocks that "
+        "run at different speeds (Su et al. 2021). Only the difference of two places is left in q · k."
+    )
+    seed = st.number_input("Another query", 0, 9999, key=SEED.key, persist_state="session", width=160)
+    query, key = alike_pair(D_ROTARY, seed)
+    _pictures(
+        hands_chart(rotary_angles(11, D_ROTARY), PAIRS, cell=25),
+        rotary_scores(query, key, N),
+        "turned qᵢ · kⱼ",
+        "One random query and the key that it likes best, itself, put at every pair of places: most alike where they "
+        "stand together, then less and less, in waves.",
+        by_distance(rotary_scores(query, key, FAR), FAR - 1),
+    )
+
+
+def _added(table: Tensor, words: str) -> None:
+    axes = map(Axis.numbered, ("positions", "dimensions"), table.shape)
+    picture = matrix_chart(to_array(table), *axes, Role.INPUT, title="p", size=SIZE)
+    _pictures(picture, dot_products(table), "pᵢ · pⱼ", words)
+
+
+def _pictures(
+    first: alt.TopLevelMixin, products: Tensor, title: str, words: str, found: ByDistance | None = None
+) -> None:
+    picture, matrix, line = st.columns([1, 1, 0.9], gap="medium")
+    picture.altair_chart(first, key="transformer_table", width="content", alt="The positions themselves")
+    axis = Axis.numbered("positions", len(products))
+    matrix.altair_chart(
+        matrix_chart(to_array(products), axis, axis, Role.SCORES, title=title, size=SIZE),
+        key="transformer_products",
+        width="content",
+        alt="Dot products of all pairs of positions",
+    )
+    by_places = distance_chart(found or by_distance(products), title)
+    line.altair_chart(by_places, key="transformer_distance", alt="Dot products over the distance")
+    line.caption(words)

@@ -1,0 +1,143 @@
+"""What holds for every word: n states collapse into one vector, attention being learned, how often it is right."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from attention_core.attention.types import Role
+from attention_core.charts.alignment import alignment_chart
+from attention_core.charts.collapse import collapse_chart, cost_chart
+from attention_core.device import to_array
+from attention_core.explain.alignment import committed_errors
+from attention_core.models import Translator
+from attention_core.topics.translate.collapse import LONGEST, Collapse, collapse, cost
+from attention_core.topics.translate.learned import Learning, learning_of
+from attention_core.weights import WeightsError
+from ui.computed import computed
+from ui.layout import figures_table, section
+from ui.models import load_snapshots, model_or_none, model_or_stop
+from ui.state import Field
+from ui.translate.first_screen import NAME
+from ui.translate.translations import TRANSLATORS
+
+MODEL = "translator-additive"
+N_STATES = Field(NAME, "n", 8)
+MOMENT = Field(NAME, "moment", 5)
+
+
+def any_length(text: str) -> None:
+    """Draw n encoder states, the one vector that becomes of them, and what laying them end to end would cost."""
+    section("Any number of states in, one vector out", Role.CONTEXT)
+    model, why = model_or_none(MODEL)
+    if model is None:
+        st.info(f"The additive model is not there. {why}")
+        return
+    picture, numbers = st.columns([1.35, 1], gap="large")
+    with picture:
+        n = st.slider("Words of the source, n", 1, LONGEST, key=N_STATES.key, persist_state="session")
+        found = _collapsed(text, n)
+        states, weights, context = map(to_array, (found.states, found.weights, found.context))
+        st.altair_chart(
+            collapse_chart(found.words, states, weights, context, width=430),
+            width="content",
+            key="translate_collapse",
+            alt=f"{len(found.words)} encoder states and their weighted sum",
+        )
+        st.caption(
+            "Your sentence, word by word, and from its beginning again when it ends. Each row is one encoder state; "
+            "the bars are the weights of the decoder's first state. Both are the additive model's own, to scale."
+        )
+    with numbers:
+        config = cast(Translator, model).config
+        d, d_out = config.d_state, config.d_embedding
+        price = cost(n, d, d_out)
+        figures_table(
+            ("", "attention", "end to end"),
+            ("numbers handed over", f"{price.attention:,}", f"{price.concatenation:,}"),
+            ("parameters of the read-out", f"{price.attention_matrix:,}", f"{price.concatenation_matrix:,}"),
+        )
+        st.altair_chart(
+            cost_chart(lambda m: cost(m, d, d_out).attention, lambda m: cost(m, d, d_out).concatenation, LONGEST, n),
+            width="stretch",
+            key="translate_cost",
+            alt="Numbers handed over against the number of states",
+        )
+        st.caption(
+            f"{n} x {d} numbers in, {d} out, for every n. Laid end to end, all states would need a read-out matrix "
+            "that grows with the sentence and fits one length only; what it learned about the third place would be no "
+            "use at the fourth."
+        )
+
+
+@computed()
+def _collapsed(text: str, n: int) -> Collapse:
+    return collapse(cast(Translator, model_or_stop(MODEL)), text, n)
+
+
+def being_learned() -> None:
+    """Draw the alignments of three sentences at eight moments of the additive model's training."""
+    try:
+        learned = _learned()
+    except WeightsError as error:
+        st.info(f"The alignments that were kept in training are not there. {error}")
+        return
+    moments = learned[0].moments
+    MOMENT.within(0, len(moments) - 1)
+    words, slider = st.columns([1, 1.4], gap="large", vertical_alignment="center")
+    with slider:
+        number = st.select_slider(
+            "Updates of the parameters so far",
+            range(len(moments)),
+            key=MOMENT.key,
+            format_func=lambda place: f"{moments[place].step:,}",
+            persist_state="session",
+        )
+    mean = sum(pair.moments[number].sharpness for pair in learned) / len(learned)
+    words.markdown(
+        "Nobody tells the model which words belong together: the alignment appears because it helps to say the next "
+        f"word. Sharpness now: **{mean:.0%}** (0 % looks everywhere alike, 100 % at one word each)."
+    )
+    for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
+        column.altair_chart(
+            alignment_chart(to_array(pair.moments[number].weights), pair.target, pair.source, size=270),
+            width="content",
+            key=f"translate_learning_{place}",
+            alt=f"Alignment after {pair.moments[number].step:,} updates: {' '.join(pair.source[:-1])}",
+        )
+    st.caption("The additive model, the French given. Weights kept at eight moments of its training.")
+
+
+@computed()
+def _learned() -> list[Learning]:
+    return learning_of(load_snapshots(MODEL))
+
+
+def alignment_errors() -> None:
+    """Draw how often the alignments are right, for every way to score, and say how that was measured."""
+    errors = committed_errors()
+    if errors is None:
+        st.info("No figures were measured beforehand: `python -m benchmarks.alignments` makes them.")
+        return
+    section("How often is the alignment right?", Role.WEIGHTS)
+    table, words = st.columns([1.1, 1], gap="large")
+    with table:
+        figures_table(
+            ("score", "error rate", "precision", "recall"),
+            *(
+                (TRANSLATORS.get(name, name), f"{found.rate:.3f}", f"{found.precision:.0%}", f"{found.recall:.0%}")
+                for name, found in sorted(errors.by_score.items(), key=lambda item: item[1].rate)
+            ),
+            ("the word at the same place", f"{errors.same_place:.3f}", "", ""),
+        )
+    with words:
+        st.markdown(
+            f"{errors.n_pairs} short pairs were aligned by hand, with inversions, *ne ... pas*, the compound past, and "
+            "articles that appear or vanish. Each French word is linked to the English word with the largest weight. "
+            "Nobody ever told a model an alignment."
+        )
+        st.caption(
+            "Alignment error rate, 0 = no mistake (Och and Ney 2003, eq. 22). The transformer's is that of the best of "
+            "its three layers, heads averaged. To measure again: `python -m benchmarks.alignments`."
+        )

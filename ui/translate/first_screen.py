@@ -1,0 +1,276 @@
+"""The first screen: the sentence, two models with the present word, what all models say; and what a visitor sets."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+
+import streamlit as st
+
+from attention_core.data.sentence_presets import TRANSLATE
+from attention_core.topics.translate.translation import Source, french_prefix, read_source, translation_of
+from ui.aligned_words import aligned_words, chosen_row
+from ui.labels import literal
+from ui.player import Player
+from ui.sentence import sentence_box
+from ui.skeleton import live
+from ui.state import Field
+from ui.stepper import Stepper
+from ui.translate.translations import (
+    N_LAYERS,
+    TRANSLATORS,
+    ShownTranslation,
+    scored_translation,
+    shown_translation,
+    why_missing,
+)
+
+NAME = "translate"
+FIRST = {"upper": "none", "lower": "additive"}
+MOST_FORCED = 60
+"""Pieces that may be forced; the sentence needs room to end."""
+MOST_TYPED = 200
+MOST_UNDONE = 50
+LIST_STYLE = """<style>
+.said-by-all { font-size: 0.88rem; line-height: 1.35; }
+.said-by-all > div { border-top: 1px solid #8a93a033; padding: 4px 0; }
+.said-by-all .top { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.8rem; opacity: 0.8; }
+.said-by-all .top span:last-child { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.said-by-all .shown .top span:first-child { font-weight: 700; }
+.said-by-all .fr { display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; overflow: hidden;
+  overflow-wrap: anywhere; }
+</style>"""
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _named_models(text: str) -> dict[str, str]:
+    names = [*text.split(","), "", ""]
+    return {slot: name if name in TRANSLATORS else FIRST[slot] for slot, name in zip(FIRST, names, strict=False)}
+
+
+def _pieces_of(text: str) -> list[int]:
+    return french_prefix(text[:MOST_TYPED])[:MOST_FORCED]
+
+
+MODELS = Field(
+    NAME, "models", FIRST, address="models", parse=_named_models, text=lambda names: ",".join(names.values())
+)
+FORCED: Field[list[int]] = Field(NAME, "forced", list, address="begin", parse=_pieces_of)
+PREFIX = Field(
+    NAME, "prefix", "", address="begin", parse=lambda text: text[:MOST_TYPED]
+)  # last, so the address tells it
+EARLIER: Field[list[list[int]]] = Field(NAME, "earlier", list)
+FOCUS = Field(NAME, "focus", "lower")
+BY_PIECE = Field(NAME, "by_piece", False)
+LAYER = Field(NAME, "layer", N_LAYERS)
+WORD = Field(NAME, "at", 1)
+WORDS = Player(WORD, seconds=1.6)
+STEPS = Stepper(NAME)
+
+
+def forced() -> tuple[int, ...]:
+    """Return the pieces that every translation must begin with."""
+    return tuple(FORCED.value)
+
+
+def force(pieces: list[int], text: str | None = None) -> None:
+    """Let every translation begin with pieces, typed as `text` or chosen one by one; it can be taken back."""
+    if pieces != FORCED.value:
+        EARLIER.value = [*EARLIER.value[1 - MOST_UNDONE :], FORCED.value]
+    FORCED.value = pieces
+    PREFIX.value = translation_of(pieces).text[:MOST_TYPED] if text is None else text
+
+
+def sentence_part() -> str | None:
+    """Draw the input, the sentence and the beginning of the French; return what there is to read."""
+    text = sentence_box(NAME, TRANSLATE, label="An English sentence", on_change=_take_sentence)
+    if text is None:
+        return None
+    _remarks(read_source(text))
+    st.text_input(
+        "The French must begin with",
+        key=PREFIX.key,
+        max_chars=MOST_TYPED,
+        persist_state="session",
+        placeholder="nothing: the models are free",
+        on_change=lambda: force(_pieces_of(PREFIX.value), PREFIX.value),
+    )
+    if FORCED.value or EARLIER.value:
+        with st.container(horizontal=True, gap="xsmall"):
+            st.button("Undo", key="translate_undo", icon=":material/undo:", disabled=not EARLIER.value, on_click=_undo)
+            st.button(
+                "The model's own choice",
+                key="translate_free",
+                disabled=not FORCED.value,
+                on_click=force,
+                args=([],),
+            )
+    return text
+
+
+def _take_sentence() -> None:
+    WORD.value = WORD.default
+    force([])
+
+
+def _undo() -> None:
+    *earlier, last = EARLIER.value
+    force(last)
+    EARLIER.value = earlier
+
+
+def _remarks(source: Source) -> None:
+    if source.n_dropped:
+        st.info(
+            f"That is too many pieces: {len(source.words)} words are read, {source.n_dropped} stay in the box, unread."
+        )
+    parts: dict[int, list[str]] = {}
+    for label, word in zip(source.labels[:-1], source.word_of[:-1], strict=True):
+        parts.setdefault(word, []).append(label)
+    cut = [(source.words[word], labels) for word, labels in parts.items() if len(labels) > 1]
+    if cut:
+        shown = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in cut[:4])
+        more = f" and {len(cut) - 4} more" if len(cut) > 4 else ""
+        st.caption(f"Not in the vocabulary as a whole, read in pieces: {shown}{more}.")
+    if source.unknown:
+        names = ", ".join(literal(word, 24) for word in source.unknown[:4])
+        st.info(f"{names}: signs that the models never saw. They cannot tell them from any other unknown sign.")
+    elif not any(letter.isascii() and letter.isalpha() for word in source.words for letter in word):
+        st.info("No English word in sight: the models translate anyway, from what little they know.")
+
+
+def two_models(text: str) -> dict[str, ShownTranslation]:
+    """Draw two models with the present word of each, and the way from word to word; return those that are there."""
+    models = {
+        slot: shown_translation(name, text, forced(), LAYER.value, BY_PIECE.value)
+        for slot, name in MODELS.value.items()
+        if not why_missing(name)
+    }
+    if models:
+        rows = range(len(in_focus(models).view.target))
+        WORD.within(0, rows[-1])
+        if WORDS.plays:
+            live(_follow_play, rows, players=(WORDS,))
+    for slot in FIRST:
+        _model_part(slot, models.get(slot))
+    if models:
+        _word_controls(models, rows)
+    return models
+
+
+def in_focus(models: Mapping[str, ShownTranslation]) -> ShownTranslation:
+    """Return the model whose words are stepped through."""
+    return models.get(FOCUS.value) or next(iter(models.values()))
+
+
+def _follow_play(rows: range) -> None:
+    row = WORD.value
+    WORDS.follow(rows)
+    if row != WORD.value or not WORDS.plays:
+        st.rerun()  # all that stands below follows the word
+
+
+def _model_part(slot: str, shown: ShownTranslation | None) -> None:
+    key, name = f"translate_model_{slot}", MODELS.value[slot]
+    st.session_state[key] = name
+    st.segmented_control(
+        f"Model in the {slot} place",
+        list(TRANSLATORS),
+        key=key,
+        format_func=TRANSLATORS.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+        wrap=True,
+        on_change=_take_model,
+        args=(slot, key),
+    )
+    if shown is None:
+        st.error(f"**This model cannot be loaded.** {why_missing(name)}", icon=":material/error:")
+        return
+    total, per_word = shown.scored.probability
+    open_end = "" if shown.scored.translation.finished else ", not finished"
+    aligned_words(
+        f"translate_{slot}",
+        shown.view,
+        model=TRANSLATORS[shown.translator],
+        active=WORD.value,
+        note=f"probability {_percent(total)}, per word {_percent(per_word)}{open_end}",
+        n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
+        single=f"one vector: {shown.trace.value.shape[-1]} numbers",
+        on_choose=_take_word,
+        args=(slot,),
+    )
+
+
+def _take_model(slot: str, key: str) -> None:
+    MODELS.value = MODELS.value | {slot: st.session_state[key]}
+
+
+def _take_word(slot: str) -> None:
+    row = chosen_row(f"translate_{slot}")
+    if row is not None:
+        WORD.value, FOCUS.value = row, slot
+
+
+def _word_controls(models: Mapping[str, ShownTranslation], rows: range) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
+        for label, key, shortcut, by, end in (
+            ("Previous word", "translate_word_previous", "P", -1, rows[0]),
+            ("Next word", "translate_word_next", "N", 1, rows[-1]),
+        ):
+            st.button(label, key=key, shortcut=shortcut, disabled=WORD.value == end, on_click=WORDS.go, args=(rows, by))
+        WORDS.play_button(rows)
+        st.toggle(
+            "Pieces",
+            key=BY_PIECE.key,
+            persist_state="session",
+            help="Words as the pieces they are cut into.",
+            on_change=_keep_place,
+            args=(in_focus(models),),
+        )
+        if "transformer" in MODELS.value.values():
+            st.segmented_control(
+                "Layer of the transformer",
+                range(1, N_LAYERS + 1),
+                key=LAYER.key,
+                format_func=lambda layer: f"layer {layer}",
+                required=True,
+                label_visibility="collapsed",
+                persist_state="session",
+            )
+
+
+def _keep_place(shown: ShownTranslation) -> None:
+    """Stay at the same word when words become pieces, or pieces words."""
+    firsts, row = shown.words.first_piece, WORD.value
+    WORD.value = firsts[min(row, len(firsts) - 1)] if BY_PIECE.value else shown.words.row_of(row)
+
+
+def all_models(text: str) -> None:
+    """Draw the translations of all models in one list."""
+    rows = []
+    for translator, label in TRANSLATORS.items():
+        marked = "one shown" if translator in MODELS.value.values() else "one"
+        sure, french = "", "<i>cannot be loaded</i>"
+        if not why_missing(translator):
+            scored = scored_translation(translator, text, forced())
+            total, per_word = scored.probability
+            sure = f"{_percent(total)}, per word {_percent(per_word)}"
+            french = html.escape(scored.translation.text) or "(nothing)"
+        rows.append(
+            f'<div class="{marked}"><div class="top"><span>{label}</span><span>{sure}</span></div>'
+            f'<div class="fr" lang="fr">{french}</div></div>'
+        )
+    st.html(f'{LIST_STYLE}<div class="said-by-all">{"".join(rows)}</div>')
+
+
+def _percent(share: float) -> str:
+    """Return a probability for people: a percentage, one in so many, or a power of ten."""
+    if share >= 0.0995:
+        return f"{share:.0%}"
+    if share >= 0.001:
+        return f"{share:.1%}"
+    if share >= 1e-7:
+        return f"1 in {float(f'{1 / share:.1e}'):,.0f}"
+    return "0" if share == 0 else "10" + str(round(math.log10(share))).translate(SUPERSCRIPT)
