@@ -96,7 +96,7 @@ def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
     before, objects = clutter_of(page), len(page.session_state[f"{NAME}_drawing"]["objects"])
     page.button(key=f"{NAME}_scatter").click().run()
     assert clutter_of(page) == before + 8
-    assert page.query_params["digit"] == "drawn"
+    assert page.query_params["digit"] in ("drawn", ["drawn"])
     page.button(key=f"{NAME}_erase").click().run()
     assert not page.exception
     assert clutter_of(page) == 0
