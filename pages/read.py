@@ -6,7 +6,7 @@ from ui.export import export_bar
 from ui.layout import section, who_asks
 from ui.read.drawing import COLUMNS, NAME, REMARKS, ReadDrawing, answer, number_pad, read_drawing
 from ui.read.experiments import another_start
-from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, step_by_step
+from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, step_by_step, vectors
 from ui.skeleton import Tab, page_frame, page_tabs
 
 page_frame(
@@ -32,6 +32,7 @@ page_tabs(
     NAME,
     Tab("film", "Look by look", lambda: look_by_look(drawing)),
     Tab("question", "Same picture, another question", lambda: another_question(drawing)),
+    Tab("state", "State, glimpse, state", lambda: vectors(drawing)),
     Tab("steps", "Step by step", lambda: step_by_step(drawing)),
     Tab("start", "Try: change the question, keep the picture", lambda: another_start(drawing)),
     Tab("take", "Take it along", lambda: export_bar(drawing.reading.trace, NAME, query=present_look(drawing))),

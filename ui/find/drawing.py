@@ -144,7 +144,7 @@ def answers(picture: np.ndarray) -> None:
     words = [f"<b>{int(said.argmax())}</b> ({said.max():.0%})." for said in series.values()]
     st.html(f'<p class="verdict">The mask leads to {" Without attention: ".join(words)}</p>')
     st.container(key="find_answer").altair_chart(
-        probability_bars(series, DIGITS, height=205),
+        probability_bars(series, DIGITS, height=160),
         key="find_bars",
         alt="Probabilities of the ten digits, with and without attention",
     )
@@ -184,7 +184,7 @@ def _follow_peak() -> None:
 def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
     """Draw the mask over the drawing, large, with its opacity to choose and how narrow it is in words."""
     clicked = region if region != most_looked_at(trace, 1)[0] else None
-    mask_over(drawing, trace, key="find_hero", size=372, opacity=OPACITY.value / 100, framed=clicked)
+    mask_over(drawing, trace, key="find_hero", size=316, opacity=OPACITY.value / 100, framed=clicked)
     st.slider("Opacity of the mask", 0, 100, step=5, format="%d %%", key=OPACITY.key, persist_state="session")
     half = n_for_share(trace, 0.5)
     st.caption(

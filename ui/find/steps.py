@@ -30,7 +30,7 @@ ORDERS = {
     "masked": Field(NAME, "order_masked", "by size in the sum"),
 }
 """How the channels are sorted at these steps, at first by what counts there."""
-FEW, STRONGEST, SHEET = 24, 4, 500
+FEW, STRONGEST, COLUMNS, SHEET = 24, 4, 8, 510
 SIGNED = "On all these pictures orange is above 0 and blue below."
 
 
@@ -40,17 +40,17 @@ def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> Non
         st.rerun()  # its numbers are on the first screen too
     step = STEPS.draw(trace)
     hidden = STEPS.hides(step)
-    words, numbers = st.columns([0.82, 1], gap="large")
+    words, numbers = st.columns([0.8, 1], gap="large")
     with words:
-        small, hint = st.columns([1, 1], vertical_alignment="center")
+        small, channel = st.columns([150, 260])
         with small:
             mask_over(drawing, trace, key="find_small", size=150, framed=region, bar=False)
-        with hint:
             st.caption(f"Region {region} is framed; click another. The arrow keys step.")
         if not hidden:
-            show_words(trace, step, 0, 0, region, score_formula(trace, region) if step.name == "scores" else None)
             if step.name in ("key", "query", "scores", "masked", "context"):
-                _channel_card(trace, region)
+                with channel:
+                    _channel_card(trace, region)
+            show_words(trace, step, 0, 0, region, score_formula(trace, region) if step.name == "scores" else None)
     if not hidden:
         with numbers:
             if step.name in ORDERS:
@@ -84,7 +84,7 @@ def _channel_card(trace: AttentionTrace, region: int) -> None:
     )
     labels = [f"its picture F[:, {channel}]", f"{weight:+.2f} × its picture"]
     st.container(key="find_channel_card").altair_chart(
-        contact_sheet(pair, labels, signed_ramp(pair), title="feature, product", columns=2, size=132, marked=region),
+        contact_sheet(pair, labels, signed_ramp(pair), title="feature, product", columns=2, size=110, marked=region),
         width="content",
         key="find_card",
         alt=f"Channel {channel}, and the same times its weight",
@@ -111,7 +111,7 @@ def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
     shown = shown if every else shown[:FEW]
     labels = [f"{one}: sum {float(maps[one].sum()):.2f}" if masked else f"F[:, {one}]" for one in shown]
     marked = None if masked else region  # a mark would cover the few cells that are left
-    _channel_sheet(trace, maps, shown, labels, f"find_sheet_{step.name}", 8 if every else 6, marked)
+    _channel_sheet(trace, maps, shown, labels, f"find_sheet_{step.name}", marked)
     if masked:
         st.caption(
             "What is left of each channel under the mask. Its sum, above it, is one number of the context. " + SIGNED
@@ -132,7 +132,7 @@ def _clickable(chart: TopLevelMixin, key: str, words: str, shown: Sequence[int] 
 
 
 def _channel_sheet(
-    trace: AttentionTrace, maps: Tensor, shown: list[int], labels: list[str], key: str, columns: int, marked: int | None
+    trace: AttentionTrace, maps: Tensor, shown: list[int], labels: list[str], key: str, marked: int | None
 ) -> None:
     """Draw the maps (n_channels, rows, columns) of some channels as small pictures; a click chooses a channel."""
     pictures, chosen = to_array(maps[shown]), chosen_channel(trace)
@@ -141,8 +141,8 @@ def _channel_sheet(
         labels,
         signed_ramp(pictures),
         title="feature",
-        columns=columns,
-        size=SHEET // columns - 8,
+        columns=COLUMNS,
+        size=SHEET // COLUMNS - 8,
         marked=marked,
         chosen=shown.index(chosen) if chosen in shown else None,
         select="picked",
@@ -169,9 +169,9 @@ def _weighted_sum(trace: AttentionTrace, region: int) -> None:
     down = [channel for channel in order if pull[channel] < 0][:STRONGEST]
     n = st.slider("Channels in the sum, the strongest first", 1, len(order), key=IN_SUM.key, persist_state="session")
     shown, maps = up + down, channel_maps(trace, weighted=True)
-    labels = [f"{float(trace.query[0, 0, channel]):+.2f} × F[:, {channel}]" for channel in shown]
-    _channel_sheet(trace, maps, shown, labels, "find_products_sheet", STRONGEST, region)
-    st.caption(f"First row: what pushes the map up most. Second row: what pushes it down most. {SIGNED}")
+    labels = [f"{float(trace.query[0, 0, channel]):+.2f} F[:, {channel}]" for channel in shown]
+    _channel_sheet(trace, maps, shown, labels, "find_products_sheet", region)
+    st.caption(f"First what pushes the map up most, then what pushes it down most. {SIGNED}")
     sums = np.stack([to_array(partial_scores(trace, some)) for some in (order[:n], order)])
     words = [f"sum of {n} channel{'s' if n > 1 else ''}", f"S, the sum of all {len(order)}"]
     st.altair_chart(

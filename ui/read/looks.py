@@ -36,10 +36,27 @@ def present_look(drawing: ReadDrawing) -> int:
 
 
 def look_by_look(drawing: ReadDrawing) -> None:
-    """Draw the film of the reading, the maps of all looks, and what the present look changed."""
+    """Draw the film of the reading, and the maps of all looks; a click goes to one."""
     look = _film(drawing)
-    _all_looks(drawing, look)
-    _vectors(drawing, look)
+    section("All looks", Role.WEIGHTS)
+    labels, key = numbered(drawing.labels), f"read_strip_{STRIP.value}"
+
+    def take_look() -> None:
+        for clicked in st.session_state[key]["selection"].get("look", ()):
+            WALK.field.value = int(clicked["number"])
+            STRIP.value += 1
+
+    chart = overlay_strip(
+        drawing.canvas, maps_of(drawing.reading), labels, size=235, columns=4, chosen=look, select="look"
+    )
+    st.altair_chart(
+        chart,
+        key=key,
+        on_select=take_look,
+        selection_mode="look",
+        width="content",
+        alt=f"The maps of all {len(labels)} looks over the drawing; click one to go there",
+    )
 
 
 def another_question(drawing: ReadDrawing) -> None:
@@ -77,6 +94,34 @@ def another_question(drawing: ReadDrawing) -> None:
             f"the percentages its weight; the uniform weight is {1 / trace.n_keys:.1%}. Click another region on the "
             "large map."
         )
+
+
+def vectors(drawing: ReadDrawing) -> None:
+    """Draw the state before a look, the glimpse that it brought, and the state after it."""
+    look = WALK.draw(drawing.labels)
+    states, glimpse = to_array(drawing.reading.states), to_array(drawing.reading.trace.context()[look])
+    before = "the learned start" if look == 0 else f"the state after look {look}"
+    strips = (
+        Strip(f"query h{_low(look)}: {before}, {states.shape[1]} numbers", states[look], Role.QUERY),
+        Strip(f"glimpse c{_low(look + 1)}: what it saw, {len(glimpse)} numbers", glimpse, Role.CONTEXT),
+        Strip(f"state h{_low(look + 1)}: after the look, the next query", states[look + 1], Role.QUERY),
+        Strip(f"h{_low(look + 1)} − h{_low(look)}: what the look changed", states[look + 1] - states[look], Role.INPUT),
+    )
+    left, right = st.columns(COLUMNS, gap="large")
+    with left:
+        st.altair_chart(
+            strips_chart(strips, width=WIDTH),
+            key="read_vectors",
+            width="content",
+            alt="The state before the look, its glimpse, the state after it and their difference, a cell per number",
+        )
+    with right:
+        st.markdown(
+            "The glimpse is the weighted sum of the regions' features, the only thing the reader gets of the picture. "
+            "A gated recurrent unit mixes it into the state. What was said is not fed back: the state alone knows "
+            "what has been read."
+        )
+        st.caption("Rest the mouse on a cell for its number. All rows share one scale.")
 
 
 def step_by_step(drawing: ReadDrawing) -> None:
@@ -151,57 +196,6 @@ def _words_of_look(drawing: ReadDrawing, look: int) -> str:
         f"**The end**: nothing tells it how many digits there are. The map of the last look is {wider} than the others "
         f"({now.spread:.1f} against {spread:.1f} bits on average): {where}. What it finds there says stop."
     )
-
-
-def _all_looks(drawing: ReadDrawing, look: int) -> None:
-    """Draw the map of every look; a click goes to one."""
-    section("All looks", Role.WEIGHTS)
-    labels, key = numbered(drawing.labels), f"read_strip_{STRIP.value}"
-
-    def take_look() -> None:
-        for clicked in st.session_state[key]["selection"].get("look", ()):
-            WALK.field.value = int(clicked["number"])
-            STRIP.value += 1
-
-    chart = overlay_strip(
-        drawing.canvas, maps_of(drawing.reading), labels, size=235, columns=4, chosen=look, select="look"
-    )
-    st.altair_chart(
-        chart,
-        key=key,
-        on_select=take_look,
-        selection_mode="look",
-        width="content",
-        alt=f"The maps of all {len(labels)} looks over the drawing; click one to go there",
-    )
-
-
-def _vectors(drawing: ReadDrawing, look: int) -> None:
-    """Draw the state before a look, the glimpse that it brought, and the state after it."""
-    states, glimpse = to_array(drawing.reading.states), to_array(drawing.reading.trace.context()[look])
-    before = "the learned start" if look == 0 else f"the state after look {look}"
-    strips = (
-        Strip(f"query h{_low(look)}: {before}, {states.shape[1]} numbers", states[look], Role.QUERY),
-        Strip(f"glimpse c{_low(look + 1)}: what it saw, {len(glimpse)} numbers", glimpse, Role.CONTEXT),
-        Strip(f"state h{_low(look + 1)}: after the look, the next query", states[look + 1], Role.QUERY),
-        Strip(f"h{_low(look + 1)} − h{_low(look)}: what the look changed", states[look + 1] - states[look], Role.INPUT),
-    )
-    section("State, glimpse, state", Role.CONTEXT)
-    left, right = st.columns(COLUMNS, gap="large")
-    with left:
-        st.altair_chart(
-            strips_chart(strips, width=WIDTH),
-            key="read_vectors",
-            width="content",
-            alt="The state before the look, its glimpse, the state after it and their difference, a cell per number",
-        )
-    with right:
-        st.markdown(
-            "The glimpse is the weighted sum of the regions' features, the only thing the reader gets of the picture. "
-            "A gated recurrent unit mixes it into the state. What was said is not fed back: the state alone knows "
-            "what has been read."
-        )
-        st.caption("Rest the mouse on a cell for its number. All rows share one scale.")
 
 
 def _chosen_region(trace: AttentionTrace) -> int:
