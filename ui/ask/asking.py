@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import streamlit as st
-from altair import LayerChart
 from torch import Tensor
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
@@ -17,17 +16,7 @@ from attention_core.charts import overlay, probability_bars
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import COLOURS, PEN
 from attention_core.data.question_reading import MOST_CHARACTERS, QuestionError, Reading, read_question
-from attention_core.data.questions import (
-    ANSWERS,
-    DIGITS,
-    NOTHING,
-    PLACES,
-    RELATIONS,
-    Kind,
-    Question,
-    numbers_of,
-    write,
-)
+from attention_core.data.questions import ANSWERS, DIGITS, NOTHING, PLACES, RELATIONS, Kind, Question, numbers_of, write
 from attention_core.device import to_array
 from attention_core.models.scene_question import SCORINGS, Answered
 from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
@@ -38,6 +27,7 @@ from ui.layout import role_colour
 from ui.models import model_or_stop
 from ui.state import Field
 
+Box = tuple[float, float, float, float]
 MODEL = "scene-question"
 FIRST = "which digit is left of the blue one?"
 MOST_TYPED = 4000
@@ -192,10 +182,8 @@ def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
         )
         st.caption(_comparison(both))
     with bars, st.container(key="ask_bars"):
-        chart = answer_bars({SCORE_NAMES[name]: each for name, each in both.items()}, SCORE_NAMES[scoring])
-        st.altair_chart(
-            chart, width="stretch", key="ask_answers", alt="Probabilities of the best answers by both scores"
-        )
+        series = {SCORE_NAMES[name]: each for name, each in both.items()}
+        answer_bars(series, SCORE_NAMES[scoring], "ask_answers", "Probabilities of the best answers by both scores")
     for remark in drawing_remarks(drawing, reading.question):
         st.caption(remark)
     _looks(drawing.canvas, answered)
@@ -226,8 +214,8 @@ def big_answer(answered: Answered) -> None:
         st.caption("What you ask about seems not to be on the drawing.")
 
 
-def answer_bars(answers: dict[str, Answered], first: str) -> LayerChart:
-    """Return a chart of the best answers of each; `first` decides their order."""
+def answer_bars(answers: dict[str, Answered], first: str, key: str, words: str) -> None:
+    """Draw the best answers of each; `first` decides their order."""
     leading = answers[first].probabilities
     places: list[int] = leading.argsort(descending=True)[: MOST_BARS - 2].tolist()
     for answered in answers.values():
@@ -235,7 +223,7 @@ def answer_bars(answers: dict[str, Answered], first: str) -> LayerChart:
         places += [place for place in best if place not in places]
     places = places[:MOST_BARS]
     series = {name: answered.probabilities[places].tolist() for name, answered in answers.items()}
-    return probability_bars(series, [ANSWERS[place] for place in places], height=150)
+    st.altair_chart(probability_bars(series, [ANSWERS[place] for place in places], height=150), key=key, alt=words)
 
 
 def _comparison(both: dict[str, Answered]) -> str:
@@ -249,18 +237,36 @@ def _looks(canvas: np.ndarray, answered: Answered) -> None:
     """Draw every look: the question's words shaded by weight, the map over the drawing, the weight of "nothing"."""
     columns = st.columns(len(answered.looks), gap="small")
     for number, (column, look, words) in enumerate(zip(columns, answered.looks, answered.words, strict=True)):
-        weights = to_array(look.weights()[0])
-        with column:
+        with column, st.container(key=f"ask_look_{number}"):
             title = f"<b>Look {number + 1}</b> {shaded_words(words)}"
             st.html(f"<p style='margin:0;font-size:0.94rem;line-height:1.7'>{title}</p>")
-            with st.container(horizontal=True, gap="small", vertical_alignment="top", key=f"ask_look_{number}"):
-                st.altair_chart(
-                    overlay(canvas, weights[:-1].reshape(grid_of(look)), size=MAP_SIZE),
-                    width="content",
-                    key=f"ask_look_{number}_map",
-                    alt=f"Where look {number + 1} goes: a map of weights over the drawing",
-                )
-                st.html(empty_bar(float(weights[-1]), MAP_SIZE), width="content")
+            alt = f"Where look {number + 1} goes: a map of weights over the drawing"
+            look_map(canvas, look, MAP_SIZE, f"ask_look_{number}_map", alt)
+
+
+def look_map(
+    canvas: np.ndarray,
+    look: AttentionTrace,
+    size: int,
+    key: str,
+    words: str,
+    *,
+    boxes: Sequence[Box] = (),
+    on_select: Callable[[], None] | None = None,
+) -> None:
+    """Draw where a look goes: a map over the drawing, perhaps to click, and the weight of the empty key beside it."""
+    weights = to_array(look.weights()[0])
+    select = "region" if on_select else None
+    with st.container(horizontal=True, gap="small", vertical_alignment="top"):
+        st.altair_chart(
+            overlay(canvas, weights[:-1].reshape(grid_of(look)), size=size, boxes=boxes, select=select),
+            width="content",
+            key=key,
+            on_select=on_select or "ignore",
+            selection_mode=select,
+            alt=words,
+        )
+        _empty_bar(float(weights[-1]), size)
 
 
 def grid_of(look: AttentionTrace) -> tuple[int, int]:
@@ -281,12 +287,13 @@ def shaded_words(words: AttentionTrace) -> str:
     return " ".join(parts)
 
 
-def empty_bar(weight: float, height: int) -> str:
-    """Return HTML of a small bar for the weight of the empty key."""
+def _empty_bar(weight: float, height: int) -> None:
     colour = ROLE_COLOURS[Role.WEIGHTS]
-    return (
+    st.html(
         f'<div style="width:62px;font-size:0.8rem;line-height:1.25" title="Weight of the empty key: {weight:.2%}">'
         f'<div style="height:{height - 42}px;width:16px;border:1px solid #8a93a066;border-radius:3px;display:flex;'
         f'align-items:flex-end"><div style="width:100%;height:{100 * weight:.1f}%;background:{colour};'
-        f'border-radius:2px"></div></div><b style="color:{role_colour(Role.WEIGHTS)}">{weight:.0%}</b><br>nothing</div>'
+        f'border-radius:2px"></div></div><b style="color:{role_colour(Role.WEIGHTS)}">{weight:.0%}</b><br>nothing'
+        "</div>",
+        width="content",
     )

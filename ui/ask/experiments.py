@@ -11,7 +11,6 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.interventions import Intervention
-from attention_core.charts import overlay
 from attention_core.charts.regions import nothing_weights
 from attention_core.data.colours import PEN
 from attention_core.data.drawn_digits import DrawnDigit
@@ -19,20 +18,20 @@ from attention_core.data.question_reading import Reading
 from attention_core.data.questions import Kind, Question, write
 from attention_core.data.scene_presets import HEIGHT, MOST, PLACES_OF_MANY
 from attention_core.data.sketches import digit_strokes
-from attention_core.device import to_array
 from attention_core.models.scene_question import Answered
 from attention_core.topics.ask import Counted, Seen, count_in, regions_of, see
 from ui.ask.asking import (
     MODEL,
     SCORE_NAMES,
     SCORING,
+    Box,
     answer,
     answer_bars,
     ask_this,
     best_answer,
     big_answer,
-    empty_bar,
     grid_of,
+    look_map,
 )
 from ui.ask.drawing import NAME, SIDE, AskedDrawing
 from ui.canvas import render_strokes
@@ -193,9 +192,7 @@ def forbidding(drawing: AskedDrawing, reading: Reading, before: Answered) -> Non
     with result:
         big_answer(after)
         series = {"as it is": before, "with your change": after} if changed else {"as it is": before}
-        st.altair_chart(
-            answer_bars(series, "as it is"), width="stretch", key="ask_after", alt="Answers before and after"
-        )
+        answer_bars(series, "as it is", "ask_after", "Answers before and after")
         st.caption(_what_became(best_answer(before)[0], best_answer(after)[0], changed))
 
 
@@ -222,39 +219,31 @@ def _choose_digits(digits: list[DrawnDigit]) -> list[int]:
     )
 
 
-def _click_map(drawing: AskedDrawing, after: Answered, clicked: list[int], boxes: list) -> None:
+def _click_map(drawing: AskedDrawing, after: Answered, clicked: list[int], boxes: list[Box]) -> None:
     look = after.looks[-1]
-    rows, columns = grid = grid_of(look)
-    weights = to_array(look.weights()[0])
+    rows, columns = grid_of(look)
+
+    def take_click() -> None:
+        """Block the clicked region and its neighbours, or give them back."""
+        for click in st.session_state["ask_click"]["selection"].get("region", ()):
+            here = int(click["position"])
+            near = set(_neighbours(here, rows, columns))
+            BLOCKED_REGIONS.value = sorted(set(clicked) - near if here in clicked else {*clicked, *near})
+
     cells = [
         (row / rows, column / columns, (row + 1) / rows, (column + 1) / columns)
         for row, column in (divmod(region, columns) for region in clicked)
     ]
-    with st.container(horizontal=True, gap="small"):
-        st.altair_chart(
-            overlay(drawing.canvas, weights[:-1].reshape(grid), size=SIZE, boxes=[*boxes, *cells], select="region"),
-            width="content",
-            key="ask_click",
-            on_select=lambda: _take_click(grid),
-            selection_mode="region",
-            alt="The last look's map over the drawing; click a region to block it",
-        )
-        st.html(empty_bar(float(weights[-1]), SIZE), width="content")
+    words = "The last look's map over the drawing; click a region to block it"
+    look_map(drawing.canvas, look, SIZE, "ask_click", words, boxes=[*boxes, *cells], on_select=take_click)
     st.caption(f"Look {len(after.looks)}, the last one, with your change. Dashed: blocked.")
 
 
-def _take_click(grid: tuple[int, int]) -> None:
-    """Block the clicked region and its neighbours, or give them back; runs before the page does."""
-    for clicked in st.session_state["ask_click"]["selection"].get("region", ()):
-        row, column = divmod(int(clicked["position"]), grid[1])
-        near = {
-            down * grid[1] + across
-            for down in range(max(0, row - 1), min(grid[0], row + 2))
-            for across in range(max(0, column - 1), min(grid[1], column + 2))
-        }
-        blocked = set(BLOCKED_REGIONS.value)
-        gives_back = row * grid[1] + column in blocked
-        BLOCKED_REGIONS.value = sorted(blocked - near if gives_back else blocked | near)
+def _neighbours(region: int, rows: int, columns: int) -> list[int]:
+    """Return a region and those around it."""
+    row, column = divmod(region, columns)
+    down, across = range(max(0, row - 1), min(rows, row + 2)), range(max(0, column - 1), min(columns, column + 2))
+    return [near_row * columns + near_column for near_row in down for near_column in across]
 
 
 def _give_back() -> None:
