@@ -124,11 +124,10 @@ def _follow_address(pad: Pad, shown: Field[str]) -> None:
     if state.get(f"{name}_put") == DRAWN:
         state[f"{name}_mine"] = state[f"{name}_drawing"]
     if asked == DRAWN and f"{name}_mine" in state:
-        _replace(name, state[f"{name}_mine"])
+        _replace(pad, state[f"{name}_mine"])
     else:
         found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
-        put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first]())
-    state[f"{name}_put"] = asked
+        put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first](), told=asked)
 
 
 def digit_presets(side: int = 256, width: float = 20) -> dict[str, Callable[[], list[Stroke]]]:
@@ -154,8 +153,8 @@ def _buttons(pad: Pad) -> None:
     if pad.pens or pad.eraser:
         _pen_choice(pad)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(name,), icon=":material/undo:")
-        st.button("Clear", key=f"{name}_clear", on_click=clear_pad, args=(name,), icon=":material/delete:")
+        st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad,), icon=":material/undo:")
+        st.button("Clear", key=f"{name}_clear", on_click=_clear, args=(pad,), icon=":material/delete:")
         with st.popover("Pen", icon=":material/brush:"):
             st.slider(
                 "Stroke width",
@@ -173,7 +172,7 @@ def _buttons(pad: Pad) -> None:
                 horizontal=True,
                 key=f"{name}_paper_choice",
                 on_change=_set_paper,
-                args=(name,),
+                args=(pad,),
             )
             st.download_button(
                 "Save drawing",
@@ -187,7 +186,7 @@ def _buttons(pad: Pad) -> None:
                 "Open a saved drawing", "json", key=f"{name}_upload_{state[f'{name}_generation']}"
             )
             if uploaded is not None:
-                _open(name, uploaded.getvalue())
+                _open(pad, uploaded.getvalue())
 
 
 ERASER, ANY_INK = "eraser", "any"
@@ -221,32 +220,40 @@ def _present_ink(pad: Pad) -> str:
     return PEN[chosen if chosen in pad.pens else pad.pens[0]] if pad.pens else INK[paper]
 
 
-def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False) -> None:
-    """Put strokes onto the pad, in place of what is there or on top of it; call it in a callback, or before the pad."""
+def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told: str = DRAWN) -> None:
+    """Put strokes onto the pad, in place of what is there or on top of it; call it in a callback, or before the pad.
+
+    Args:
+        pad: onto which.
+        strokes: what to draw.
+        add: keep what is there.
+        told: what the address says of it, from which they can be made again.
+    """
     state = st.session_state
     ink = INK[state[f"{pad.name}_paper"]]
     objects = [_path_object(one.path, one.colour or ink, one.width) for one in strokes]
     kept = state[f"{pad.name}_drawing"].get("objects", []) if add else []
-    _replace(pad.name, {"version": "7.4.0", "objects": [*kept, *objects]})
+    _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, told)
 
 
 def remove_strokes(pad: Pad, width: float) -> None:
     """Take every stroke of one pen width off the pad; call it in a callback."""
     drawing = st.session_state[f"{pad.name}_drawing"]
     kept = [one for one in drawing.get("objects", []) if abs(one.get("strokeWidth", 0) - width) > 1e-6]
-    _replace(pad.name, {**drawing, "objects": kept})
+    _replace(pad, {**drawing, "objects": kept})
 
 
-def _replace(name: str, drawing: dict[str, Any]) -> None:
-    """Put another drawing onto the pad, which means mounting a new canvas."""
-    st.session_state[f"{name}_drawing"] = drawing
-    st.session_state[f"{name}_pixels"] = None
-    st.session_state[f"{name}_generation"] += 1
+def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN) -> None:
+    """Put another drawing onto the pad, which means mounting a new canvas; the address tells it if it can."""
+    state, name = st.session_state, pad.name
+    state[f"{name}_drawing"] = drawing
+    state[f"{name}_pixels"] = None
+    state[f"{name}_generation"] += 1
+    preset_field(pad).value = state[f"{name}_put"] = told
 
 
 def _choose_preset(pad: Pad, label: str) -> None:
-    put_strokes(pad, pad.presets[label]())
-    preset_field(pad).value = st.session_state[f"{pad.name}_put"] = label
+    put_strokes(pad, pad.presets[label](), told=label)
 
 
 def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
@@ -270,23 +277,22 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
     }
 
 
-def _undo(name: str) -> None:
-    drawing = st.session_state[f"{name}_drawing"]
-    _replace(name, {**drawing, "objects": drawing.get("objects", [])[:-1]})
+def _undo(pad: Pad) -> None:
+    drawing = st.session_state[f"{pad.name}_drawing"]
+    _replace(pad, {**drawing, "objects": drawing.get("objects", [])[:-1]})
 
 
-def clear_pad(name: str) -> None:
-    """Empty the pad; call it in a callback."""
-    _replace(name, {**st.session_state[f"{name}_drawing"], "objects": []})
+def _clear(pad: Pad) -> None:
+    _replace(pad, {**st.session_state[f"{pad.name}_drawing"], "objects": []})
 
 
 def _set_width(name: str) -> None:
     st.session_state[f"{name}_width"] = st.session_state[f"{name}_width_choice"]
 
 
-def _set_paper(name: str) -> None:
+def _set_paper(pad: Pad) -> None:
     """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
-    state = st.session_state
+    state, name = st.session_state, pad.name
     before, paper = state[f"{name}_paper"], state[f"{name}_paper_choice"]
     state[f"{name}_paper"] = paper
     turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
@@ -295,10 +301,10 @@ def _set_paper(name: str) -> None:
         {**one, "stroke": turned.get(str(one.get("stroke")).lower(), one.get("stroke"))}
         for one in drawing.get("objects", [])
     ]
-    _replace(name, {**drawing, "objects": objects})
+    _replace(pad, {**drawing, "objects": objects}, preset_field(pad).value)
 
 
-def _open(name: str, content: bytes) -> None:
+def _open(pad: Pad, content: bytes) -> None:
     """Take an uploaded drawing, or say why not; the present one stays until the new one is known to be sound."""
     try:
         drawing = json.loads(content) if len(content) <= MAX_SESSION_BYTES else None
@@ -306,7 +312,7 @@ def _open(name: str, content: bytes) -> None:
         size = sum(len(one["path"]) for one in drawing["objects"])
         if not strokes or len(strokes) > MAX_OBJECTS or size > MAX_COMMANDS:
             raise ValueError
-        ink = INK[st.session_state[f"{name}_paper"]]
+        ink = INK[st.session_state[f"{pad.name}_paper"]]
         drawn = [one for one in drawing["objects"] if one.get("path")]
         objects = [
             _path_object(path, _sound_colour(one.get("stroke"), ink), _sound_width(one.get("strokeWidth")))
@@ -315,7 +321,7 @@ def _open(name: str, content: bytes) -> None:
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         st.error("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.")
         return
-    _replace(name, {"version": "7.4.0", "objects": objects})
+    _replace(pad, {"version": "7.4.0", "objects": objects})
     st.rerun()
 
 

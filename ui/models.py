@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from typing import Any
 
 import streamlit as st
 from torch import Tensor, nn
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from attention_core.device import choose_device
 from attention_core.log import log
 from attention_core.models import load
-from attention_core.weights import WeightsError, read_weights
+from attention_core.weights import WeightsError, read_card, read_weights
 
 COMPUTE = threading.Lock()
 """Held while a model computes, so that many visitors take turns instead of thrashing the cores."""
@@ -53,3 +54,12 @@ def model_or_none(name: str) -> tuple[nn.Module | None, str]:
     except WeightsError as error:
         log.warning("%s cannot be loaded", name, exc_info=True)
         return None, str(error)
+
+
+def card_or_empty(name: str) -> dict[str, Any]:
+    """Return a model's card, see read_card; empty when it is missing or damaged."""
+    try:
+        return read_card(name)
+    except WeightsError:
+        log.warning("The card of %s cannot be read", name, exc_info=True)
+        return {}

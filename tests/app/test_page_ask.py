@@ -12,14 +12,10 @@ from PIL import Image
 
 from attention_core.data.questions import ANSWERS
 from attention_core.data.scene_presets import SCENES, scene_strokes
+from tests.app.tools import open_tab, said
 
 PAGE, OTHER = "pages/ask.py", "pages/start.py"
 NAME, SIDE = "ask", 320
-
-
-@pytest.fixture
-def page(app):
-    return app.switch_page(PAGE).run()
 
 
 def inject(page, canvas, objects):
@@ -55,11 +51,6 @@ def asks(page, text):
     return page.text_input(key=f"{NAME}_text").set_value(text).run()
 
 
-def said(page) -> str:
-    parts = [*page.info, *page.warning, *page.error, *page.markdown, *page.caption]
-    return "\n".join(part.value for part in parts)
-
-
 def bodies(page) -> str:
     return "\n".join(part.proto.body for part in page.get("html"))
 
@@ -77,8 +68,9 @@ def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
     assert not page.exception
     assert not page.error
     assert answers(page)[0] in ANSWERS
-    assert len(page.get("vega_lite_chart")) >= 7
     assert len(chips(page)) == 6
+    charts = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "count", "forbid")]
+    assert sum(charts) >= 7
     assert bodies(page).count("Weight of the empty key") == 3  # two looks, and the experiment's
 
 
@@ -94,8 +86,7 @@ def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
 def test_question_is_answered(page, scene, question, answer):
     page.button(key=f"{NAME}_preset_{scene}").click().run()
     asks(page, question)
-    assert not page.exception
-    assert answers(page) == [answer, answer]
+    assert answers(open_tab(page, "forbid")) == [answer, answer]
 
 
 def test_both_scores_can_be_chosen_and_give_different_maps(page):
@@ -162,6 +153,7 @@ def test_address_brings_question_and_scene_back(start_app):
     one, other = (visitor.session_state[f"{NAME}_drawing"]["objects"] for visitor in (first, second))
     assert one == other
     assert len({stroke["stroke"] for stroke in one}) <= 3
+    assert first.query_params["scene"] in ("42", ["42"])
     first.button(key=f"{NAME}_compose").click().run()
     assert first.query_params["scene"] != "42" or first.session_state[f"{NAME}_drawing"]["objects"] == one
     assert answers(first)
@@ -209,12 +201,12 @@ def test_what_is_odd_about_a_drawing_is_said_beside_the_answer(page):
 @pytest.mark.parametrize("look", [0, 1])
 def test_every_step_of_a_look_is_shown(page, look):
     page.segmented_control(key=f"{NAME}_number").set_value(look).run()
-    names = page.segmented_control(key=f"{NAME}_look_step").options
+    names = page.segmented_control(key=f"{NAME}_step").options
     assert len(names) >= 8
-    while not page.button(key=f"{NAME}_look_previous").disabled:
-        page.button(key=f"{NAME}_look_previous").click().run()
+    while not page.button(key=f"{NAME}_step_previous").disabled:
+        page.button(key=f"{NAME}_step_previous").click().run()
         assert not page.exception
-    assert page.session_state[f"{NAME}_look_step"] == "picture"
+    assert page.session_state[f"{NAME}_step"] == "picture"
 
 
 def test_forbidding_everything_that_is_red_changes_what_is_counted(page):
@@ -222,8 +214,7 @@ def test_forbidding_everything_that_is_red_changes_what_is_counted(page):
     asks(page, "how many red digits are there?")
     places = [place for place, one in enumerate(SCENES["Four red"]) if one.colour == "red"]
     page.session_state[f"{NAME}_block"] = places
-    page.run()
-    assert not page.exception
+    open_tab(page, "forbid")
     before, after = answers(page)
     assert before == "4"
     assert after != "4"
@@ -235,14 +226,13 @@ def test_forbidding_everything_that_is_red_changes_what_is_counted(page):
 
 def test_clicked_regions_are_blocked_and_given_back(page):
     page.session_state[f"{NAME}_blocked"] = [0, 1, 16, 17, 999]
-    page.run()
-    assert not page.exception
+    open_tab(page, "forbid")
     page.button(key=f"{NAME}_give_back").click().run()
     assert page.session_state[f"{NAME}_blocked"] == []
 
 
 def test_counting_is_measured_on_this_drawing_and_on_composed_ones(page):
-    assert "how many digits are there?" in said(page)
+    assert "how many digits are there?" in said(open_tab(page, "count"))
     page.segmented_control(key=f"{NAME}_count_of").set_value("a composed one").run()
     assert not page.exception
     assert "how many red digits are there?" in said(page)
@@ -253,6 +243,7 @@ def test_counting_is_measured_on_this_drawing_and_on_composed_ones(page):
 
 def test_drawing_and_question_survive_going_to_another_page(page):
     draw(page, scene_strokes(SCENES["Threes"], SIDE))
+    assert page.query_params["scene"] in ("drawn", ["drawn"])
     asks(page, "how many digits?")
     before = answers(page)
     page.switch_page(OTHER).run()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import shutil
 
 import numpy as np
 import pytest
@@ -12,15 +11,11 @@ from PIL import Image
 
 from attention_core.data.sketches import CLUTTER_WIDTH, digit_strokes
 from attention_core.data.strokes import draw_paths
+from tests.app.tools import open_tab, said, settled
 
 PAGE, OTHER = "pages/find.py", "pages/start.py"
 NAME = "find"
 SIDE = 256
-
-
-@pytest.fixture
-def page(app):
-    return app.switch_page(PAGE).run()
 
 
 def inject(page, canvas, n_strokes=1):
@@ -70,11 +65,6 @@ def masks(page) -> list[np.ndarray]:
     return [frame["weight"].to_numpy() for frame in frames(page) if {"position", "row", "weight"} <= set(frame.columns)]
 
 
-def said(page) -> str:
-    parts = [*page.info, *page.warning, *page.error, *page.markdown, *page.caption]
-    return "\n".join(part.value for part in parts)
-
-
 def clutter_of(page) -> int:
     objects = page.session_state[f"{NAME}_drawing"]["objects"]
     return sum(abs(one["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for one in objects)
@@ -106,6 +96,7 @@ def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
     before, objects = clutter_of(page), len(page.session_state[f"{NAME}_drawing"]["objects"])
     page.button(key=f"{NAME}_scatter").click().run()
     assert clutter_of(page) == before + 8
+    assert page.query_params["digit"] in ("drawn", ["drawn"])
     page.button(key=f"{NAME}_erase").click().run()
     assert not page.exception
     assert clutter_of(page) == 0
@@ -190,16 +181,16 @@ def test_drawn_digit_is_read_wherever_it_stands(page, colours):
 def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
     page.session_state[f"{NAME}_step"] = "picture"
     page.run()
-    assert page.button(key=f"{NAME}_previous").disabled
+    assert page.button(key=f"{NAME}_step_previous").disabled
     seen = ["picture"]
-    while not page.button(key=f"{NAME}_next").disabled:
-        page.button(key=f"{NAME}_next").click().run()
+    while not page.button(key=f"{NAME}_step_next").disabled:
+        page.button(key=f"{NAME}_step_next").click().run()
         assert not page.exception
         assert page.latex
         assert page.code
         seen.append(page.session_state[f"{NAME}_step"])
     assert seen == ["picture", "key", "query", "scores", "weights", "masked", "context", "output"]
-    page.button(key=f"{NAME}_previous").click().run()
+    page.button(key=f"{NAME}_step_previous").click().run()
     assert page.session_state[f"{NAME}_step"] == "context"
 
 
@@ -220,8 +211,7 @@ def test_channels_are_shown_by_what_they_do_to_the_map_and_all_on_request(page):
 def test_chosen_channel_and_region_are_shown_in_numbers_and_survive_another_page(page):
     page.session_state[f"{NAME}_step"] = "scores"
     page.session_state[f"{NAME}_channel"], page.session_state[f"{NAME}_region"] = 17, 100
-    page.run()
-    assert not page.exception
+    settled(page)
     assert "Channel 17" in said(page)
     assert any("S_{100}" in one.value for one in page.latex)
     page.switch_page(OTHER).run()
@@ -233,7 +223,7 @@ def test_chosen_channel_and_region_are_shown_in_numbers_and_survive_another_page
 
 
 def test_blocked_regions_get_no_weight_and_a_uniform_mask_looks_everywhere_alike(page):
-    page.slider(key=f"{NAME}_blocked").set_value(10).run()
+    open_tab(page, "block").slider(key=f"{NAME}_blocked").set_value(10).run()
     assert not page.exception
     before, blocked, at_random, uniform = masks(page)[-4:]
     heaviest = np.argsort(-before)[:10]
@@ -242,19 +232,6 @@ def test_blocked_regions_get_no_weight_and_a_uniform_mask_looks_everywhere_alike
     assert np.count_nonzero(at_random == 0) >= 10
     assert uniform == pytest.approx(1 / 225)
     assert "20 draws" in said(page)
-
-
-@pytest.fixture
-def weights(tmp_path, monkeypatch, root):
-    """A copy of the weights that the app reads, with nothing loaded before or after."""
-    import streamlit as st
-
-    folder = tmp_path / "weights"
-    shutil.copytree(root / "weights", folder, ignore=shutil.ignore_patterns("translator*", "sentence*"))
-    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
-    st.cache_resource.clear()
-    yield folder
-    st.cache_resource.clear()
 
 
 def test_missing_network_is_told_on_the_page(weights, start_app):

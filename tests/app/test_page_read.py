@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import shutil
 
 import numpy as np
 import pytest
@@ -12,14 +11,10 @@ from PIL import Image
 
 from attention_core.data.sketches import digit_strokes, number_strokes
 from attention_core.data.strokes import draw_paths
+from tests.app.tools import open_tab, settled
 
 PAGE, OTHER = "pages/read.py", "pages/start.py"
 NAME, SIZE = "read", (144, 576)
-
-
-@pytest.fixture
-def page(app):
-    return app.switch_page(PAGE).run()
 
 
 def canvas_of(strokes, **colours):
@@ -75,7 +70,8 @@ def test_arrival_shows_a_number_read_with_its_film(page):
     assert not page.info
     assert any("stopped by itself" in text for text in texts(page))
     assert "Look 1 of 6" in texts(page)
-    assert len(page.get("vega_lite_chart")) >= 7
+    charts = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("film", "question", "steps")]
+    assert sum(charts) >= 7
 
 
 def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page):
@@ -90,6 +86,8 @@ def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page
 
 
 def test_typed_number_is_written_and_anything_else_leaves_the_pad_as_it_was(page):
+    draw(page, "605")
+    assert page.query_params["number"] in ("drawn", ["drawn"])
     page.text_input(key=f"{NAME}_typed").set_value(" 2048 ").run()
     assert read(page) == "2048"
     assert page.query_params["number"] in ("2048", ["2048"])
@@ -149,7 +147,7 @@ def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(pag
 
 
 def test_film_steps_scrubs_ends_and_is_shorter_after_a_shorter_number(page):
-    page.button(key=f"{NAME}_on").click().run()
+    page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of 6" in texts(page)
     assert page.slider(key=f"{NAME}_scrub").value == 2
     second = next(text for text in texts(page) if text.startswith("The map says where **1** was read"))
@@ -158,7 +156,7 @@ def test_film_steps_scrubs_ends_and_is_shorter_after_a_shorter_number(page):
     assert second not in texts(page)  # a 1 as well, at another place
     page.session_state[f"{NAME}_at"] = 5
     page.run()
-    assert page.button(key=f"{NAME}_on").disabled
+    assert page.button(key=f"{NAME}_at_next").disabled
     assert any(text.startswith("**The end**") for text in texts(page))
     page.button(key=f"{NAME}_preset_7").click().run()
     assert read(page) == "7"
@@ -166,10 +164,10 @@ def test_film_steps_scrubs_ends_and_is_shorter_after_a_shorter_number(page):
 
 
 def test_every_step_shows_formula_and_code(page):
+    open_tab(page, "steps")
     for step in ("picture", "key", "scores", "context", "output"):
-        page.session_state[f"{NAME}_trace_step"] = step
-        page.run()
-        assert not page.exception, step
+        page.session_state[f"{NAME}_step"] = step
+        settled(page)
         assert page.latex, step
         assert page.code, step
 
@@ -181,7 +179,7 @@ def now(page) -> str:
 
 
 def test_another_first_query_reads_from_the_middle_or_says_end_or_begins_anew(page):
-    assert now(page) == ""
+    assert now(open_tab(page, "start")) == ""
     page.session_state[f"{NAME}_start"] = "later"
     page.session_state[f"{NAME}_after"] = 2
     page.run()
@@ -202,7 +200,7 @@ def test_another_first_query_reads_from_the_middle_or_says_end_or_begins_anew(pa
 
 def test_withheld_glimpse_is_told_and_changes_what_is_read(page):
     page.session_state[f"{NAME}_skipped"] = [1]
-    page.run()
+    open_tab(page, "start")
     assert now(page) != "31415"
     assert any("At look 2 it saw nothing" in text for text in texts(page))
     page.session_state[f"{NAME}_skipped"] = [1, 5]  # the sixth look will not be there
@@ -220,26 +218,13 @@ def test_drawing_look_region_and_experiment_survive_another_page(page):
     page.switch_page(PAGE).run()
     assert read(page) == "605"
     assert "Look 3 of 4" in texts(page)
-    assert any("row 2, column 4" in text for text in texts(page))
+    assert any("row 2, column 4" in text for text in texts(open_tab(page, "question")))
     assert page.session_state[f"{NAME}_start"] == "zeros"
 
 
-@pytest.fixture
-def weights(tmp_path, monkeypatch, root):
-    """A folder of weights without the reader's, with nothing loaded before or after."""
-    import streamlit as st
-
-    folder = tmp_path / "weights"
-    folder.mkdir()
-    for path in (root / "weights").glob("pixel-classifier*"):
-        shutil.copy(path, folder)
-    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
-    st.cache_resource.clear()
-    yield folder
-    st.cache_resource.clear()
-
-
 def test_missing_weights_are_told_and_the_drawing_stays(weights, start_app):
+    for path in weights.glob("digit-reader*"):
+        path.unlink()
     page = start_app().switch_page(PAGE).run()
     assert not page.exception
     assert "attention_core.train digit-reader" in page.error[0].value

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.tools import settle
 from ui.navigation import PAGES
 
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "ask")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 ANSWER = "() => document.querySelector('.answer')?.innerText"
 INK = "() => document.querySelector('canvas.lower-canvas, .st-key-ask_canvas_frame canvas')?.toDataURL()"
 MAP = "() => document.querySelector('.st-key-ask_look_1 image, .st-key-ask_look_1 canvas')?.outerHTML.length"
@@ -21,12 +21,6 @@ def visitor(page, app_url):
     page.locator(".answer").first.wait_for()
     settle(page)
     return page
-
-
-def settle(page) -> None:
-    """Wait until the script has run."""
-    page.wait_for_timeout(400)
-    page.wait_for_function(IDLE)
 
 
 def ask(page, text) -> None:

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from tests.browser.tools import settle
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "find")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 BARS = ".st-key-find_answer svg.marks [aria-label*='probability: ']"
 ANSWER = f"""() => [...document.querySelectorAll("{BARS}")].map(bar => bar.getAttribute('aria-label')).join()"""
 MASK = """() => [...document.querySelectorAll('.st-key-find_hero svg.marks image')]
@@ -29,12 +29,6 @@ def visitor(page, app_url):
     page.locator(".st-key-find_hero svg.marks image").first.wait_for()
     settle(page)
     return page
-
-
-def settle(page) -> None:
-    page.wait_for_timeout(300)
-    page.wait_for_function(IDLE)
-    page.wait_for_timeout(200)
 
 
 def draw(page, points) -> None:

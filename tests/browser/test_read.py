@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from tests.browser.tools import IDLE, open_tab, settle
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "read")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 CARDS = ".reading"
 FILM = ".st-key-read_film svg.marks"
 FOUR = ([(0.30, 0.2), (0.25, 0.6), (0.345, 0.6)], [(0.325, 0.4), (0.325, 0.82)])
@@ -25,11 +25,6 @@ def visitor(page, app_url):
     page.locator(FILM).wait_for()
     settle(page)
     return page
-
-
-def settle(page) -> None:
-    page.wait_for_timeout(300)
-    page.wait_for_function(IDLE)
 
 
 def draw(page, strokes) -> None:
@@ -85,11 +80,12 @@ def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor)
 
 def test_film_plays_to_its_end_and_pictures_arrows_and_scrubbing_lead_back(visitor):
     first = visitor.locator(FILM).inner_html()
-    visitor.locator(".st-key-read_walk button").click()
-    visitor.wait_for_url(re.compile(r"[?&]at=2"))
+    visitor.locator(".st-key-read_at_play button").click()
+    visitor.get_by_text("Look 3 of 6").wait_for()
     visitor.get_by_text("Look 6 of 6").wait_for()
-    visitor.locator(".st-key-read_walk button", has_text="Play").wait_for()  # it stopped by itself
+    visitor.locator(".st-key-read_at_play button", has_text="Play").wait_for()  # it stopped by itself
     settle(visitor)
+    visitor.wait_for_url(re.compile(r"[?&]at=5"))
     expect(visitor.get_by_text("nothing tells it how many digits there are")).to_be_visible()
     changed = f"before => document.querySelector('{FILM}')?.innerHTML !== before"
     visitor.wait_for_function(changed, arg=first)
@@ -105,7 +101,7 @@ def test_film_plays_to_its_end_and_pictures_arrows_and_scrubbing_lead_back(visit
         visitor.mouse.click(box["x"] + 0.37 * box["width"], box["y"] + 0.3 * box["height"])
         visitor.get_by_text("Look 2 of 6").wait_for()
         settle(visitor)
-        visitor.locator(".st-key-read_on button").click()
+        visitor.locator(".st-key-read_at_next button").click()
         visitor.get_by_text("Look 3 of 6").wait_for()
         settle(visitor)
     visitor.locator(".st-key-read_scrub input").press("ArrowRight")
@@ -114,6 +110,8 @@ def test_film_plays_to_its_end_and_pictures_arrows_and_scrubbing_lead_back(visit
 
 
 def test_click_on_the_map_follows_a_region(visitor):
+    open_tab(visitor, "Same picture, another question")
+    visitor.locator(FILM).wait_for()
     box = visitor.locator(FILM).bounding_box()
     visitor.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.3 * box["height"])
     visitor.get_by_text("The region that you chose").wait_for()

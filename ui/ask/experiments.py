@@ -1,60 +1,199 @@
-"""The experiment: forbid the attention a digit, a region or the empty key, or let it choose nothing at all."""
+"""Something to try: take digits away and see how an average counts; forbid the attention keys, or all choice."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
 import streamlit as st
+from torch import Tensor
 
 from attention_core.attention.interventions import Intervention
-from attention_core.charts import overlay
+from attention_core.charts.regions import nothing_weights
+from attention_core.data.colours import PEN
 from attention_core.data.drawn_digits import DrawnDigit
 from attention_core.data.question_reading import Reading
-from attention_core.device import to_array
+from attention_core.data.questions import Kind, Question, write
+from attention_core.data.scene_presets import HEIGHT, MOST, PLACES_OF_MANY
+from attention_core.data.sketches import digit_strokes
 from attention_core.models.scene_question import Answered
-from attention_core.topics.ask import regions_of
-from ui.ask.answer import answer, answer_bars, best, big_answer, chosen_scoring, empty_bar, grid_of
-from ui.ask.pad import NAME, AskedDrawing
+from attention_core.topics.ask import Counted, Seen, count_in, regions_of, see
+from ui.ask.asking import (
+    MODEL,
+    SCORE_NAMES,
+    SCORING,
+    Box,
+    answer,
+    answer_bars,
+    ask_this,
+    best_answer,
+    big_answer,
+    grid_of,
+    look_map,
+)
+from ui.ask.drawing import NAME, SIDE, AskedDrawing
+from ui.canvas import render_strokes
+from ui.computed import computed
 from ui.labels import distinct
+from ui.models import model_or_stop
+from ui.state import Field
 
+OWN, COMPOSED = "this drawing", "a composed one"
+DIGITS_OF_MANY = (4, 7, 2, 9, 6)
+FRAME = (200, 205, 211)
 EMPTY_KEY = -1
 """Among the choices: block the key that stands for nothing."""
-BLOCKED = f"{NAME}_blocked"
 SIZE = 250
+COUNT_OF = Field(NAME, "count_of", OWN)
+BLOCKED_DIGITS = Field[list[int]](NAME, "block", list)
+BLOCKED_REGIONS = Field[list[int]](NAME, "blocked", list)
+UNIFORM = Field(NAME, "uniform", False)
 
 
-def experiment_part(drawing: AskedDrawing, reading: Reading, before: Answered) -> None:
+class Series(NamedTuple):
+    """Drawings with more and more digits that match.
+
+    Attributes:
+        counts: how many match in each.
+        shown: the drawings as the model sees them.
+        question: what is asked about each.
+    """
+
+    counts: list[int]
+    shown: list[Seen]
+    question: Question
+
+
+def counting(drawing: AskedDrawing, question: Question | None) -> None:
+    """Say and show how the model counts although its weights sum to one."""
+    st.markdown(
+        "Weights sum to one: the average of three equal values is the same as of one, so that a plain average cannot "
+        "count. But what does not match takes a share too: one more key stands for *nothing*, and bare paper matches "
+        "nothing either. The more digits match, the less weight is left for these. What they hand over fades by the "
+        "same measure, and from that the answer can be read."
+    )
+    left, right = st.columns([1, 1.15], gap="large")
+    with left:
+        source = st.segmented_control(
+            "Digits of", (OWN, COMPOSED), key=COUNT_OF.key, required=True, persist_state="session"
+        )
+        series = _own_series(drawing, question) if source == OWN else _composed_series()
+        if series is None:
+            st.info("There is no digit on the canvas to take away. Draw some, or look at a composed drawing.")
+            return
+        counts, shown, asked = series
+        text = f"{write(asked)}?"
+        st.markdown(f"Asked each time: **{text}**")
+        if st.button("Ask this about the drawing above", key="ask_ask_count", on_click=ask_this, args=(text,)):
+            st.rerun()
+        st.image(
+            _strip([seen.shown for seen in shown]),
+            width=min(84 * len(shown), 504),
+            output_format="PNG",
+            alt="The drawings that were asked about",
+        )
+        st.caption(
+            "Your drawing, its matching digits taken away one by one; strokes of one ink that touch are one digit."
+            if source == OWN
+            else "None to five red digits beside a blue one."
+        )
+    counted = count([seen.picture for seen in shown], text, SCORING.value)
+    with right:
+        st.altair_chart(
+            nothing_weights(counts, counted.empty, counted.paper, counted.answers),
+            width="stretch",
+            key="ask_counting",
+            alt="The weight of the empty key and of bare paper against the number of digits that match",
+        )
+        n_right = sum(told == str(count) for told, count in zip(counted.answers, counts, strict=True))
+        st.caption(
+            f"Measured just now with the {SCORE_NAMES[SCORING.value]} score: {n_right} of {len(counts)} counts are "
+            "right. Block the empty key under “Try: forbid it to look” and ask “how many” to see what is lost."
+        )
+
+
+@computed()
+def count(pictures: list[Tensor], text: str, scoring: str) -> Counted:
+    """Ask how many there are on several pictures, see count_in."""
+    return count_in(model_or_stop(MODEL), pictures, text, scoring)
+
+
+def _own_series(drawing: AskedDrawing, question: Question | None) -> Series | None:
+    """Take away the digits of the colour that was asked about, else of the most frequent one, else all."""
+    if not drawing.digits:
+        return None
+    colours = Counter(digit.colour for digit in drawing.digits)
+    wanted = question.colour if question and question.kind is Kind.COUNT else None
+    colour = wanted if wanted in colours else colours.most_common(1)[0][0]
+    if colours[colour] < 2 and colour != wanted:
+        colour = None
+    matching = [place for place, digit in enumerate(drawing.digits) if colour in (None, digit.colour)][:MOST]
+    others = len(drawing.digits) > len(matching)
+    counts = list(range(0 if others else 1, len(matching) + 1))
+    return Series(counts, [drawing.without(matching[count:]) for count in counts], Question(Kind.COUNT, colour=colour))
+
+
+@computed()
+def _composed_series() -> Series:
+    """Return none to five red digits beside a blue one."""
+    places = [(x * SIDE, y * SIDE) for x, y in PLACES_OF_MANY]
+    blue = digit_strokes(3, places[-1], HEIGHT * SIDE, colour=PEN["blue"])
+    shown = []
+    for count in range(MOST):
+        red = [
+            stroke
+            for digit, place in list(zip(DIGITS_OF_MANY, places, strict=False))[:count]
+            for stroke in digit_strokes(digit, place, HEIGHT * SIDE, colour=PEN["red"])
+        ]
+        shown.append(see(render_strokes([*blue, *red], (SIDE, SIDE), "light")))
+    return Series(list(range(MOST)), shown, Question(Kind.COUNT, colour="red"))
+
+
+def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
+    """Return pictures, uint8 (64, 64, 3), side by side, with room for as many as there can be."""
+    framed = [picture.repeat(2, 0).repeat(2, 1) for picture in pictures]
+    for picture in framed:
+        for edge in (picture[0], picture[-1], picture[:, 0], picture[:, -1]):
+            edge[:] = FRAME
+    gap = np.full((len(framed[0]), 6, 3), 255, np.uint8)
+    return np.concatenate([part for picture in framed for part in (picture, gap)][:-1], 1)
+
+
+def forbidding(drawing: AskedDrawing, reading: Reading, before: Answered) -> None:
     """Let a person block keys or make the attention uniform, and show what the answer becomes."""
-    grid, scoring = grid_of(before), chosen_scoring()
+    grid = grid_of(before.looks[-1])
     choose, after_map, result = st.columns([0.85, 1.25, 0.95], gap="medium")
     with choose:
         digits = _choose_digits(drawing.digits)
         uniform = st.toggle(
             "Uniform attention",
-            key=f"{NAME}_uniform",
+            key=UNIFORM.key,
             persist_state="session",
             help="Every region and the empty key get the same weight, whatever is asked.",
         )
-        clicked = [one for one in st.session_state.get(BLOCKED, []) if 0 <= one < grid[0] * grid[1]]
+        clicked = [region for region in BLOCKED_REGIONS.value if 0 <= region < grid[0] * grid[1]]
         if clicked:
-            st.button(f"Give the {len(clicked)} clicked regions back", key=f"{NAME}_give_back", on_click=_give_back)
+            st.button(f"Give the {len(clicked)} clicked regions back", key="ask_give_back", on_click=_give_back)
         st.caption(
             "Click the map to block a region and its neighbours, click again to give them back. A region has seen its "
             "surroundings too, so that a digit is blocked with a margin."
         )
-    keys = set(clicked) | {key for one in digits if one != EMPTY_KEY for key in regions_of(drawing.digits[one], grid)}
+    blocked = [drawing.digits[place] for place in digits if place != EMPTY_KEY]
+    keys = set(clicked) | {key for digit in blocked for key in regions_of(digit, grid)}
     if EMPTY_KEY in digits:
         keys.add(grid[0] * grid[1])
     intervention = Intervention(scale=0.0 if uniform else 1.0, blocked_keys=tuple(sorted(keys)))
     changed = bool(keys) or uniform
-    after = answer(drawing.picture, reading, scoring, intervention) if changed else before
+    after = answer(drawing.picture, reading.words, SCORING.value, intervention) if changed else before
     with after_map:
-        _click_map(drawing, after, clicked, [drawing.digits[one].box for one in digits if one != EMPTY_KEY])
+        _click_map(drawing, after, clicked, [digit.box for digit in blocked])
     with result:
         big_answer(after)
         series = {"as it is": before, "with your change": after} if changed else {"as it is": before}
-        st.altair_chart(
-            answer_bars(series, "as it is"), width="stretch", key=f"{NAME}_after", alt="Answers before and after"
-        )
-        st.caption(_what_became(best(before)[0], best(after)[0], changed))
+        answer_bars(series, "as it is", "ask_after", "Answers before and after")
+        st.caption(_what_became(best_answer(before)[0], best_answer(after)[0], changed))
 
 
 def _what_became(before: str, after: str, changed: bool) -> str:
@@ -67,56 +206,45 @@ def _what_became(before: str, after: str, changed: bool) -> str:
 
 def _choose_digits(digits: list[DrawnDigit]) -> list[int]:
     """Let a person choose digits to block; the empty key is one of the choices."""
-    names = dict(enumerate(distinct([f"{one.colour}, {one.place}" for one in digits])))
+    names = dict(enumerate(distinct([f"{digit.colour}, {digit.place}" for digit in digits])))
     names[EMPTY_KEY] = "the empty key"
-    key = f"{NAME}_block"
-    st.session_state[key] = [one for one in st.session_state.get(key, []) if one in names]
+    BLOCKED_DIGITS.value = [place for place in BLOCKED_DIGITS.value if place in names]
     return st.pills(
         "Block",
         list(names),
-        format_func=lambda one: names[one],
+        format_func=names.__getitem__,
         selection_mode="multi",
-        key=key,
+        key=BLOCKED_DIGITS.key,
         persist_state="session",
     )
 
 
-def _click_map(drawing: AskedDrawing, after: Answered, clicked: list[int], boxes: list) -> None:
-    grid = grid_of(after)
-    weights = to_array(after.looks[-1].weights()[0])
-    rows, columns = grid
+def _click_map(drawing: AskedDrawing, after: Answered, clicked: list[int], boxes: list[Box]) -> None:
+    look = after.looks[-1]
+    rows, columns = grid_of(look)
+
+    def take_click() -> None:
+        """Block the clicked region and its neighbours, or give them back."""
+        for click in st.session_state["ask_click"]["selection"].get("region", ()):
+            here = int(click["position"])
+            near = set(_neighbours(here, rows, columns))
+            BLOCKED_REGIONS.value = sorted(set(clicked) - near if here in clicked else {*clicked, *near})
+
     cells = [
-        (one // columns / rows, one % columns / columns, (one // columns + 1) / rows, (one % columns + 1) / columns)
-        for one in clicked
+        (row / rows, column / columns, (row + 1) / rows, (column + 1) / columns)
+        for row, column in (divmod(region, columns) for region in clicked)
     ]
-    with st.container(horizontal=True, gap="small"):
-        st.altair_chart(
-            overlay(drawing.canvas, weights[:-1].reshape(grid), size=SIZE, boxes=[*boxes, *cells], select="region"),
-            width="content",
-            key=f"{NAME}_click",
-            on_select=lambda: _take_click(grid),
-            selection_mode="region",
-            alt="The last look's map over the drawing; click a region to block it",
-        )
-        st.html(empty_bar(float(weights[-1]), SIZE), width="content")
+    words = "The last look's map over the drawing; click a region to block it"
+    look_map(drawing.canvas, look, SIZE, "ask_click", words, boxes=[*boxes, *cells], on_select=take_click)
     st.caption(f"Look {len(after.looks)}, the last one, with your change. Dashed: blocked.")
 
 
-def _take_click(grid: tuple[int, int]) -> None:
-    """Block the clicked region and its neighbours, or give them back; runs before the page does."""
-    clicked = st.session_state[f"{NAME}_click"]["selection"].get("region")
-    if not clicked:
-        return
-    row, column = divmod(int(clicked[0]["position"]), grid[1])
-    near = [
-        down * grid[1] + across
-        for down in range(max(0, row - 1), min(grid[0], row + 2))
-        for across in range(max(0, column - 1), min(grid[1], column + 2))
-    ]
-    blocked = set(st.session_state.get(BLOCKED, []))
-    here = row * grid[1] + column
-    st.session_state[BLOCKED] = sorted(blocked - set(near) if here in blocked else blocked | set(near))
+def _neighbours(region: int, rows: int, columns: int) -> list[int]:
+    """Return a region and those around it."""
+    row, column = divmod(region, columns)
+    down, across = range(max(0, row - 1), min(rows, row + 2)), range(max(0, column - 1), min(columns, column + 2))
+    return [near_row * columns + near_column for near_row in down for near_column in across]
 
 
 def _give_back() -> None:
-    st.session_state[BLOCKED] = []
+    BLOCKED_REGIONS.value = []

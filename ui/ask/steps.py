@@ -1,4 +1,4 @@
-"""One look, step by step: the regions' numbers as a picture, the empty key's beside it."""
+"""One look, step by step: the regions' numbers as a picture, the empty key's beside it; how far to believe it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import altair as alt
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.charts.bars import bars
@@ -14,59 +13,62 @@ from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.regions import region_picture, vector_bars
 from attention_core.data.questions import ANSWERS
 from attention_core.device import to_array
-from attention_core.models.scene_question import Answered
+from attention_core.models.scene_question import SCORINGS, Answered
 from attention_core.models.scene_question_steps import EMPTY
-from ui.ask.answer import grid_of, shaded_words
-from ui.ask.pad import NAME, AskedDrawing
-from ui.export import export_bar
+from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
+from ui.ask.drawing import NAME, AskedDrawing
+from ui.models import card_or_empty
 from ui.query_row import query_row
+from ui.state import Field
 from ui.step_view import show_words
-from ui.stepper import is_hidden, stepper
+from ui.stepper import Stepper
 
+STEPS = Stepper(NAME)
+LOOK = Field(NAME, "number", -1)
+"""The look that is shown, from 0; at first the last one."""
 SHEET = 24
 """Dimensions of keys and values that are drawn: those that differ most from region to region."""
 BARS = 12
 
 
-def steps_part(drawing: AskedDrawing, answered: Answered) -> None:
+def chosen_look(answered: Answered) -> int:
+    """Return the look that was chosen, or else the last one."""
+    places = range(len(answered.looks))
+    return LOOK.among(places, places[-1])
+
+
+def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
     """Step through one look from the picture to the answer."""
-    number = _choose_look(len(answered.looks))
+    number = chosen_look(answered)
+    st.segmented_control(
+        "Look",
+        range(len(answered.looks)),
+        format_func=lambda place: f"Look {place + 1}",
+        key=LOOK.key,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
     trace = answered.looks[number]
-    step = stepper(trace, f"{NAME}_look", first="weights")
-    heaviest = int(trace.weights()[0].argmax())
-    if not is_hidden(step, f"{NAME}_look"):
+    step, grid = STEPS.draw(trace), grid_of(trace)
+    if not STEPS.hides(step):
+        weights = to_array(trace.weights()[0])
+        heaviest = int(weights.argmax())
         words, picture = st.columns([0.82, 1], gap="large")
         with words:
             small, hint = st.columns([1, 1.1], vertical_alignment="center")
             with small:
-                chart = overlay(drawing.canvas, _map_of(trace, grid_of(answered)), size=150, bar=False)
-                st.altair_chart(chart, width="content", key=f"{NAME}_small", alt="The drawing with this look's map")
+                chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=150, bar=False)
+                st.altair_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
                 where = trace.story.key_axis.labels[heaviest]
                 st.caption(f"The key with the largest weight: {where} (number {heaviest}). The arrow keys step.")
             show_words(trace, step, 0, 0, heaviest)
         with picture:
-            _show(step, drawing, grid_of(answered), heaviest)
-    query_row(trace, 0, 0, key_words="region")
-    export_bar(trace, NAME, query=0)
-
-
-def _choose_look(n_looks: int) -> int:
-    return st.segmented_control(
-        "Look",
-        range(n_looks),
-        format_func=lambda one: f"Look {one + 1}",
-        default=None if f"{NAME}_number" in st.session_state else n_looks - 1,
-        key=f"{NAME}_number",
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
-
-
-def _map_of(trace: AttentionTrace, grid: tuple[int, int]) -> np.ndarray:
-    return to_array(trace.weights()[0, :-1].reshape(grid))
+            _show(step, drawing, grid, heaviest)
+    with st.expander("This look in numbers"):
+        query_row(trace, 0, 0, key_words="region")
 
 
 def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> None:
@@ -78,7 +80,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
     values = to_array(step.value().float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = _chart_for(step, values, drawing, grid, heaviest)
-    st.altair_chart(chart, width="content", key=f"{NAME}_step_{step.name}", alt=words)
+    st.altair_chart(chart, width="content", key=f"ask_{step.name}", alt=words)
     if len(values) > 1:
         st.caption(
             f"{SHEET} of {values.shape[1]} dimensions, those that differ most from region to region. "
@@ -116,3 +118,30 @@ def _chart_for(
         ramp = ramp_for(step.role, pictures, n_regions)
         return contact_sheet(pictures, names, ramp, title=step.title.split(":")[0].lower(), columns=6, size=76)
     return vector_bars(values[0], title=step.symbol, colour=ROLE_COLOURS[step.role])
+
+
+def doubts() -> None:
+    """Say what the map can and cannot tell, and how often the model is right on drawings that it never saw."""
+    st.markdown(
+        "A weight says from where a value was taken, not why the answer follows from it. Each region has seen its "
+        "surroundings, and the answer is also read from the words: blocking a digit tells more than looking at its "
+        "colour on the map."
+    )
+    card = card_or_empty(MODEL)
+    figures, uniform = card.get("test_drawings", {}), card.get("with_uniform_attention", {})
+    rows = [
+        {
+            "score": SCORE_NAMES[name],
+            **{kind: f"{share:.1%}" for kind, share in figures[name].get("accuracy_by_kind", {}).items()},
+            "all": f"{figures[name]['accuracy']:.1%}",
+            "all, uniform weights": f"{uniform[name]:.1%}" if name in uniform else "",
+        }
+        for name in SCORINGS
+        if "accuracy" in figures.get(name, {})
+    ]
+    if rows:
+        st.dataframe(rows, hide_index=True, width="stretch")
+        n = figures[SCORINGS[0]].get("n", 0)
+        st.caption(
+            f"Right answers to {n:,} questions about composed drawings of test digits that it was not trained on."
+        )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.types import Role
 from attention_core.charts import overlay_strip
-from attention_core.device import to_array
 from attention_core.models.digit_reader import Reading
 from attention_core.topics.read import begins_at, looks_of, nearest_look, random_state, written
-from ui.layout import section
-from ui.read.parts import NAME, PRESETS, Shown, cards, labels_of, read_again
+from ui.read.drawing import NAME, PRESETS, ReadDrawing, cards, labels_of, maps_of, numbered, read_again
+from ui.state import Field
 
 STARTS = {
     "learned": "the learned one",
@@ -20,133 +21,116 @@ STARTS = {
     "zeros": "zeros",
     "random": "random",
 }
-OTHERS = PRESETS[1:5]
+OTHERS = list(PRESETS)[1:5]
+START = Field(NAME, "start", "learned")
+AFTER = Field(NAME, "after", 1)
+OTHER = Field(NAME, "other", OTHERS[1])
+OTHER_AFTER = Field(NAME, "other_after", 1)
+SEED = Field(NAME, "seed_of_start", 0)
+SKIPPED = Field[list[int]](NAME, "skipped", list)
 
 
-def experiment_part(shown: Shown) -> None:
-    """Draw the choices, the reading that follows from them, and the original one beside it."""
-    section("Change the question, keep the picture", Role.QUERY)
+def another_start(drawing: ReadDrawing) -> None:
+    """Draw the choices, the reading that follows from them beside the original one, and how far to believe a map."""
     st.markdown(
         "Nothing here touches the drawing. Give the reader another first query, or withhold a glimpse: zeros take its "
         "place, and the state goes on without having seen."
     )
     choose, result = st.columns([1, 1.62], gap="large")
     with choose:
-        start, why = _choose_start(shown)
-        skipped = _choose_skipped(shown)
+        start, why = _choose_start(drawing)
+        skipped = _choose_skipped(drawing.labels)
     with result:
-        st.markdown(f"As it was: **{shown.reading.digits or 'nothing'}**")
-        st.html(cards(shown.reading))
-        if start is None and not skipped:
+        st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
+        st.html(cards(drawing.reading))
+        if start is not None or skipped:
+            _read_now(drawing, start, why, skipped)
+        else:
             st.caption(
                 "Nothing is changed yet. Try *from later in this number*: the same picture, read from the middle."
             )
-            return
-        after = read_again(shown.picture, start, skipped)
-        st.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
-        st.html(cards(after, blind=skipped))
-        st.markdown(" ".join([why, *_what_followed(shown, after, skipped)]).strip())
-        _maps_of(shown, after, skipped)
-
-
-def _choose_start(shown: Shown) -> tuple[Tensor | None, str]:
-    """Return the chosen first query, None = the learned one, and what is worth saying about it."""
-    state = st.session_state
-    kind = st.segmented_control(
-        "The first query",
-        list(STARTS),
-        format_func=STARTS.__getitem__,
-        default=None if f"{NAME}_start" in state else "learned",
-        key=f"{NAME}_start",
-        required=True,
-        persist_state="session",
-        wrap=True,
-    )
-    reading = shown.reading
-    if kind == "later":
-        after = _choose_digits(f"{NAME}_after", labels_of(reading))
-        return reading.states[after], f"The first query is the state that this reading had after look {after}."
-    if kind == "other":
-        number = st.segmented_control(
-            "Its number",
-            OTHERS,
-            default=None if f"{NAME}_other" in state else OTHERS[1],
-            key=f"{NAME}_other",
-            required=True,
-            persist_state="session",
-            wrap=True,
+    with st.expander("How far to believe a map"):
+        st.markdown(
+            "A map shows from where features were taken, not why a digit was said. A feature also sees its "
+            "surroundings: each was computed from a patch of the picture much wider than its own region, so a map "
+            "beside a digit can still tell the digit. Withholding a glimpse, above, is the stronger test: it changes "
+            "what is read."
         )
-        other = read_again(written(number))
-        after = _choose_digits(f"{NAME}_other_after", labels_of(other))
-        words = f"The first query is the state of another reading: {number}, after look {after}."
-        return other.states[after], words + " It never saw this drawing."
-    if kind == "zeros":
-        return reading.states[0] * 0, "The first query is a vector of zeros."
-    if kind == "random":
-        seed = state.setdefault(f"{NAME}_seed_of_start", 0)
-        st.button("Another random one", key=f"{NAME}_reseed", on_click=_reseed, icon=":material/casino:")
-        return random_state(reading, seed), "The first query points in a random direction, as long as a usual state."
-    return None, ""
 
 
-def _choose_digits(key: str, labels: list[str]) -> int:
-    """Let the visitor choose after how many looks a state is taken, from 1; a shorter number has fewer."""
-    state = st.session_state
-    state[key] = min(max(1, int(state.get(key) or 1)), len(labels))
-    st.segmented_control(
-        "The state after look",
-        range(1, len(labels) + 1),
-        format_func=lambda after: f"{after}: {labels[after - 1]}",
-        key=key,
-        required=True,
-        persist_state="session",
-        wrap=True,
-    )
-    return state[key]
-
-
-def _choose_skipped(shown: Shown) -> list[int]:
-    """Let the visitor withhold the glimpses of some looks."""
-    labels, key, state = shown.labels, f"{NAME}_skipped", st.session_state
-    state[key] = [look for look in state.get(key) or [] if look < len(labels)]
-    st.pills(
-        "Withhold the glimpse of look",
-        range(len(labels)),
-        format_func=lambda look: f"{look + 1}: {labels[look]}",
-        selection_mode="multi",
-        key=key,
-        persist_state="session",
-        wrap=True,
-    )
-    return sorted(state[key])
-
-
-def _reseed() -> None:
-    st.session_state[f"{NAME}_seed_of_start"] += 1
-
-
-def _maps_of(shown: Shown, after: Reading, skipped: list[int]) -> None:
-    looks = [
-        f"look {number + 1}: {said}" + (", withheld" if number in skipped else "")
-        for number, said in enumerate(labels_of(after))
-    ]
+def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: list[int]) -> None:
+    """Draw what is read with another start or without some glimpses, and say why."""
+    after = read_again(drawing.picture, start, skipped)
+    st.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
+    st.html(cards(after, blind=skipped))
+    st.markdown(" ".join([why, *_what_followed(drawing, after, skipped)]).strip())
+    looks = numbered(labels_of(after))
+    looks = [look + ", withheld" if number in skipped else look for number, look in enumerate(looks)]
     st.altair_chart(
-        overlay_strip(
-            shown.canvas,
-            to_array(after.trace.weights()).reshape(-1, *after.trace.story.key_axis.grid),
-            looks,
-            size=185,
-            columns=3,
-        ),
-        key=f"{NAME}_try_strip",
+        overlay_strip(drawing.canvas, maps_of(after), looks, size=185, columns=3),
+        key="read_try_strip",
         width="content",
         alt=f"The maps of the {len(looks)} looks of the changed reading",
     )
 
 
-def _what_followed(shown: Shown, after: Reading, skipped: list[int]) -> list[str]:
+def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
+    """Return the chosen first query, None = the learned one, and what is worth saying about it."""
+    kind = _choose("The first query", START, list(STARTS), STARTS.__getitem__)
+    reading = drawing.reading
+    if kind == "later":
+        after = _choose_look(AFTER, drawing.labels)
+        return reading.states[after], f"The first query is the state that this reading had after look {after}."
+    if kind == "other":
+        number = _choose("Its number", OTHER, OTHERS)
+        other = read_again(written(number))
+        after = _choose_look(OTHER_AFTER, labels_of(other))
+        words = f"The first query is the state of another reading: {number}, after look {after}."
+        return other.states[after], words + " It never saw this drawing."
+    if kind == "zeros":
+        return reading.states[0] * 0, "The first query is a vector of zeros."
+    if kind == "random":
+        st.button("Another random one", key="read_reseed", on_click=_reseed, icon=":material/casino:")
+        words = "The first query points in a random direction, as long as a usual state."
+        return random_state(reading, SEED.value), words
+    return None, ""
+
+
+def _choose(label: str, field: Field[Any], options: Sequence[Any], text: Callable[[Any], str] = str) -> Any:
+    return st.segmented_control(
+        label, options, format_func=text, key=field.key, required=True, persist_state="session", wrap=True
+    )
+
+
+def _choose_look(field: Field[int], labels: list[str]) -> int:
+    """Let the visitor choose after how many looks a state is taken, from 1; a shorter number has fewer."""
+    places = range(1, len(labels) + 1)
+    field.within(places[0], places[-1])
+    return _choose("The state after look", field, places, lambda after: f"{after}: {labels[after - 1]}")
+
+
+def _choose_skipped(labels: list[str]) -> list[int]:
+    """Let the visitor withhold the glimpses of some looks."""
+    SKIPPED.value = [look for look in SKIPPED.value if look < len(labels)]
+    skipped = st.pills(
+        "Withhold the glimpse of look",
+        range(len(labels)),
+        format_func=lambda look: f"{look + 1}: {labels[look]}",
+        selection_mode="multi",
+        key=SKIPPED.key,
+        persist_state="session",
+        wrap=True,
+    )
+    return sorted(skipped)
+
+
+def _reseed() -> None:
+    SEED.value += 1
+
+
+def _what_followed(drawing: ReadDrawing, after: Reading, skipped: list[int]) -> list[str]:
     """Say in words what the change did; nothing is claimed that these two readings do not show."""
-    before = shown.reading
+    before = drawing.reading
     told = []
     if not skipped:
         place = begins_at(before.digits, after.digits)
@@ -158,7 +142,7 @@ def _what_followed(shown: Shown, after: Reading, skipped: list[int]) -> list[str
             )
         elif not after.digits:
             told.append("It says “end” at once: this state holds that everything has been read.")
-    original, now = looks_of(before.trace, shown.picture), looks_of(after.trace, shown.picture)
+    original, now = looks_of(before.trace, drawing.picture), looks_of(after.trace, drawing.picture)
     for look in (one for one in skipped if one < len(now)):
         said = labels_of(after)[look]
         sentence = (

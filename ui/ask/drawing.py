@@ -1,4 +1,4 @@
-"""The pad of coloured digits: pens, presets, a random scene; and what is to be said about the drawing."""
+"""The first screen, left: coloured digits on the pad, a random scene, and what is to be said about the drawing."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ def _asked_scene(asked: str) -> list[Stroke] | None:
     return None if number is None else random_scene(number, SIDE)
 
 
+PRESETS = {name: partial(scene_strokes, scene, SIDE) for name, scene in SCENES.items()}
 PAD = Pad(
     NAME,
-    {name: partial(scene_strokes, scene, SIDE) for name, scene in SCENES.items()},
-    first=next(iter(SCENES)),
+    PRESETS,
+    first=next(iter(PRESETS)),
     size=(SIDE, SIDE),
     address="scene",
     help="Put the scene “{}” on the canvas",
@@ -86,13 +87,13 @@ class AskedDrawing:
         return without(self.seen, owners(self.seen, self._pad.inked, self.digits, SIDE), gone)
 
 
-def pad_part() -> AskedDrawing:
+def scene_pad() -> AskedDrawing:
     """Draw the pad with its pens and scenes, and say what is unusual about the drawing."""
     st.html(_style())
     pad = drawing_pad(PAD)
     st.button(
         "Compose a scene at random",
-        key=f"{NAME}_compose",
+        key="ask_compose",
         on_click=_compose,
         icon=":material/shuffle:",
         help="Three to six digits in up to three colours; the address brings the same scene back",
@@ -105,29 +106,25 @@ def pad_part() -> AskedDrawing:
 
 def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
     """Return what a person should know about this drawing before believing an answer to this question."""
-    said = []
+    remarks = []
     inks = sorted({one.ink for one in drawing.digits})
     for ink in [one for one in inks if name_of(one) is None][:2]:
         (first, _), (second, _) = nearest_names(rgb_of(ink))
-        said.append(f"An ink ({ink}) lies between **{first}** and **{second}**: the model may call it either.")
-    colours = {name for ink in inks for name in ([name_of(ink)] if name_of(ink) else _near(ink))}
+        remarks.append(f"An ink ({ink}) lies between **{first}** and **{second}**: the model may call it either.")
+    near = {ink: [name_of(ink)] if name_of(ink) else [name for name, _ in nearest_names(rgb_of(ink))] for ink in inks}
+    colours = {name for names in near.values() for name in names}
     if question.colour and drawing.digits and question.colour not in colours:
-        said.append(f"There is no **{question.colour}** ink on the canvas, so what you ask about may not be there.")
+        remarks.append(f"There is no **{question.colour}** ink on the canvas, so what you ask about may not be there.")
     if overlapping(drawing.digits):
-        said.append("Digits lie over each other; the model has only seen digits that stand apart.")
+        remarks.append("Digits lie over each other; the model has only seen digits that stand apart.")
     if len(drawing.digits) > MOST:
-        said.append(f"There are more than {MOST} digits or pieces; the model was trained on one to {MOST}.")
-    return said
-
-
-def _near(ink: str) -> list[str]:
-    return [name for name, _ in nearest_names(rgb_of(ink))]
+        remarks.append(f"There are more than {MOST} digits or pieces; the model was trained on one to {MOST}.")
+    return remarks
 
 
 def _compose() -> None:
     number = random.randrange(LAST_SCENE)
-    put_strokes(PAD, random_scene(number, SIDE))
-    st.query_params["scene"] = str(number)
+    put_strokes(PAD, random_scene(number, SIDE), told=str(number))
 
 
 def _style() -> str:

@@ -1,0 +1,299 @@
+"""The first screen, right: the question, typed or built or taken; its answer by both scores; where each look went."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import streamlit as st
+from torch import Tensor
+
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
+from attention_core.charts import overlay, probability_bars
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.data.colours import COLOURS, PEN
+from attention_core.data.question_reading import MOST_CHARACTERS, QuestionError, Reading, read_question
+from attention_core.data.questions import ANSWERS, DIGITS, NOTHING, PLACES, RELATIONS, Kind, Question, numbers_of, write
+from attention_core.device import to_array
+from attention_core.models.scene_question import SCORINGS, Answered
+from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
+from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
+from ui.computed import computed
+from ui.labels import literal
+from ui.layout import role_colour
+from ui.models import model_or_stop
+from ui.state import Field
+
+Box = tuple[float, float, float, float]
+MODEL = "scene-question"
+FIRST = "which digit is left of the blue one?"
+MOST_TYPED = 4000
+"""Characters that the box takes: more than is read, so that a pasted page is kept and explained."""
+TEXT = Field(
+    NAME,
+    "text",
+    FIRST,
+    address="q",
+    parse=lambda asked: asked[:MOST_TYPED],
+    text=lambda typed: typed if len(typed) <= MOST_CHARACTERS else "",
+)
+SCORING = Field(NAME, "scoring", SCORINGS[0], address="score")
+SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
+MAP_SIZE = 204
+MOST_EXAMPLES, MOST_BARS = 6, 6
+KINDS = {
+    Kind.DIGIT_AT: "which digit, by place",
+    Kind.COLOUR_AT: "which colour, by place",
+    Kind.DIGIT_OF_COLOUR: "which digit, by colour",
+    Kind.COLOUR_OF_DIGIT: "which colour, by digit",
+    Kind.COUNT: "how many",
+    Kind.EXISTS: "is there one",
+    Kind.DIGIT_BESIDE: "which digit, beside another",
+    Kind.COLOUR_BESIDE: "which colour, beside another",
+}
+ANY = "any"
+
+
+def question_part(drawing: AskedDrawing) -> Reading | None:
+    """Draw the box, the menus and the examples; return the question, or None after saying kindly why there is none."""
+    box, menus = st.columns([3, 1], vertical_alignment="bottom", gap="small")
+    with box:
+        st.text_input(
+            "Your question, in English",
+            key=TEXT.key,
+            max_chars=MOST_TYPED,
+            persist_state="session",
+            label_visibility="collapsed",
+            placeholder="Ask in English: what colour is the 7?",
+            help=f"Enter asks. Up to {MOST_CHARACTERS} characters are read.",
+        )
+    with menus, st.popover("Build it", icon=":material/list:", width="stretch"):
+        _menus()
+    try:
+        reading = read_question(TEXT.value)
+    except QuestionError as error:
+        st.info(str(error))
+        st.markdown("**What can be asked**, for instance:")
+        _chips(EXAMPLES)
+        return None
+    _chips(_examples(drawing)[:MOST_EXAMPLES])
+    if reading.rephrased:
+        st.caption(f"Read as: {literal(' '.join(reading.words))}")
+    return reading
+
+
+def _examples(drawing: AskedDrawing) -> list[Question]:
+    """Return questions that fit the drawing; which digits are on it, the model says itself."""
+    colours = [one.colour for one in drawing.digits]
+    single = [colour for colour in colours if colours.count(colour) == 1]
+    read = {} if drawing.is_empty else _digits_of(drawing.picture, single)
+    names = [read.get(colour, "") for colour in colours]
+    return fitting_questions(drawing.digits, [name if name in DIGITS else "" for name in names])
+
+
+@computed()
+def _digits_of(picture: Tensor, colours: list[str]) -> dict[str, str]:
+    """Return which digit of each colour the model reads."""
+    asked = [Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in colours]
+    return dict(zip(colours, answers_to(model_or_stop(MODEL), picture, asked), strict=True))
+
+
+def _chips(questions: Sequence[Question]) -> None:
+    with st.container(horizontal=True, gap="xsmall", key="ask_examples"):
+        for place, question in enumerate(questions):
+            text = f"{write(question)}?"
+            st.button(text, key=f"ask_example_{place}", on_click=ask_this, args=(text,))
+
+
+def ask_this(text: str) -> None:
+    """Put a question into the box; call it in a callback."""
+    TEXT.value = text
+
+
+def _menus() -> None:
+    """Let a person build a question from what can be asked."""
+    kind = Kind(_choose("Ask for", "kind", [str(kind) for kind in KINDS], {str(kind): KINDS[kind] for kind in KINDS}))
+    question = _built(kind)
+    if question is None:
+        st.caption("Choose a digit or a colour.")
+        return
+    text = f"{write(question)}?"
+    st.markdown(f"**{text}**")
+    st.button("Ask this", key="ask_ask_this", type="primary", on_click=ask_this, args=(text,))
+
+
+def _built(kind: Kind) -> Question | None:
+    if kind in (Kind.DIGIT_AT, Kind.COLOUR_AT):
+        return Question(kind, place=_choose("Where", "place", PLACES))
+    if kind is Kind.DIGIT_OF_COLOUR:
+        return Question(kind, colour=_choose("Colour", "colour", COLOURS))
+    if kind is Kind.COLOUR_OF_DIGIT:
+        return Question(kind, digit=_choose("Digit", "digit", DIGITS))
+    if kind in (Kind.COUNT, Kind.EXISTS):
+        colour = _choose("Colour", "some_colour", (ANY, *COLOURS))
+        digit = _choose("Digit", "some_digit", (ANY, *DIGITS))
+        if kind is Kind.EXISTS and colour == digit == ANY:
+            return None
+        return Question(kind, digit=None if digit == ANY else digit, colour=None if colour == ANY else colour)
+    relation = _choose("Which side", "relation", RELATIONS)
+    anchor = _choose("Of which one", "anchor", (*COLOURS, *DIGITS))
+    of_digit = anchor in DIGITS
+    return Question(kind, relation=relation, digit=anchor if of_digit else None, colour=None if of_digit else anchor)
+
+
+def _choose(label: str, name: str, options: Sequence[str], names: dict[str, str] | None = None) -> str:
+    return st.selectbox(
+        label,
+        list(options),
+        key=f"ask_menu_{name}",
+        format_func=lambda option: (names or {}).get(option, option),
+        persist_state="session",
+    )
+
+
+@computed()
+def answer(
+    picture: Tensor, words: Sequence[str], scoring: str, intervention: Intervention = NO_INTERVENTION
+) -> Answered:
+    """Let the model answer."""
+    return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, intervention)
+
+
+def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
+    """Draw the answer with its rivals, and both looks; return the answer by the chosen scoring function."""
+    both = {scoring: answer(drawing.picture, reading.words, scoring) for scoring in SCORINGS}
+    scoring = SCORING.among(SCORINGS)
+    answered = both[scoring]
+    words, bars = st.columns([1, 1.25], gap="medium")
+    with words:
+        big_answer(answered)
+        st.segmented_control(
+            "Score",
+            SCORINGS,
+            format_func=SCORE_NAMES.__getitem__,
+            key=SCORING.key,
+            required=True,
+            persist_state="session",
+            label_visibility="collapsed",
+            help="How query and key are compared. Both were trained together and share the picture's features.",
+        )
+        st.caption(_comparison(both))
+    with bars, st.container(key="ask_bars"):
+        series = {SCORE_NAMES[name]: each for name, each in both.items()}
+        answer_bars(series, SCORE_NAMES[scoring], "ask_answers", "Probabilities of the best answers by both scores")
+    for remark in drawing_remarks(drawing, reading.question):
+        st.caption(remark)
+    _looks(drawing.canvas, answered)
+    return answered
+
+
+def best_answer(answered: Answered) -> tuple[str, float]:
+    """Return the most probable answer and its probability."""
+    place = int(answered.probabilities.argmax())
+    return ANSWERS[place], float(answered.probabilities[place])
+
+
+def big_answer(answered: Answered) -> None:
+    """Write the answer large, a colour with its ink, "nothing" with what it means."""
+    word, probability = best_answer(answered)
+    ink = PEN.get(word)
+    dot = (
+        f'<span style="display:inline-block;width:0.62em;height:0.62em;border-radius:50%;background:{ink};'
+        'box-shadow:0 0 0 1px #8a93a077;margin-right:0.3em"></span>'
+        if ink
+        else ""
+    )
+    st.html(
+        f'<div class="answer" style="font-size:3rem;font-weight:650;line-height:1.15">{dot}{word}'
+        f'<span style="font-size:1.1rem;font-weight:400;opacity:0.75;margin-left:0.6em">{probability:.0%}</span></div>'
+    )
+    if word == NOTHING:
+        st.caption("What you ask about seems not to be on the drawing.")
+
+
+def answer_bars(answers: dict[str, Answered], first: str, key: str, words: str) -> None:
+    """Draw the best answers of each; `first` decides their order."""
+    leading = answers[first].probabilities
+    places: list[int] = leading.argsort(descending=True)[: MOST_BARS - 2].tolist()
+    for answered in answers.values():
+        best = answered.probabilities.argsort(descending=True)[:3].tolist()
+        places += [place for place in best if place not in places]
+    places = places[:MOST_BARS]
+    series = {name: answered.probabilities[places].tolist() for name, answered in answers.items()}
+    st.altair_chart(probability_bars(series, [ANSWERS[place] for place in places], height=150), key=key, alt=words)
+
+
+def _comparison(both: dict[str, Answered]) -> str:
+    words = {scoring: best_answer(answered)[0] for scoring, answered in both.items()}
+    if len(set(words.values())) == 1:
+        return "Both scores agree."
+    return "; ".join(f"{SCORE_NAMES[scoring]} says {word}" for scoring, word in words.items()).capitalize() + "."
+
+
+def _looks(canvas: np.ndarray, answered: Answered) -> None:
+    """Draw every look: the question's words shaded by weight, the map over the drawing, the weight of "nothing"."""
+    columns = st.columns(len(answered.looks), gap="small")
+    for number, (column, look, words) in enumerate(zip(columns, answered.looks, answered.words, strict=True)):
+        with column, st.container(key=f"ask_look_{number}"):
+            title = f"<b>Look {number + 1}</b> {shaded_words(words)}"
+            st.html(f"<p style='margin:0;font-size:0.94rem;line-height:1.7'>{title}</p>")
+            alt = f"Where look {number + 1} goes: a map of weights over the drawing"
+            look_map(canvas, look, MAP_SIZE, f"ask_look_{number}_map", alt)
+
+
+def look_map(
+    canvas: np.ndarray,
+    look: AttentionTrace,
+    size: int,
+    key: str,
+    words: str,
+    *,
+    boxes: Sequence[Box] = (),
+    on_select: Callable[[], None] | None = None,
+) -> None:
+    """Draw where a look goes: a map over the drawing, perhaps to click, and the weight of the empty key beside it."""
+    weights = to_array(look.weights()[0])
+    select = "region" if on_select else None
+    with st.container(horizontal=True, gap="small", vertical_alignment="top"):
+        st.altair_chart(
+            overlay(canvas, weights[:-1].reshape(grid_of(look)), size=size, boxes=boxes, select=select),
+            width="content",
+            key=key,
+            on_select=on_select or "ignore",
+            selection_mode=select,
+            alt=words,
+        )
+        _empty_bar(float(weights[-1]), size)
+
+
+def grid_of(look: AttentionTrace) -> tuple[int, int]:
+    """Return (rows, columns) of the regions."""
+    side = round((look.n_keys - 1) ** 0.5)
+    return side, side
+
+
+def shaded_words(words: AttentionTrace) -> str:
+    """Return HTML of a question whose words are shaded by their weights."""
+    weights = words.weights()[0].tolist()
+    most, colour = max(weights), ROLE_COLOURS[Role.WEIGHTS]
+    parts = [
+        f'<span title="{weight:.1%}" style="padding:1px 4px 2px;border-radius:4px;'
+        f'background:color-mix(in srgb, {colour} {80 * weight / most:.0f}%, transparent)">{html.escape(word)}</span>'
+        for word, weight in zip(words.story.key_axis.labels, weights, strict=True)
+    ]
+    return " ".join(parts)
+
+
+def _empty_bar(weight: float, height: int) -> None:
+    colour = ROLE_COLOURS[Role.WEIGHTS]
+    st.html(
+        f'<div style="width:62px;font-size:0.8rem;line-height:1.25" title="Weight of the empty key: {weight:.2%}">'
+        f'<div style="height:{height - 42}px;width:16px;border:1px solid #8a93a066;border-radius:3px;display:flex;'
+        f'align-items:flex-end"><div style="width:100%;height:{100 * weight:.1f}%;background:{colour};'
+        f'border-radius:2px"></div></div><b style="color:{role_colour(Role.WEIGHTS)}">{weight:.0%}</b><br>nothing'
+        "</div>",
+        width="content",
+    )

@@ -1,0 +1,217 @@
+"""The first screen: a digit off the middle, clutter to scatter and to erase, the mask over it, the answers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+import torch
+
+from attention_core.attention.steps import step_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
+from attention_core.charts import overlay, probability_bars
+from attention_core.charts.channels import product_bars
+from attention_core.charts.palette import INK
+from attention_core.data.canvases import CanvasRemark, InkPicture
+from attention_core.data.drawing import ink_of
+from attention_core.data.parts import PartsRemark, parts_remark
+from attention_core.data.scenes import FIND_SIDE
+from attention_core.data.sketches import CLUTTER_WIDTH, Stroke, clutter_strokes, hidden_digit
+from attention_core.device import to_array
+from attention_core.models.feature_mask import LAYERS
+from attention_core.models.features import receptive_field
+from attention_core.topics.find import most_looked_at, n_for_share, products_of
+from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
+from ui.computed import computed
+from ui.layout import role_word
+from ui.models import model_or_none, model_or_stop
+from ui.state import Field, whole_number
+
+NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
+REGION = Field(NAME, "region", None, address="region", parse=whole_number)
+OPACITY = Field(NAME, "opacity", 80)
+SIDE = 256
+DIGITS = [str(digit) for digit in range(10)]
+MOST_CLUTTER, PIECES_AT_ONCE = 96, 8
+PLACES = (
+    (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.48),
+    (0.33, 0.62, 0.56), (0.66, 0.3, 0.38), (0.24, 0.24, 0.31), (0.47, 0.76, 0.29), (0.6, 0.42, 0.62),
+)  # fmt: skip
+"""Of the ten ready drawings: the digit's middle, x and y, and its height, as shares of the canvas."""
+REMARKS = {
+    CanvasRemark.EMPTY: "Draw a digit anywhere on the pad, or take one of the ten below it. Then scatter clutter.",
+    CanvasRemark.DOT: "That is a dot. Keep drawing: a digit needs a stroke or two.",
+    CanvasRemark.FULL: "Most of the canvas is ink, so there is hardly a shape left to find. The network answers all "
+    "the same; Undo brings back what was there.",
+    PartsRemark.SMALL: "Nothing here is as tall as the digits that the network knows, a quarter of the canvas or "
+    "more. It must name one of ten all the same.",
+    PartsRemark.LARGE: "Something reaches across the canvas. The network knows digits up to three quarters of its "
+    "height, but it answers all the same.",
+    PartsRemark.SEVERAL: "These look like several digits. The network was taught to name one: see which of them "
+    "the mask takes, or whether it is torn.",
+}
+ONE_COLOUR = (
+    "The whole canvas is one colour, so there is nothing to find. Undo takes the last stroke away, nothing is lost."
+)
+STYLE = """<style>
+.st-key-find_clutter_examples { max-width: 258px; }
+.st-key-find_clutter_examples button { padding: 0.05rem 0.28rem; }
+.st-key-find_clutter_examples p { font-size: 0.8rem; white-space: nowrap; }
+.verdict { font-size: 1.02rem; margin: 0; line-height: 1.5; }
+.st-key-find_undo button, .st-key-find_clear button { padding-left: 0.4rem; padding-right: 0.4rem; }
+[data-testid="stColumn"]:has(.st-key-find_undo) [data-testid="stPopover"] button { padding: 0 0.4rem; }
+.region { margin: 0; }
+.st-key-find_small [data-testid="stElementToolbar"] { display: none; }
+.verdict b { font-size: 1.5rem; line-height: 1.2; }
+</style>"""
+
+
+def _hidden(digit: int) -> list[Stroke]:
+    x, y, height = (share * SIDE for share in PLACES[digit])
+    return hidden_digit(digit, (x, y), height, SIDE, np.random.default_rng(digit))
+
+
+PRESETS = {label: partial(_hidden, digit) for digit, label in enumerate(DIGITS)}
+PAD = Pad(NAME, PRESETS, first="3", size=(SIDE, SIDE), help="Hide a {} for me", pen_width=12, eraser=True)
+
+
+def digit_pad() -> PadState:
+    """Draw the pad, and the buttons that strew clutter over it, take it away, and hide a digit anew."""
+    st.html(STYLE)
+    pad = drawing_pad(PAD)
+    objects = st.session_state["find_drawing"].get("objects", [])
+    there = sum(abs(one.get("strokeWidth", 0) - CLUTTER_WIDTH) < 1e-6 for one in objects)
+    with st.container(horizontal=True, gap="xsmall", key="find_clutter_examples"):
+        st.button(
+            "Scatter clutter",
+            key="find_scatter",
+            on_click=_scatter,
+            disabled=there >= MOST_CLUTTER,
+            help=f"{PIECES_AT_ONCE} more bits of digits, anywhere, also across the digit",
+        )
+        st.button(
+            "Erase clutter", key="find_erase", on_click=remove_strokes, args=(PAD, CLUTTER_WIDTH), disabled=there == 0
+        )
+        st.button("Hide a random digit", key="find_hide", on_click=_hide, help="Any digit, anywhere, in any size")
+    return pad
+
+
+def _scatter() -> None:
+    put_strokes(PAD, clutter_strokes(PIECES_AT_ONCE, SIDE, np.random.default_rng()), add=True)
+
+
+def _hide() -> None:
+    rng = np.random.default_rng()
+    height = SIDE * rng.uniform(0.26, 0.55)
+    x, y = rng.uniform(0.55 * height, SIDE - 0.55 * height, 2).tolist()
+    put_strokes(PAD, hidden_digit(int(rng.integers(10)), (x, y), height, SIDE, rng))
+
+
+def remark_on(seen: InkPicture, pad: PadState) -> str:
+    """Return what a person should be told about the drawing, or ""."""
+    if seen.remark is CanvasRemark.EMPTY and pad.strokes:
+        return ONE_COLOUR
+    remark = seen.remark or parts_remark(seen.picture)
+    return REMARKS[remark] if remark else ""
+
+
+def in_grey(pad: PadState) -> np.ndarray:
+    """Return the drawing as grey ink on white paper, uint8 (height, width, 3), whatever the pad's colours."""
+    lightest, darkest = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (INK[0], INK[-2]))
+    ink = ink_of(pad.canvas)[..., None]
+    return np.rint(ink * darkest + (1 - ink) * lightest).astype(np.uint8)
+
+
+@computed()
+def look(picture: np.ndarray, model: str = MODEL) -> AttentionTrace:
+    """Let a network, with attention or without, look at a picture (60, 60)."""
+    return model_or_stop(model).trace(torch.from_numpy(picture))
+
+
+def mask_of(trace: AttentionTrace) -> np.ndarray:
+    """Return the weights as a picture, float (rows, columns)."""
+    return to_array(trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid))  # type: ignore[arg-type]
+
+
+def answers(picture: np.ndarray) -> None:
+    """Draw both networks' probabilities."""
+    plain, missing = model_or_none(PLAIN)
+    traces = {"with attention": look(picture)} | ({"without": look(picture, PLAIN)} if plain else {})
+    series = {name: to_array(step_of(trace, "output").value()[0]) for name, trace in traces.items()}
+    words = [f"<b>{int(said.argmax())}</b> ({said.max():.0%})." for said in series.values()]
+    st.html(f'<p class="verdict">The mask leads to {" Without attention: ".join(words)}</p>')
+    st.container(key="find_answer").altair_chart(
+        probability_bars(series, DIGITS, height=160),
+        key="find_bars",
+        alt="Probabilities of the ten digits, with and without attention",
+    )
+    if missing:
+        st.caption(f"The same network without attention is not here to compare. {missing}")
+
+
+def chosen_region(trace: AttentionTrace) -> int:
+    """Return the region that was clicked, or that the address names, or the peak of the mask."""
+    region = REGION.value
+    return region if region is not None and region < trace.n_keys else most_looked_at(trace, 1)[0]
+
+
+def mask_over(
+    drawing: np.ndarray, trace: AttentionTrace, *, key: str, size: int, framed: int | None, **more: Any
+) -> None:
+    """Draw the mask over the drawing, perhaps with a region framed; a click on a region chooses it."""
+
+    def take_click() -> None:
+        for clicked in st.session_state[key]["selection"].get("region", ()):
+            REGION.value = int(clicked["position"])
+
+    st.altair_chart(
+        overlay(drawing, mask_of(trace), size=size, select="region", marked=framed, **more),
+        key=key,
+        on_select=take_click,
+        selection_mode="region",
+        width="content",
+        alt="The mask over the drawing: the darker a region glows, the more it counts; click one to choose it",
+    )
+
+
+def _follow_peak() -> None:
+    REGION.value = None
+
+
+def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
+    """Draw the mask over the drawing, large, with its opacity to choose and how narrow it is in words."""
+    clicked = region if region != most_looked_at(trace, 1)[0] else None
+    mask_over(drawing, trace, key="find_hero", size=316, opacity=OPACITY.value / 100, framed=clicked)
+    st.slider("Opacity of the mask", 0, 100, step=5, format="%d %%", key=OPACITY.key, persist_state="session")
+    half = n_for_share(trace, 0.5)
+    st.caption(
+        f"Half of the mask lies on {half} of {trace.n_keys} regions. Features see far beyond their own region, up to "
+        f"{receptive_field(LAYERS)} of the {FIND_SIDE} pixels along a side: one good place can be enough."
+    )
+
+
+def region_numbers(trace: AttentionTrace, region: int) -> None:
+    """Draw the chosen region's score as a dot product, its largest products first, and the weight it becomes."""
+    row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
+    peak = most_looked_at(trace, 1)[0]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row}, column {column}")}</p>')
+        if region != peak:
+            st.button("To the peak", key="find_peak", on_click=_follow_peak, type="tertiary")
+    products = products_of(trace, region, 5)
+    whose = "the mask's peak" if region == peak else "the framed region"
+    st.caption(f"Query · features of {whose}, channel by channel. Click any region on the drawing.")
+    st.altair_chart(
+        product_bars(products, trace.key.shape[-1], height=132),
+        key="find_products",
+        alt="The largest products of the region's score",
+    )
+    weight = float(trace.weights(0, [0], [region]))
+    share = f"{weight:.2%}" if weight >= 5e-5 else "below 0.01%"
+    st.html(
+        f'<p class="region">Sum: {role_word(Role.SCORES, f"score {products.score:.2f}")}; softmax over all regions: '
+        f"{role_word(Role.WEIGHTS, f'weight {share}')}.</p>"
+    )

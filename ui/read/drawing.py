@@ -1,0 +1,212 @@
+"""The first screen: a number on the pad, how it is read, and what is worth a remark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+import torch
+
+from attention_core.data.canvases import ink_picture
+from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
+from attention_core.data.sketches import Stroke, number_strokes
+from attention_core.data.strokes import smooth_path
+from attention_core.device import to_array
+from attention_core.models.digit_reader import CLASSES, END, Reading
+from attention_core.topics.read import (
+    NumberRemark,
+    count_holes,
+    covered_share,
+    pieces_of,
+    remarks_after,
+    remarks_before,
+)
+from ui.canvas import PAPER, Pad, PadState, drawing_pad, put_strokes
+from ui.computed import computed
+from ui.models import card_or_empty, model_or_stop
+from ui.state import Field
+
+NAME, MODEL = "read", "digit-reader"
+REFUSED = Field(NAME, "refused", False)
+"""Whether what was typed is no number."""
+SIZE = (144, 576)
+COLUMNS = [1.68, 1]
+"""The pad, and whatever stands under it, beside the answers."""
+LONGEST_TYPED = 8
+ZOOMS = "".join(
+    f"@container (max-width: {SIZE[1] * (percent + 5) / 100 - 1:g}px) "
+    f"{{ .st-key-read_canvas_frame {{ zoom: {percent}%; }} }}"
+    for percent in range(95, 40, -5)
+)
+STYLE = f"""<style>
+{ZOOMS}
+.st-key-read_pad {{ container-type: inline-size; }}
+[class*="st-key-read_presets"] {{ display: flex; flex-wrap: wrap; max-width: none; }}
+[class*="st-key-read_presets"] button {{ width: auto; min-height: 2rem; padding: 0.1rem 0.6rem; }}
+.st-key-read_typed, .st-key-read_scrub, .st-key-read_canvas_frame {{ max-width: {SIZE[1] + 2}px; }}
+.reading {{ display: flex; flex-wrap: wrap; gap: 6px; margin: 2px 0 6px; }}
+.reading div {{ position: relative; min-width: 40px; padding: 2px 8px 9px; text-align: center; border-radius: 4px;
+  background: #8a93a01f; font-variant-numeric: tabular-nums; }}
+.reading b {{ display: block; font-size: 1.7rem; font-weight: 600; line-height: 1.25; }}
+.reading small {{ font-size: 0.78rem; opacity: 0.8; }}
+.reading i {{ position: absolute; left: 0; bottom: 0; height: 4px; border-radius: 2px; background: #0072B2; }}
+.reading .end b {{ font-size: 1.05rem; line-height: 2.125rem; font-weight: 500; }}
+.reading .end i {{ background: #8a93a0; }}
+.reading .blind {{ outline: 1.5px dashed #8a93a0; outline-offset: -1px; }}
+</style>"""
+HARD = "More digits than the reader was trained on: numbers of one to six. "
+REMARKS = {
+    NumberRemark.EMPTY: "Write a number on the pad, one to six digits from left to right, or take one from below it.",
+    NumberRemark.ONE_COLOUR: "The whole pad has one colour, so no ink can be told from paper. "
+    "Undo takes the last stroke away; your strokes are all still there.",
+    NumberRemark.COVERED: "Most of the pad is painted over. The reader takes the rarer colour for ink and reads that; "
+    "Undo takes the last stroke away.",
+    NumberRemark.DOT: "That is a dot. Keep writing: a digit needs a stroke or two.",
+    NumberRemark.LINE: "One straight line: that is how many people write a 1. The reader knows nothing but digits.",
+    NumberRemark.TOUCHING: "Some digits seem to touch or overlap. The reader has no step that parts them; only its "
+    "looks do. It learned from numbers with a gap between the digits, so look at the maps before you believe it.",
+    NumberRemark.LONG: HARD + "It may leave some out, or read one twice: watch where the looks go.",
+    NumberRemark.NOTHING: "It says “end” at once: it sees nothing that it takes for a digit.",
+    NumberRemark.UNFINISHED: HARD
+    + "It did not come to an end by itself and was stopped after eight looks; what it read so far stands here.",
+}
+
+
+class ReadDrawing(NamedTuple):
+    """A drawing, read.
+
+    Attributes:
+        canvas: uint8 (height, width, 4), the pad.
+        picture: float32 (48, 192), what the reader sees.
+        reading: what it made of it.
+        remarks: what is unusual about either.
+    """
+
+    canvas: np.ndarray
+    picture: np.ndarray
+    reading: Reading
+    remarks: tuple[NumberRemark, ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """See labels_of."""
+        return labels_of(self.reading)
+
+
+def labels_of(reading: Reading) -> list[str]:
+    """Return what each look read: a digit or "end"."""
+    return [CLASSES[number] for number in reading.probabilities.argmax(1).tolist()]
+
+
+def numbered(labels: Sequence[str]) -> list[str]:
+    """Return the labels of looks with their numbers, from 1."""
+    return [f"look {number}: {label}" for number, label in enumerate(labels, 1)]
+
+
+def maps_of(reading: Reading) -> np.ndarray:
+    """Return the weights of every look as a picture, float (n_looks, rows, columns)."""
+    return to_array(reading.trace.weights()).reshape(-1, *reading.trace.story.key_axis.grid)  # type: ignore[misc]
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(f"[0-9]{{1,{LONGEST_TYPED}}}", text) is not None
+
+
+def _strokes(number: str) -> list[Stroke]:
+    """Return a number as strokes: presets neat, others as if by hand, the same each time."""
+    strokes = number_strokes(number, SIZE, None if number in PRESETS else np.random.default_rng(int(number)))
+    return [stroke._replace(path=smooth_path(stroke.path, 3).round(1)) for stroke in strokes]
+
+
+def _asked(number: str) -> list[Stroke] | None:
+    return _strokes(number) if _is_number(number) else None
+
+
+PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "1809", "31415", "271828", "5555", "1234567")}
+PAD = Pad(NAME, PRESETS, "31415", SIZE, address="number", help="Write {} for me", pen_width=10, from_address=_asked)
+
+
+def number_pad() -> PadState:
+    """Draw the pad with its presets and a box that writes any number; an address may name the number."""
+    st.html(STYLE)
+    with st.container(key="read_pad"):
+        pad = drawing_pad(PAD)
+    st.text_input(
+        "Write a number for me",
+        key="read_typed",
+        placeholder="or type a number, and it is written for you",
+        label_visibility="collapsed",
+        max_chars=40,
+        on_change=_write_typed,
+    )
+    if REFUSED.value:
+        st.info(f"Only the digits 0 to 9, one to {LONGEST_TYPED} of them, can be written. The pad is as it was.")
+    return pad
+
+
+def _write_typed() -> None:
+    """Write the typed number onto the pad, or remember that it was none."""
+    typed = st.session_state["read_typed"].strip()
+    REFUSED.value = bool(typed) and not _is_number(typed)
+    if _is_number(typed):
+        put_strokes(PAD, _strokes(typed), told=typed)
+
+
+@computed()
+def read_again(picture: np.ndarray, start: torch.Tensor | None = None, skipped: Collection[int] = ()) -> Reading:
+    """Let the model read a picture (48, 192); see DigitReader.read."""
+    return model_or_stop(MODEL).read(torch.from_numpy(picture), start=start, skipped=tuple(skipped))
+
+
+def read_drawing(pad: PadState) -> ReadDrawing | NumberRemark:
+    """Read what is on the pad, or say why there is nothing to read."""
+    seen = ink_picture(pad.canvas, READ_SIZE)
+    paper = PAPER[pad.paper]
+    red, green, blue = (int(paper[place : place + 2], 16) for place in (1, 3, 5))
+    before = remarks_before(seen, pad.strokes, covered_share(pad.canvas, (red, green, blue)))
+    if before and before[0] in (NumberRemark.EMPTY, NumberRemark.ONE_COLOUR):
+        return before[0]
+    reading = read_again(seen.picture)
+    after = remarks_after(pieces_of(seen.picture), reading, count_holes(seen.picture))
+    return ReadDrawing(pad.canvas, seen.picture, reading, (*before, *after))
+
+
+def cards(reading: Reading, blind: Collection[int] = ()) -> str:
+    """Return HTML with a card per look: what it read, how probable that is, and which were blind."""
+    parts = []
+    for look, row in enumerate(reading.probabilities.tolist()):
+        best = int(np.argmax(row))
+        kind = " ".join(name for name, holds in (("end", best == END), ("blind", look in blind)) if holds)
+        parts.append(
+            f'<div class="{kind}"><b>{CLASSES[best]}</b><small>{row[best]:.0%}</small>'
+            f'<i style="width:{row[best]:.1%}"></i></div>'
+        )
+    words = f"Reads {reading.digits or 'nothing'}"
+    return f'<div class="reading" role="img" aria-label="{words}">{"".join(parts)}</div>'
+
+
+def answer(drawing: ReadDrawing) -> None:
+    """Draw the number read, digit by digit, how sure each is, and what is unusual."""
+    reading = drawing.reading
+    st.html(cards(reading))
+    n = len(reading.digits)
+    digits = f"{n} digit" + "s" * (n != 1)
+    how = f"read in {n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
+    st.markdown(f"**{reading.digits or 'Nothing'}**: {digits}, {how}.")
+    least = int(reading.probabilities.max(1).values.argmin())
+    first, second = reading.probabilities[least].topk(2).indices.tolist()
+    sure, other = reading.probabilities[least, [first, second]].tolist()
+    words = f"Least sure at look {least + 1}: {CLASSES[first]} ({sure:.0%}), then {CLASSES[second]} ({other:.0%}). "
+    if figures := card_or_empty(MODEL).get("test_numbers"):
+        five, six = figures["accuracy_1_to_5"], figures["accuracy_by_length"][str(MOST_DIGITS)]
+        words += (
+            f"On {figures['n']:,} test numbers it reads {five:.1%} of those of one to five digits without a mistake, "
+            f"and {six:.1%} of those of six."
+        )
+    st.caption(words)
+    for remark in drawing.remarks:
+        st.info(REMARKS[remark])
