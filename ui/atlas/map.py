@@ -12,15 +12,13 @@ import streamlit as st
 from attention_core.atlas import TILE
 from attention_core.atlas.packed import has_mask
 from attention_core.charts.palette import VIRIDIS
-from attention_core.files import find_file
 from ui.atlas.messages import asked_for, axis_entry, label_entry, packed_tiles
 from ui.atlas.shelf import Shelf
 from ui.atlas.sources import write_address
+from ui.component import component, script_of
 
-ASSETS = find_file("ui/assets")
-PARTS = ("atlas_tiles.js", "atlas_paint.js", "atlas_view.js", "atlas_drawing.js", "atlas_map.js")
-SCRIPT = "\n".join((ASSETS / part).read_text(encoding="utf-8") for part in PARTS).encode()
-START = (ASSETS / "atlas_start.js").read_text(encoding="utf-8")
+SCRIPT = script_of("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map").encode()
+START = script_of("atlas_start").replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16])
 OPTIONS = {
     "scale": ("log", "linear"),
     "domain": ("view", "all"),
@@ -28,12 +26,7 @@ OPTIONS = {
     "diagonal": (False, True),
 }
 
-_component = st.components.v2.component(
-    "atlas_map",
-    html='<div class="root"></div>',
-    css=(ASSETS / "atlas_map.css").read_text(encoding="utf-8"),
-    js=START.replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16]),
-)
+_component = component("atlas_map", START)
 
 
 class View(NamedTuple):

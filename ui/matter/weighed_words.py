@@ -10,16 +10,9 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.files import find_file
+from ui.component import component
 
-ASSETS = find_file("ui/assets")
-
-_component = st.components.v2.component(
-    "weighed_words",
-    html='<div class="root"></div>',
-    css=(ASSETS / "weighed_words.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "weighed_words.js").read_text(encoding="utf-8"),
-)
+_component = component("weighed_words")
 
 
 def pressed_word(name: str) -> int | None:

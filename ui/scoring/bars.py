@@ -9,18 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import streamlit as st
+from ui.component import component
 
-from attention_core.files import find_file
-
-ASSETS = find_file("ui/assets")
-
-_component = st.components.v2.component(
-    "score_bars",
-    html='<div class="root"></div>',
-    css=(ASSETS / "score_bars.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "score_bars.js").read_text(encoding="utf-8"),
-)
+_component = component("score_bars")
 
 
 def score_bars(

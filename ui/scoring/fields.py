@@ -6,21 +6,14 @@ import base64
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import streamlit as st
 
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
-from attention_core.files import find_file
+from ui.component import component
 
-ASSETS = find_file("ui/assets")
 BANDS = 17
 """Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""
 
-_component = st.components.v2.component(
-    "score_fields",
-    html='<div class="root"></div>',
-    css=(ASSETS / "score_fields.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "score_fields.js").read_text(encoding="utf-8"),
-)
+_component = component("score_fields")
 
 
 def score_fields(

@@ -6,20 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.files import find_file
+from ui.component import component
 
-ASSETS = find_file("ui/assets")
 EXTENT = 4.0
 """The plane runs from -EXTENT to EXTENT in both directions."""
 PAUSE = 90
 """Milliseconds between two messages to Python while an arrow is dragged."""
 
-_component = st.components.v2.component(
-    "vector_plane",
-    html='<div class="root"></div>',
-    css=(ASSETS / "vector_plane.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "vector_plane.js").read_text(encoding="utf-8"),
-)
+_component = component("vector_plane")
 
 
 def take_move(name: str) -> dict[str, Any] | None:
