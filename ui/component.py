@@ -25,7 +25,7 @@ def script_of(*names: str) -> str:
     """Return scripts as one, behind those parts of prelude.js that they use: it is sent with every message."""
     script = "\n".join(_read(f"{name}.js") for name in names)
     for part in reversed(_read("prelude.js").strip().split("\n\n")):  # a part uses only parts above it
-        if re.search(rf"(?<![.\w]){part.split()[1]}\b", script):
+        if re.search(rf"(?<![^.]\.)\b{part.split()[1]}\b", script):
             script = f"{part}\n{script}"
     return script
 
