@@ -11,17 +11,10 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.files import find_file
 from attention_core.topics.translate.word_view import WordView
+from ui.component import component
 
-ASSETS = find_file("ui/assets")
-
-_component = st.components.v2.component(
-    "aligned_words",
-    html='<div class="root"></div>',
-    css=(ASSETS / "aligned_words.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "aligned_words.js").read_text(encoding="utf-8"),
-)
+_component = component("aligned_words")
 
 
 def chosen_row(name: str) -> int | None:

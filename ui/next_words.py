@@ -9,17 +9,10 @@ import streamlit as st
 
 from attention_core.data.pieces import pieces
 from attention_core.data.words import SPACE
-from attention_core.files import find_file
 from attention_core.topics.translate.translation import END_LABEL, Candidate
+from ui.component import component
 
-ASSETS = find_file("ui/assets")
-
-_component = st.components.v2.component(
-    "next_words",
-    html='<div class="root"></div>',
-    css=(ASSETS / "next_words.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "next_words.js").read_text(encoding="utf-8"),
-)
+_component = component("next_words")
 
 
 class Bar(NamedTuple):

@@ -1,23 +1,26 @@
 // What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, sums, the overview, the colour bar.
-const NUMBERS_FROM = 44, LABELS_FROM = 12, SIDE = 150;
+const NUMBERS_FROM = 44, LABELS_FROM = 12, SIDE = 150, MARK = "#ff7f50";
 
 class MapDrawing extends MapView {
-  request() {
-    if (this.frame) return;
-    this.frame = requestAnimationFrame(() => { this.frame = null; this.paint(); });
-  }
-
   readTheme() {
     const style = getComputedStyle(this.root), of = (name) => style.getPropertyValue(name).trim();
-    this.text = of("--st-text-color") || "#1b1f24";
-    this.paper = of("--st-background-color") || "#fff";
-    this.soft = of("--st-secondary-background-color") || "#f6f7f9";
-    this.font = of("--st-font") || "sans-serif";
-    this.accent = of("--st-primary-color") || "#0072B2";
-    const parts = this.paper.match(/[0-9a-f]{2}/gi) ?? [];
-    this.isDark = parts.length >= 3 && parts.slice(0, 3).reduce((sum, one) => sum + parseInt(one, 16), 0) < 384;
+    this.text = of("--st-text-color");
+    this.paper = of("--st-background-color");
+    this.soft = of("--st-secondary-background-color");
+    this.font = of("--st-font");
+    this.isDark = style.colorScheme === "dark";
+    this.queryColour = this.isDark ? "#4DA3D9" : "#0072B2";
+    this.keyColour = this.isDark ? "#E69F00" : "#A87400";
     this.hatch = null;
   }
+
+  // A tile that is only looked at, so that it is not kept for longer.
+  tile(kind, level, row = 0, col = 0) { return this.shelf.tiles.get(keyOf(kind, level, row, col)); }
+
+  useFont(pen, size, weight = "") { pen.font = `${weight}${size * this.type}px ${this.font}`; }
+
+  // A place on the canvas, on a whole pixel of the screen: what lies side by side then shows no seam.
+  snap(at) { return Math.round(at * this.ratio) / this.ratio; }
 
   chooseScale() {
     if (this.scale && !this.scaleStale) return;
@@ -26,12 +29,15 @@ class MapDrawing extends MapView {
     let high = 0, low = Infinity;
     if (this.options.domain === "all") {
       high = this.data.largest ?? 0;
-      const top = this.shelf.tiles.get(keyOf("largest", this.data.levels - 1, 0, 0)) ?? this.shelf.tiles.get(keyOf("mean", this.data.levels - 1, 0, 0));
+      const top = this.tile("largest", this.data.levels - 1) ?? this.tile("mean", this.data.levels - 1);
       if (top) { high = Math.max(high, valueOf(top, top.top)); low = 0; }
     } else {
       for (const [row, col] of this.places(level, part)) {
-        const tile = this.shelf.tiles.get(keyOf(this.kindAt(level), level, row, col));
-        if (tile) { const [a, b] = this.extremes(tile, part, level, row, col); high = Math.max(high, b); low = Math.min(low, a); }
+        const tile = this.tile(this.kindAt(level), level, row, col);
+        if (!tile) continue;
+        const [least, most] = this.extremes(tile, part, level, row, col);
+        high = Math.max(high, most);
+        low = Math.min(low, least);
       }
     }
     if (!high) high = this.scale?.high ?? 1;
@@ -44,14 +50,18 @@ class MapDrawing extends MapView {
 
   // The smallest and largest value above 0 of the part of a tile that is in view.
   extremes(tile, part, level, row, col) {
-    const span = 2 ** level, tileSpan = this.data.tile * span;
-    const r0 = clamp(Math.floor((part.top - row * tileSpan) / span), 0, tile.height), r1 = clamp(Math.ceil((part.bottom - row * tileSpan) / span), 0, tile.height);
-    const c0 = clamp(Math.floor((part.left - col * tileSpan) / span), 0, tile.width), c1 = clamp(Math.ceil((part.right - col * tileSpan) / span), 0, tile.width);
+    const span = 2 ** level, side = this.data.tile;
+    const within = (from, to, place, n) => [
+      clamp(Math.floor(from / span - place * side), 0, n), clamp(Math.ceil(to / span - place * side), 0, n),
+    ];
+    const [r0, r1] = within(part.top, part.bottom, row, tile.height), [c0, c1] = within(part.left, part.right, col, tile.width);
     let top = 0, bottom = Infinity;
     for (let r = r0; r < r1; r++) {
       for (let i = r * tile.width + c0; i < r * tile.width + c1; i++) {
         const code = tile.codes[i];
-        if (code >= FIRST) { if (code > top) top = code; if (code < bottom) bottom = code; }
+        if (code < FIRST) continue;
+        top = Math.max(top, code);
+        bottom = Math.min(bottom, code);
       }
     }
     return top ? [valueOf(tile, bottom), valueOf(tile, top)] : [Infinity, 0];
@@ -71,9 +81,9 @@ class MapDrawing extends MapView {
     const complete = this.paintTiles(pen, part, level);
     if (this.options.diagonal) this.paintDiagonal(pen);
     if (this.cell >= NUMBERS_FROM * this.type) this.paintNumbers(pen, part);
-    this.paintHovered(pen, level);
+    this.paintFrames(pen, level);
     pen.restore();
-    this.paintEdges(pen, part, level);
+    this.paintEdges(pen, part);
     this.paintSums(pen, part, level);
     this.paintSmall();
     this.showTip();
@@ -84,10 +94,10 @@ class MapDrawing extends MapView {
   paintTiles(pen, part, level) {
     const [x0, y0, x1, y1] = [this.px(part.left), this.py(part.top), this.px(part.right), this.py(part.bottom)];
     this.hatch ??= hatch(pen, this.isDark ? "rgba(230,234,240,0.22)" : "rgba(255,255,255,0.42)");
-    pen.fillStyle = this.soft;
-    pen.fillRect(x0, y0, x1 - x0, y1 - y0);
-    pen.fillStyle = this.hatch;
-    pen.fillRect(x0, y0, x1 - x0, y1 - y0);
+    for (const style of [this.soft, this.hatch]) {
+      pen.fillStyle = style;
+      pen.fillRect(x0, y0, x1 - x0, y1 - y0);
+    }
     let complete = true;
     const kind = this.kindAt(level);
     for (const [row, col] of this.places(level, part)) {
@@ -99,20 +109,19 @@ class MapDrawing extends MapView {
     return complete;
   }
 
-  // Edges are rounded to device pixels in the same way for neighbours, so that no seam shows between them.
-  paintTile(pen, tile, level, row, col, clip = null) {
+  paintTile(pen, tile, level, row, col, clip = {}) {
     const span = 2 ** level, r0 = row * this.data.tile, c0 = col * this.data.tile;
-    const { top = 0, left = 0, bottom = tile.height, right = tile.width } = clip ?? {};
-    const snap = (at) => Math.round(at * this.ratio) / this.ratio;
-    const x = snap(this.px((c0 + left) * span)), y = snap(this.py((r0 + top) * span));
-    const x1 = snap(this.px(Math.min((c0 + right) * span, this.columns.n))), y1 = snap(this.py(Math.min((r0 + bottom) * span, this.rows.n)));
-    const wide = Math.min((c0 + right) * span, this.columns.n) / span - c0 - left, high = Math.min((r0 + bottom) * span, this.rows.n) / span - r0 - top;
+    const { top = 0, left = 0, bottom = tile.height, right = tile.width } = clip;
+    const endColumn = Math.min((c0 + right) * span, this.columns.n), endRow = Math.min((r0 + bottom) * span, this.rows.n);
+    const x = this.snap(this.px((c0 + left) * span)), y = this.snap(this.py((r0 + top) * span));
+    const x1 = this.snap(this.px(endColumn)), y1 = this.snap(this.py(endRow));
+    const wide = endColumn / span - c0 - left, high = endRow / span - r0 - top;
     if (wide <= 0 || high <= 0) return;
     pen.imageSmoothingEnabled = this.cell * span * this.ratio < 2;
     if (tile.whole) pen.clearRect(x, y, x1 - x, y1 - y);
     pen.drawImage(pictureOf(tile, this.scale), left, top, wide, high, x, y, x1 - x, y1 - y);
     if (tile.whole) return;
-    const from = clamp(snap(this.py((r0 + tile.seen) * span)), y, y1);
+    const from = clamp(this.snap(this.py((r0 + tile.seen) * span)), y, y1);
     pen.fillStyle = this.hatch;
     pen.fillRect(x, from, x1 - x, y1 - from);
   }
@@ -120,7 +129,7 @@ class MapDrawing extends MapView {
   paintStandIn(pen, kind, level, row, col) {
     for (let above = level + 1; above < this.data.levels; above++) {
       const by = 2 ** (above - level), [r, c] = [Math.floor(row / by), Math.floor(col / by)];
-      const tile = this.shelf.tiles.get(keyOf(kind, above, r, c)) ?? this.shelf.tiles.get(keyOf("mean", above, r, c));
+      const tile = this.tile(kind, above, r, c) ?? this.tile("mean", above, r, c);
       if (!tile || !(tile.whole || above === this.data.levels - 1)) continue;
       const side = this.data.tile / by, top = (row - r * by) * side, left = (col - c * by) * side;
       const clip = { top, left, bottom: Math.min(top + side, tile.height), right: Math.min(left + side, tile.width) };
@@ -131,27 +140,22 @@ class MapDrawing extends MapView {
 
   paintDiagonal(pen) {
     const n = Math.min(this.rows.n, this.columns.n);
-    for (const [colour, wide] of [["rgba(0,0,0,0.55)", 3], ["#fff", 1]]) {
-      pen.strokeStyle = colour;
-      pen.lineWidth = wide;
-      pen.beginPath();
-      pen.moveTo(this.px(0), this.py(0));
-      pen.lineTo(this.px(n), this.py(n));
-      pen.stroke();
-    }
+    pen.beginPath();
+    pen.moveTo(this.px(0), this.py(0));
+    pen.lineTo(this.px(n), this.py(n));
+    outline(pen, [["rgba(0,0,0,0.55)", 3], ["#fff", 1]], () => pen.stroke());
   }
 
   codeAt(row, col, level = 0, kind = this.kindAt(level)) {
     const span = 2 ** level, r = Math.floor(row / span), c = Math.floor(col / span), side = this.data.tile;
-    const tile = this.shelf.tiles.get(keyOf(kind, level, Math.floor(r / side), Math.floor(c / side)));
-    if (!tile) return null;
-    return { tile, code: tile.codes[(r % side) * tile.width + (c % side)] };
+    const tile = this.tile(kind, level, Math.floor(r / side), Math.floor(c / side));
+    return tile ? { tile, code: tile.codes[(r % side) * tile.width + (c % side)] } : null;
   }
 
   paintNumbers(pen, part) {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    pen.font = `${(this.cell >= 58 * this.type ? 11.5 : 9.5) * this.type}px ${this.font}`;
+    this.useFont(pen, this.cell >= 58 * this.type ? 11.5 : 9.5);
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
       for (let col = Math.floor(part.left); col < part.right; col++) {
         const found = this.codeAt(row, col);
@@ -163,101 +167,84 @@ class MapDrawing extends MapView {
     }
   }
 
-  paintHovered(pen, level) {
+  // What the pointer is on, and the cell, the row or the column that was jumped to.
+  paintFrames(pen, level) {
     const frame = (row, col, span, colour) => {
       const [across, down] = [Math.min(span, this.columns.n - col), Math.min(span, this.rows.n - row)];
       const side = Math.max(across * this.wide(), 5), rise = Math.max(down * this.high(), 5);
       const x = this.px(col + across / 2) - side / 2, y = this.py(row + down / 2) - rise / 2;
-      pen.strokeStyle = "rgba(0,0,0,0.8)";
-      pen.lineWidth = 4;
-      pen.strokeRect(x, y, side, rise);
-      pen.strokeStyle = colour;
-      pen.lineWidth = 2;
-      pen.strokeRect(x, y, side, rise);
+      outline(pen, [["rgba(0,0,0,0.8)", 4], [colour, 2]], () => pen.strokeRect(x, y, side, rise));
     };
-    if (this.mark) frame(this.mark[0] ?? -1e9, this.mark[1] ?? -1e9, 1, "#ff7f50");
-    if (this.mark && (this.mark[0] === null || this.mark[1] === null)) this.paintLine(pen);
-    if (!this.hovered) return;
-    const span = 2 ** level;
-    frame(Math.floor(this.hovered.row / span) * span, Math.floor(this.hovered.column / span) * span, span, "#fff");
-  }
-
-  // A row or a column that was jumped to.
-  paintLine(pen) {
-    const [row, col] = this.mark, rise = Math.max(this.high(), 2), side = Math.max(this.wide(), 2);
-    pen.strokeStyle = "#ff7f50";
+    const [row, col] = this.mark ?? [null, null], rise = Math.max(this.high(), 2), side = Math.max(this.wide(), 2);
+    pen.strokeStyle = MARK;
     pen.lineWidth = 2;
-    if (row !== null) pen.strokeRect(this.px(0) - 2, this.py(row + 0.5) - rise / 2, this.columns.n * this.wide() + 4, rise);
+    if (row !== null && col !== null) frame(row, col, 1, MARK);
+    else if (row !== null) pen.strokeRect(this.px(0) - 2, this.py(row + 0.5) - rise / 2, this.columns.n * this.wide() + 4, rise);
     else if (col !== null) pen.strokeRect(this.px(col + 0.5) - side / 2, this.py(0) - 2, side, this.rows.n * this.high() + 4);
+    if (!this.hovered) return;
+    const span = 2 ** level, begin = (at) => Math.floor(at / span) * span;
+    frame(begin(this.hovered.row), begin(this.hovered.column), span, "#fff");
   }
 
-  paintEdges(pen, part, level) {
+  paintEdges(pen, part) {
     const right = this.px(part.right), bottom = this.py(part.bottom), x0 = this.px(part.left), y0 = this.py(part.top);
+    const isLabelled = this.cell >= LABELS_FROM * this.type;
     pen.strokeStyle = this.isDark ? "rgba(230,234,240,0.35)" : "rgba(27,31,36,0.3)";
     pen.lineWidth = 1;
     pen.strokeRect(x0 - 0.5, y0 - 0.5, right - x0 + 1, bottom - y0 + 1);
     pen.fillStyle = this.text;
     pen.textBaseline = "middle";
-    pen.font = `${11.5 * this.type}px ${this.font}`;
-    if (this.cell >= LABELS_FROM * this.type) {
-      this.writeLabels(pen, part, x0, y0);
-    } else {
-      pen.textAlign = "right";
-      for (const row of ticks(part.top, part.bottom, this.high(), 46)) {
-        const y = this.py(row + (this.high() > 4 ? 0.5 : 0));
-        pen.fillText(count(row), x0 - 9, clamp(y, y0 + 5, bottom - 5));
-        pen.fillRect(x0 - 6, y, 5, 1);
-      }
-      pen.textAlign = "center";
-      for (const col of ticks(part.left, part.right, this.wide(), 76)) {
-        const x = this.px(col + (this.wide() > 4 ? 0.5 : 0));
-        pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14 * this.type);
-        pen.fillRect(x, y0 - 6, 1, 5);
-      }
-    }
-    pen.font = `${11.5 * this.type}px ${this.font}`;
+    this.useFont(pen, 11.5);
+    if (isLabelled) this.writeLabels(pen, part, x0, y0);
+    else this.writeTicks(pen, part, x0, y0, bottom);
+    this.useFont(pen, 11.5);
     pen.textAlign = "left";
-    pen.fillStyle = "#A87400";
-    if (this.isDark) pen.fillStyle = "#E69F00";
-    pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, y0 - (this.cell >= LABELS_FROM * this.type ? this.top - 8 * this.type : 36 * this.type));
-    pen.save();
-    pen.translate(10 * this.type, y0);
-    pen.rotate(-Math.PI / 2);
+    pen.fillStyle = this.keyColour;
+    const above = isLabelled ? this.top - 8 * this.type : 36 * this.type;
+    pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, y0 - above);
     pen.textAlign = "right";
-    pen.fillStyle = this.isDark ? "#4DA3D9" : "#0072B2";
-    pen.fillText(fitText(pen, `← queries: ${this.rows.name}`, bottom - y0), 0, 0);
-    pen.restore();
+    pen.fillStyle = this.queryColour;
+    const queries = fitText(pen, `← queries: ${this.rows.name}`, bottom - y0);
+    turned(pen, 10 * this.type, y0, -1, () => pen.fillText(queries, 0, 0));
+  }
+
+  writeTicks(pen, part, x0, y0, bottom) {
+    pen.textAlign = "right";
+    for (const row of ticks(part.top, part.bottom, this.high(), 46)) {
+      const y = this.py(row + (this.high() > 4 ? 0.5 : 0));
+      pen.fillText(count(row), x0 - 9, clamp(y, y0 + 5, bottom - 5));
+      pen.fillRect(x0 - 6, y, 5, 1);
+    }
+    pen.textAlign = "center";
+    for (const col of ticks(part.left, part.right, this.wide(), 76)) {
+      const x = this.px(col + (this.wide() > 4 ? 0.5 : 0));
+      pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14 * this.type);
+      pen.fillRect(x, y0 - 6, 1, 5);
+    }
   }
 
   writeLabels(pen, part, x0, y0) {
-    const strong = this.hovered, size = clamp(this.cell * 0.62, 9.5, 12.5) * this.type;
+    const { type, hovered, cell } = this, size = clamp(cell * 0.62, 9.5, 12.5);
+    const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
+    const writeNumber = (place, x, y) => { pen.globalAlpha = 0.7; pen.fillText(count(place), x, y); pen.globalAlpha = 1; };
     pen.textAlign = "right";
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
-      const y = this.py(row + 0.5);
+      const y = this.py(row + 0.5), label = this.labelOf("rows", row), isHigh = label && cell >= 28 * type;
       if (y < y0 - 2 || y > this.py(part.bottom) + 2) continue;
-      const bold = strong && Math.floor(strong.row) === row, label = this.labelOf("rows", row), high = label && this.cell >= 28 * this.type;
-      pen.font = `${bold ? "600 " : ""}${size}px ${this.font}`;
-      pen.fillText(fitText(pen, label || count(row), this.left - 28 * this.type), x0 - 6, high ? y - 6 * this.type : y);
-      if (high) { pen.globalAlpha = 0.7; pen.fillText(count(row), x0 - 6, y + 7 * this.type); pen.globalAlpha = 1; }
+      useWeight(hovered && Math.floor(hovered.row) === row);
+      pen.fillText(fitText(pen, label || count(row), this.left - 28 * type), x0 - 6, isHigh ? y - 6 * type : y);
+      if (isHigh) writeNumber(row, x0 - 6, y + 7 * type);
     }
-    const flat = this.cell >= 40 * this.type;
+    const isFlat = cell >= 40 * type;
+    pen.textAlign = isFlat ? "center" : "left";
     for (let col = Math.floor(part.left); col < part.right; col++) {
-      const x = this.px(col + 0.5);
+      const x = this.px(col + 0.5), label = this.labelOf("columns", col);
       if (x < x0 - 2 || x > this.px(part.right) + 2) continue;
-      const bold = strong && Math.floor(strong.column) === col, label = this.labelOf("columns", col);
-      pen.font = `${bold ? "600 " : ""}${size}px ${this.font}`;
-      if (flat) {
-        pen.textAlign = "center";
-        pen.fillText(fitText(pen, label || count(col), this.cell - 4), x, y0 - (label ? 22 : 9) * this.type);
-        if (label) { pen.globalAlpha = 0.7; pen.fillText(count(col), x, y0 - 8 * this.type); pen.globalAlpha = 1; }
-      } else {
-        pen.save();
-        pen.translate(x, y0 - 5);
-        pen.rotate(-Math.PI / 2);
-        pen.textAlign = "left";
-        pen.fillText(fitText(pen, label || count(col), this.top - 22 * this.type), 0, 0);
-        pen.restore();
-      }
+      useWeight(hovered && Math.floor(hovered.column) === col);
+      const text = fitText(pen, label || count(col), isFlat ? cell - 4 : this.top - 22 * type);
+      if (!isFlat) turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
+      else pen.fillText(text, x, y0 - (label ? 22 : 9) * type);
+      if (isFlat && label) writeNumber(col, x, y0 - 8 * type);
     }
   }
 
@@ -272,8 +259,8 @@ class MapDrawing extends MapView {
     const nr = Math.ceil(part.bottom / span) - r0, nc = Math.ceil(part.right / span) - c0;
     const rows = new Float64Array(nr), columns = new Float64Array(nc);
     for (const [row, col] of this.places(level, part)) {
-      const tile = this.shelf.tiles.get(keyOf("mean", level, row, col));
-      if (!tile || !tile.whole) return (this.added = null);
+      const tile = this.tile("mean", level, row, col);
+      if (!tile?.whole) return (this.added = null);
       const top = Math.max(0, r0 - row * side), left = Math.max(0, c0 - col * side);
       const bottom = Math.min(tile.height, r0 + nr - row * side), right = Math.min(tile.width, c0 + nc - col * side);
       for (let r = top; r < bottom; r++) {
@@ -297,89 +284,83 @@ class MapDrawing extends MapView {
   }
 
   paintSums(pen, part, level) {
-    const added = this.sums(part, level), right = this.px(part.right) + 6, bottom = this.py(part.bottom) + 6, span = 2 ** level;
-    pen.font = `${10.5 * this.type}px ${this.font}`;
-    pen.fillStyle = this.text;
+    const added = this.sums(part, level);
     if (!added) return;
+    const x0 = this.px(part.left), y0 = this.py(part.top), wide = this.px(part.right) - x0, high = this.py(part.bottom) - y0;
+    const right = x0 + wide + 6, bottom = y0 + high + 6, span = 2 ** level;
     const room = this.strip - 14 * this.type, gap = span * this.cell > 4 ? 1 : 0;
-    const highest = added.columns.reduce((a, b) => Math.max(a, b), 0) / span || 1, widest = added.rows.reduce((a, b) => Math.max(a, b), 0) || 1;
+    const highest = added.columns.reduce((a, b) => Math.max(a, b), 0) / span || 1;
+    const widest = added.rows.reduce((a, b) => Math.max(a, b), 0) || 1;
     pen.save();
     pen.beginPath();
-    pen.rect(right, this.py(part.top), this.strip, this.py(part.bottom) - this.py(part.top));
-    pen.rect(this.px(part.left), bottom, this.px(part.right) - this.px(part.left), this.strip);
+    pen.rect(right, y0, this.strip, high);
+    pen.rect(x0, bottom, wide, this.strip);
     pen.clip();
     pen.globalAlpha = 0.75;
-    pen.fillStyle = this.isDark ? "#4DA3D9" : "#0072B2";
-    const snap = (at) => Math.round(at * this.ratio) / this.ratio;
+    pen.fillStyle = this.queryColour;
     added.rows.forEach((sum, at) => {
-      const y = snap(this.py((added.r0 + at) * span));
-      pen.fillRect(right, y, (room * sum) / widest, snap(this.py((added.r0 + at + 1) * span)) - y - gap);
+      const [from, to] = [at, at + 1].map((one) => this.snap(this.py((added.r0 + one) * span)));
+      pen.fillRect(right, from, (room * sum) / widest, to - from - gap);
     });
     pen.fillStyle = "#E69F00";
     added.columns.forEach((sum, at) => {
-      const x = snap(this.px((added.c0 + at) * span));
-      pen.fillRect(x, bottom, snap(this.px((added.c0 + at + 1) * span)) - x - gap, (room * sum) / span / highest);
+      const [from, to] = [at, at + 1].map((one) => this.snap(this.px((added.c0 + one) * span)));
+      pen.fillRect(from, bottom, to - from - gap, (room * sum) / span / highest);
     });
     pen.restore();
     pen.fillStyle = this.text;
     pen.globalAlpha = 0.85;
-    pen.textBaseline = "top";
     pen.textAlign = "left";
+    this.useFont(pen, 10.5);
+    const fitting = (length, ...texts) => texts.find((one) => pen.measureText(one).width < length);
+    const brief = `column sums, up to ${short(highest)}`, most = short(Math.min(widest, 1));
     const text = `column sums of the rows in view${span > 1 ? ", averaged in blocks" : ""}, up to ${short(highest)}`;
-    const brief = `column sums, up to ${short(highest)}`, wide = this.px(part.right) - this.px(part.left);
-    pen.fillText(pen.measureText(text).width < wide ? text : brief, this.px(part.left), bottom + room + 2);
-    pen.save();
-    pen.translate(right + room + 2, this.py(part.top));
-    pen.rotate(Math.PI / 2);
+    pen.textBaseline = "top";
+    pen.fillText(fitting(wide, text) ?? brief, x0, bottom + room + 2);
+    const shares = fitting(high, `share of each row in view, up to ${most}`, `row share ≤ ${most}`);
     pen.textBaseline = "bottom";
-    const high = this.py(part.bottom) - this.py(part.top), most = short(Math.min(widest, 1));
-    const fitting = [`share of each row in view, up to ${most}`, `row share ≤ ${most}`].find((one) => pen.measureText(one).width < high);
-    if (fitting) pen.fillText(fitting, 0, 0);
-    pen.restore();
+    if (shares) turned(pen, right + room + 2, y0, 1, () => pen.fillText(shares, 0, 0));
     pen.globalAlpha = 1;
   }
 
   paintSmall() {
     const unit = this.smallUnit(), width = Math.max(this.columns.n * unit, 4), height = Math.max(this.rows.n * unit, 4);
-    const form = `${width} ${height} ${this.ratio}`;
-    if (this.smallForm !== form) {
-      this.smallForm = form;
-      Object.assign(this.small.style, { width: `${width}px`, height: `${height}px` });
-      Object.assign(this.small, { width: Math.round(width * this.ratio), height: Math.round(height * this.ratio) });
-    }
+    Object.assign(this.small.style, { width: `${width}px`, height: `${height}px` });
+    Object.assign(this.small, { width: Math.round(width * this.ratio), height: Math.round(height * this.ratio) });
     const pen = this.small.getContext("2d"), level = this.data.levels - 1;
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    pen.fillStyle = this.soft;
-    pen.fillRect(0, 0, width, height);
-    if (this.hatch) { pen.fillStyle = this.hatch; pen.fillRect(0, 0, width, height); }
-    const tile = this.shelf.tiles.get(keyOf(this.kindAt(level), level, 0, 0)) ?? this.shelf.tiles.get(keyOf("mean", level, 0, 0));
-    if (tile) {
-      if (tile.whole) pen.clearRect(0, 0, width, height);
-      pen.imageSmoothingEnabled = this.columns.n / 2 ** level > 0.5 * width * this.ratio;
-      pen.drawImage(this.smallPicture(tile), 0, 0, this.columns.n / 2 ** level, this.rows.n / 2 ** level, 0, 0, width, height);
+    for (const style of [this.soft, this.hatch]) {
+      pen.fillStyle = style;
+      pen.fillRect(0, 0, width, height);
     }
-    const part = this.seenPart(), box = [part.left * unit, part.top * unit, (part.right - part.left) * unit, (part.bottom - part.top) * unit];
-    const [bw, bh] = [Math.max(box[2], 5), Math.max(box[3], 5)], [bx, by] = [box[0] - (bw - box[2]) / 2, box[1] - (bh - box[3]) / 2];
-    pen.strokeStyle = "rgba(0,0,0,0.75)";
-    pen.lineWidth = 3.5;
-    pen.strokeRect(bx, by, bw, bh);
-    pen.strokeStyle = "#ff7f50";
-    pen.lineWidth = 1.75;
-    pen.strokeRect(bx, by, bw, bh);
+    const tile = this.tile(this.kindAt(level), level) ?? this.tile("mean", level);
+    if (tile) {
+      const across = this.columns.n / 2 ** level, down = this.rows.n / 2 ** level;
+      if (tile.whole) pen.clearRect(0, 0, width, height);
+      pen.imageSmoothingEnabled = across > 0.5 * width * this.ratio;
+      pen.drawImage(this.smallPicture(tile), 0, 0, across, down, 0, 0, width, height);
+    }
+    const { left, right, top, bottom } = this.seenPart();
+    const [wide, high] = [Math.max((right - left) * unit, 5), Math.max((bottom - top) * unit, 5)];
+    const [x, y] = [((left + right) * unit - wide) / 2, ((top + bottom) * unit - high) / 2];
+    outline(pen, [["rgba(0,0,0,0.75)", 3.5], [MARK, 1.75]], () => pen.strokeRect(x, y, wide, high));
   }
 
   // The overview keeps colours of its own, so that it does not change while the map is moved.
   smallPicture(tile) {
-    if (tile.small?.surveyed === tile.surveyed && tile.small.log === this.options.scale) return tile.small.picture;
-    const top = tile.top >= FIRST ? valueOf(tile, tile.top) : 1, low = Math.max(tile.bottom < Infinity ? valueOf(tile, tile.bottom) : 0, Math.min(top / 1e4, 0.001 / this.columns.n));
-    const copy = { ...tile, picture: undefined, scale: "" };
-    tile.small = { surveyed: tile.surveyed, log: this.options.scale, picture: pictureOf(copy, new Scale(this.ramp, Math.min(low, top / 10), top, this.options.scale === "log")) };
+    const { surveyed } = tile, { scale } = this.options;
+    if (tile.small?.surveyed !== surveyed || tile.small.scale !== scale) {
+      const top = tile.top >= FIRST ? valueOf(tile, tile.top) : 1, bottom = tile.bottom < Infinity ? valueOf(tile, tile.bottom) : 0;
+      const low = Math.max(bottom, Math.min(top / 1e4, 0.001 / this.columns.n));
+      const colours = new Scale(this.ramp, Math.min(low, top / 10), top, scale === "log");
+      tile.small = { surveyed, scale, picture: pictureOf({ ...tile, picture: undefined, scale: "" }, colours) };
+    }
     return tile.small.picture;
   }
 
   drawLegend() {
     const { scale } = this, width = SIDE, height = 10, uniform = 1 / this.columns.n;
-    this.legendTitle.textContent = this.level() === 0 ? "weight" : this.options.kind === "mean" ? "mean weight of a block" : "largest weight of a block";
+    this.legendTitle.textContent = this.level() === 0 ? "weight" : `${this.options.kind} weight of a block`;
     Object.assign(this.legend, { width: width * this.ratio, height: height * this.ratio });
     const pen = this.legend.getContext("2d");
     for (let x = 0; x < this.legend.width; x++) {
@@ -387,8 +368,8 @@ class MapDrawing extends MapView {
       pen.fillRect(x, 0, 1, this.legend.height);
     }
     this.marks.replaceChildren();
-    make(this.marks, "span", { class: "low" }, scale.isLog ? `≤ ${short(scale.low)}` : "0");
-    make(this.marks, "span", { class: "high" }, short(scale.high));
+    make(this.marks, "span", "low", scale.isLog ? `≤ ${short(scale.low)}` : "0");
+    make(this.marks, "span", "high", short(scale.high));
     const share = scale.shareOf(uniform);
     if (share > 0 && share < 1) {
       const mark = make(this.marks, "span", { class: "uniform", style: `left:${(100 * share).toFixed(1)}%` });
@@ -396,8 +377,9 @@ class MapDrawing extends MapView {
       make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `1/n = ${short(uniform)}`);
     }
     this.keys.replaceChildren();
-    if (this.data.masks) make(make(this.keys, "span"), "i", { class: "masked" }).parentNode.append("masked");
-    if (this.data.surveyed < 1) make(make(this.keys, "span"), "i", { class: "hatched" }).parentNode.append("a glimpse: one row per block");
+    const explain = (swatch, text) => make(make(this.keys, "span"), "i", swatch).after(text);
+    if (this.data.masks) explain("masked", "masked");
+    if (this.data.surveyed < 1) explain("hatched", "a glimpse: one row per block");
   }
 
   labelOf(axis, place) {
@@ -409,11 +391,11 @@ class MapDrawing extends MapView {
 
   // The map as it is, on the page's background.
   save() {
-    const copy = Object.assign(document.createElement("canvas"), { width: this.canvas.width, height: this.canvas.height });
+    const copy = create("canvas", { width: this.canvas.width, height: this.canvas.height });
     const pen = copy.getContext("2d");
     pen.fillStyle = this.paper;
     pen.fillRect(0, 0, copy.width, copy.height);
     pen.drawImage(this.canvas, 0, 0);
-    Object.assign(document.createElement("a"), { href: copy.toDataURL("image/png"), download: "atlas.png" }).click();
+    create("a", { href: copy.toDataURL("image/png"), download: "atlas.png" }).click();
   }
 }

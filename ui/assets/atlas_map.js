@@ -1,14 +1,6 @@
 // A matrix as a map: drag, wheel, pinch, keys and buttons move the view; tiles come from Python as they are needed,
 // coarser ones stand in meanwhile. Queries are rows, keys are columns.
 const SETTLE = 90, TELL_AFTER = 700, RING = 6;
-const KINDS = ["mean", "largest"];
-
-const make = (parent, tag, attributes = {}, text = "") => {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text) node.textContent = text;
-  return parent.appendChild(node);
-};
 
 class AtlasMap extends MapDrawing {
   constructor(root) {
@@ -17,6 +9,7 @@ class AtlasMap extends MapDrawing {
     this.options = { scale: "log", domain: "view", kind: "mean", diagonal: false };
     this.pointers = new Map();
     this.prefetching = true;
+    this.request = onceAFrame(() => this.paint());
     this.build();
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.stage);
@@ -24,7 +17,7 @@ class AtlasMap extends MapDrawing {
 
   build() {
     this.bar = make(this.root, "div", { class: "bar", role: "toolbar", "aria-label": "Map" });
-    const zoom = make(this.bar, "div", { class: "group" });
+    const zoom = make(this.bar, "div", "group");
     this.button(zoom, "−", "Zoom out (−)", () => this.zoomBy(0.5)).classList.add("square");
     this.button(zoom, "+", "Zoom in (+)", () => this.zoomBy(2)).classList.add("square");
     this.button(zoom, "Whole", "Show the whole matrix (0)", () => this.showWhole());
@@ -32,19 +25,19 @@ class AtlasMap extends MapDrawing {
     this.choice("scale", "Colours", { log: "Logarithmic", linear: "Linear" });
     this.choice("domain", "over", { view: "The view", all: "The whole" });
     this.choice("kind", "Blocks", { mean: "Mean", largest: "Largest" });
-    const body = make(this.root, "div", { class: "body" });
-    this.stage = make(body, "div", { class: "stage" });
+    const body = make(this.root, "div", "body");
+    this.stage = make(body, "div", "stage");
     this.canvas = make(this.stage, "canvas", { class: "map", tabindex: 0, role: "application" });
-    this.tip = make(this.stage, "div", { class: "tip" });
-    const side = make(body, "div", { class: "side" });
+    this.tip = make(this.stage, "div", "tip");
+    const side = make(body, "div", "side");
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
-    const legend = make(side, "div", { class: "legend" });
-    this.legendTitle = make(legend, "div", { class: "title" });
+    const legend = make(side, "div", "legend");
+    this.legendTitle = make(legend, "div", "title");
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
-    this.marks = make(legend, "div", { class: "marks" });
-    this.keys = make(legend, "div", { class: "swatches" });
-    this.facts = make(side, "p", { class: "facts" });
-    const diagonal = make(side, "label", { class: "tick" });
+    this.marks = make(legend, "div", "marks");
+    this.keys = make(legend, "div", "swatches");
+    this.facts = make(side, "p", "facts");
+    const diagonal = make(side, "label", "tick");
     this.diagonal = make(diagonal, "input", { type: "checkbox" });
     diagonal.append("Mark the diagonal");
     this.diagonal.onchange = () => this.choose("diagonal", this.diagonal.checked);
@@ -54,17 +47,17 @@ class AtlasMap extends MapDrawing {
   }
 
   button(parent, text, title, does) {
-    const node = make(parent, "button", { type: "button", title, "aria-label": title }, text);
+    const node = make(parent, "button", { title, "aria-label": title }, text);
     node.onclick = does;
     return node;
   }
 
   choice(name, title, texts) {
-    const labelled = make(this.bar, "div", { class: "labelled" });
-    make(labelled, "span", {}, title);
+    const labelled = make(this.bar, "div", "labelled");
+    make(labelled, "span", "", title);
     const group = make(labelled, "div", { class: "group", role: "radiogroup", "aria-label": title });
     this.choices[name] = Object.entries(texts).map(([value, text]) => {
-      const node = make(group, "button", { type: "button", role: "radio", "data-value": value }, text);
+      const node = make(group, "button", { role: "radio", "data-value": value }, text);
       node.onclick = () => this.choose(name, value);
       return node;
     });
@@ -79,7 +72,7 @@ class AtlasMap extends MapDrawing {
 
   showOptions() {
     for (const [name, nodes] of Object.entries(this.choices)) {
-      for (const node of nodes) node.setAttribute("aria-checked", String(node.dataset.value === this.options[name]));
+      for (const node of nodes) set(node, { "aria-checked": node.dataset.value === this.options[name] });
     }
     this.diagonal.checked = this.options.diagonal;
     this.scaleStale = true;
@@ -92,7 +85,7 @@ class AtlasMap extends MapDrawing {
     if (data === this.seen) return;  // called again for another reason, such as a change of the theme
     this.seen = data;
     const header = readMessage(message);
-    this.desk ??= Object.assign(new Desk(() => {}), { onPatience: () => this.settle(true) });
+    this.desk ??= new Desk(() => this.settle(true));
     this.desk.tell = tell;
     const isNew = header.atlas !== this.data?.atlas;
     const shelf = shelfOf(header.atlas);
@@ -105,13 +98,11 @@ class AtlasMap extends MapDrawing {
     }
     for (const { axis, start, texts } of header.labels) shelf.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
     this.desk.answered(header.answered);
-    const tiles = await Promise.all(header.tiles.map((about) => unpack(about, about.packed)));
+    const tiles = await Promise.all(header.tiles.map(unpack));
     for (const tile of tiles) {
-      delete tile.packed;
       tile.came = performance.now();
       shelf.put(tile.key, tile);
     }
-
     this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), header.later);
     if (this.shelf !== shelf) return;
     if (tiles.length) this.scaleStale = true;
@@ -129,8 +120,9 @@ class AtlasMap extends MapDrawing {
     this.mark = stayed ? header.go.mark : null;
     this.scale = null;
     this.scaleStale = true;
-    this.canvas.setAttribute("aria-label", `${header.title}: a map of ${count(this.rows.n)} rows, queries, by ` +
-      `${count(this.columns.n)} columns, keys. Arrow keys move it, plus and minus zoom, 0 shows the whole.`);
+    const label = `${header.title}: a map of ${count(this.rows.n)} rows, queries, by ${count(this.columns.n)} columns, ` +
+      "keys. Arrow keys move it, plus and minus zoom, 0 shows the whole.";
+    set(this.canvas, { "aria-label": label });
     this.options = { ...this.options, ...header.view?.options };
     this.x = header.view?.column ?? this.columns.n / 2;
     this.y = header.view?.row ?? this.rows.n / 2;
@@ -148,17 +140,12 @@ class AtlasMap extends MapDrawing {
     };
     canvas.addEventListener("wheel", (event) => {
       if (!this.plot) return;
-      const out = event.deltaY > 0, [px, py] = at(event);
-      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-        if (this.wasWhole) return;
-        event.preventDefault();
-        this.moveBy(event.deltaX || event.deltaY, 0);
-        return;
-      }
-      if (out && this.wasWhole) return;  // the page scrolls on
+      const isAcross = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      if (this.wasWhole && (isAcross || event.deltaY > 0)) return;  // the page scrolls on
       event.preventDefault();
       const lines = event.deltaMode === 1 ? 24 : event.deltaMode === 2 ? 400 : 1;
-      this.zoomAt(2 ** (-clamp(event.deltaY * lines, -240, 240) / (event.ctrlKey ? 80 : 220)), px, py);
+      if (isAcross) this.moveBy(event.deltaX || event.deltaY, 0);
+      else this.zoomAt(2 ** (-clamp(event.deltaY * lines, -240, 240) / (event.ctrlKey ? 80 : 220)), ...at(event));
     }, { passive: false });
     canvas.onpointerdown = (event) => {
       if (event.button !== 0 || !this.plot) return;
@@ -170,16 +157,22 @@ class AtlasMap extends MapDrawing {
     };
     canvas.onpointermove = (event) => {
       const [px, py] = at(event), before = this.pointers.get(event.pointerId);
-      if (!before) { if (event.pointerType === "mouse") this.hover(px, py); return; }
-      const others = [...this.pointers.entries()].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
+      if (!before) {
+        if (event.pointerType === "mouse") this.hover(px, py);
+        return;
+      }
+      const other = [...this.pointers.keys()].find((id) => id !== event.pointerId);
       this.pointers.set(event.pointerId, [px, py]);
-      if (others.length) {
-        const [ox, oy] = others[0];
+      if (other !== undefined) {
+        const [ox, oy] = this.pointers.get(other);
         const apart = Math.hypot(px - ox, py - oy), was = Math.hypot(before[0] - ox, before[1] - oy);
         this.moveBy((before[0] - px) / 2, (before[1] - py) / 2, false);
         if (was > 8 && apart > 8) this.zoomAt(apart / was, (px + ox) / 2, (py + oy) / 2);
       } else if (event.pointerType !== "touch" || !this.wasWhole) {
-        if (Math.hypot(px - this.pressed[0], py - this.pressed[1]) > 3) { this.dragging = true; this.hover(null); }
+        if (Math.hypot(px - this.pressed[0], py - this.pressed[1]) > 3) {
+          this.dragging = true;
+          this.hover(null);
+        }
         this.moveBy(before[0] - px, before[1] - py);
       }
     };
@@ -187,8 +180,10 @@ class AtlasMap extends MapDrawing {
       const known = this.pointers.delete(event.pointerId), [px, py] = at(event);
       if (known && !this.dragging && !this.pointers.size) {
         this.hover(px, py);
-        const again = this.tapped && event.timeStamp - this.tapped.time < 320 && Math.hypot(px - this.tapped.px, py - this.tapped.py) < 24;
-        if (again) { this.zoomBy(event.shiftKey ? 0.5 : 2.5, [px, py]); this.tapped = null; } else this.tapped = { time: event.timeStamp, px, py };
+        const { time = -Infinity, px: wasX, py: wasY } = this.tapped ?? {};
+        const isAgain = event.timeStamp - time < 320 && Math.hypot(px - wasX, py - wasY) < 24;
+        if (isAgain) this.zoomBy(event.shiftKey ? 0.5 : 2.5, [px, py]);
+        this.tapped = isAgain ? null : { time: event.timeStamp, px, py };
       }
       if (!this.pointers.size) this.dragging = false;
     };
@@ -199,21 +194,15 @@ class AtlasMap extends MapDrawing {
       if (event.type === "pointerdown") this.small.setPointerCapture(event.pointerId);
       else if (!event.buttons) return;
       const box = this.small.getBoundingClientRect(), unit = this.smallUnit();
-      cancelAnimationFrame(this.gliding);
-      this.x = (event.clientX - box.x) / unit;
-      this.y = (event.clientY - box.y) / unit;
-      this.keepInside();
-      this.settle(true);
-      this.tellLater();
+      this.moveTo((event.clientX - box.x) / unit, (event.clientY - box.y) / unit, this.cell, true);
     };
     this.small.onpointerdown = this.small.onpointermove = jump;
   }
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = event.shiftKey ? 0.9 : 0.25;
-    const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (by) this.moveBy(by[0] * step * this.plot.width, by[1] * step * this.plot.height);
+    const step = event.shiftKey ? 0.9 : 0.25, way = arrowOf(event);
+    if (way) this.moveBy(way[0] * step * this.plot.width, way[1] * step * this.plot.height);
     else if (event.key === "+" || event.key === "=") this.zoomBy(2);
     else if (event.key === "-" || event.key === "_") this.zoomBy(0.5);
     else if (event.key === "0") this.showWhole();
@@ -237,7 +226,12 @@ class AtlasMap extends MapDrawing {
     clearTimeout(this.asking);
     if (quick) this.ask(); else this.asking = setTimeout(() => this.ask(), SETTLE);
     clearTimeout(this.quiet);
-    this.quiet = setTimeout(() => { this.scaleStale = true; this.sumsStale = true; this.request(); this.ask(true); this.say(); }, SETTLE);
+    this.quiet = setTimeout(() => {
+      this.scaleStale = this.sumsStale = true;
+      this.request();
+      this.ask(true);
+      this.say();
+    }, SETTLE);
   }
 
   tellLater() {
@@ -249,34 +243,36 @@ class AtlasMap extends MapDrawing {
 
   ask(isQuiet = false) {
     if (!this.plot || !this.desk || !this.shelf) return;
-    const part = this.seenPart(), level = this.level(), own = this.kindAt(level), other = KINDS.find((kind) => kind !== own);
-    const places = this.places(level, part);
+    const part = this.seenPart(), level = this.level(), own = this.kindAt(level), other = own === "mean" ? "largest" : "mean";
+    const places = this.places(level, part), labels = this.missingLabels(part);
     const lacks = (key) => !this.shelf.tiles.has(key) && this.desk.mayAsk(key);
-    const keys = (kind, some, at = level) => some.map(([row, col]) => keyOf(kind, at, row, col)).filter(lacks);
-    const labels = this.missingLabels(part);
-    let tiles = keys(own, places);
-    const top = keyOf(this.kindAt(this.data.levels - 1), this.data.levels - 1, 0, 0);
-    if (lacks(top)) tiles.push(top);
-    if (isQuiet && !tiles.length && level > 0) tiles = keys(other, places);
+    const lacking = (kind, some) => some.map(([row, col]) => keyOf(kind, level, row, col)).filter(lacks);
+    let tiles = [...lacking(own, places), ...[this.topKey()].filter(lacks)];
+    if (isQuiet && !tiles.length && level > 0) tiles = lacking(other, places);
     if (isQuiet && !tiles.length && !labels.length) tiles = this.unfinished(places, level);
     if (isQuiet && !tiles.length && !labels.length && this.prefetching && level <= 3) {
-      tiles = keys(own, this.places(level, part, 1)).slice(0, RING);
+      tiles = lacking(own, this.places(level, part, 1)).slice(0, RING);
     }
     if (tiles.length || labels.length) {
       this.desk.ask(this.data.atlas, tiles.slice(0, MOST_ASKED), labels, this.view());
     }
   }
 
+  topKey() {
+    const level = this.data.levels - 1;
+    return keyOf(this.kindAt(level), level, 0, 0);
+  }
+
   // Tiles that the survey had not filled when they came, while it goes on.
   unfinished(places, level) {
-    const all = [...places.map(([row, col]) => keyOf(this.kindAt(level), level, row, col)), keyOf(this.kindAt(this.data.levels - 1), this.data.levels - 1, 0, 0)];
-    const stale = [...new Set(all)].filter((key) => {
-      const tile = this.shelf.tiles.get(key);
-      return tile && !tile.whole && (this.data.running ? performance.now() - tile.came > POLL : tile.surveyed < this.data.surveyed);
-    });
+    const { running, surveyed } = this.data;
+    const seen = new Set([...places.map(([row, col]) => keyOf(this.kindAt(level), level, row, col)), this.topKey()]);
     clearTimeout(this.polling);
-    if (this.data.running) this.polling = setTimeout(() => this.ask(true), POLL + 100);
-    return stale;
+    if (running) this.polling = setTimeout(() => this.ask(true), POLL + 100);
+    return [...seen].filter((key) => {
+      const tile = this.shelf.tiles.get(key);
+      return tile && !tile.whole && (running ? performance.now() - tile.came > POLL : tile.surveyed < surveyed);
+    });
   }
 
   missingLabels(part) {
@@ -291,10 +287,11 @@ class AtlasMap extends MapDrawing {
   }
 
   hover(px, py) {
-    const column = px === null ? -1 : this.columnAt(px), row = px === null ? -1 : this.rowAt(py);
-    const on = px !== null && px > this.left && py > this.top && px < this.left + this.plot.width && py < this.top + this.plot.height &&
-      column >= 0 && row >= 0 && column < this.columns.n && row < this.rows.n;
-    this.hovered = on ? { row, column, px, py } : null;
+    const { left, top, plot } = this, within = (at, from, length) => at > from && at < from + length;
+    const isOn = px !== null && within(px, left, plot.width) && within(py, top, plot.height);
+    const at = isOn ? { row: this.rowAt(py), column: this.columnAt(px), px, py } : null;
+    const isCell = isOn && at.row >= 0 && at.column >= 0 && at.row < this.rows.n && at.column < this.columns.n;
+    this.hovered = isCell ? at : null;
     this.request();
   }
 
@@ -304,11 +301,11 @@ class AtlasMap extends MapDrawing {
     if (!at) return;
     at.row = this.rowAt(at.py);
     at.column = this.columnAt(at.px);
-    const lines = this.hoverLines(at);
-    this.tip.replaceChildren(...lines.map(([kind, text]) => Object.assign(document.createElement("div"), { className: kind, textContent: text })));
-    const { width, height } = this.size, own = this.tip.getBoundingClientRect();
-    this.tip.style.left = `${at.px + own.width + 22 > width ? Math.max(0, at.px - own.width - 14) : at.px + 16}px`;
-    this.tip.style.top = `${at.py + own.height + 22 > height ? Math.max(0, at.py - own.height - 12) : at.py + 16}px`;
+    this.tip.replaceChildren(...this.hoverLines(at).map(([className, textContent]) => create("div", { className, textContent })));
+    const own = this.tip.getBoundingClientRect();
+    const beside = (from, length, whole, gap) => (from + length + 22 > whole ? Math.max(0, from - length - gap) : from + 16);
+    this.tip.style.left = `${beside(at.px, own.width, this.size.width, 14)}px`;
+    this.tip.style.top = `${beside(at.py, own.height, this.size.height, 12)}px`;
   }
 
   named(axis, from, to) {
@@ -321,21 +318,21 @@ class AtlasMap extends MapDrawing {
 
   hoverLines({ row, column }) {
     const level = this.level(), span = 2 ** level, r = Math.floor(row / span) * span, c = Math.floor(column / span) * span;
-    const to = (from, n) => Math.min(from + span, n), uniform = 1 / this.columns.n;
-    const found = this.codeAt(row, column, level, "mean"), largest = this.codeAt(row, column, level, "largest");
-    const lines = [];
-    const shown = found ?? largest;
+    const to = (from, n) => Math.min(from + span, n), told = ({ tile, code }) => long(valueOf(tile, code));
+    const mean = this.codeAt(row, column, level, "mean"), largest = this.codeAt(row, column, level, "largest");
+    const shown = mean ?? largest, lines = [];
     if (!shown) lines.push(["value", "…"]);
     else if (shown.code === MASKED) lines.push(["value", level ? "all masked" : "masked: 0"]);
     else if (shown.code === UNKNOWN) lines.push(["value", "not surveyed yet"]);
     else if (level === 0) {
-      const value = valueOf(found.tile, found.code);
-      lines.push(["value", `${long(value)}`], ["", value ? `${short(value / uniform)} times 1/n` : "below what float32 can hold"]);
+      const value = valueOf(shown.tile, shown.code);
+      const times = value ? `${short(value * this.columns.n)} times 1/n` : "below what float32 can hold";
+      lines.push(["value", long(value)], ["", times]);
     } else {
-      const some = found ?? largest, glimpsed = !some.tile.whole && Math.floor(row / span) % this.data.tile >= some.tile.seen;
+      const glimpsed = !shown.tile.whole && Math.floor(row / span) % this.data.tile >= shown.tile.seen;
       const may = glimpsed ? "about " : "";
-      if (found) lines.push(["value", `mean ${may}${long(valueOf(found.tile, found.code))}`]);
-      if (largest) lines.push([found ? "" : "value", `largest ${may}${long(valueOf(largest.tile, largest.code))}`]);
+      if (mean) lines.push(["value", `mean ${may}${told(mean)}`]);
+      if (largest) lines.push([mean ? "" : "value", `largest ${may}${told(largest)}`]);
       if (glimpsed) lines.push(["", `by one row of the block's ${count(to(r, this.rows.n) - r)}`]);
     }
     lines.push(["query", `${level ? "queries" : "query"} ${this.named("rows", r, to(r, this.rows.n))}`]);
@@ -348,10 +345,11 @@ class AtlasMap extends MapDrawing {
     const part = this.seenPart(), level = this.level();
     const range = (from, to) => `${count(Math.floor(from))} to ${count(Math.ceil(to) - 1)}`;
     const one = level ? `One block is ${2 ** level} × ${2 ** level} cells.` : "Every cell is one weight.";
+    const kind = level && this.options.kind === "mean" ? "block mean" : "weight";
+    const where = this.options.domain === "view" ? "in view" : "of the matrix";
     this.facts.textContent = `Level ${level} of ${this.data.levels - 1}. ${one}`;
     this.said.textContent = `In view: queries ${range(part.top, part.bottom)}, keys ${range(part.left, part.right)}. ` +
-      `The colours end at ${long(this.scale.high)}, the largest ${level && this.options.kind === "mean" ? "block mean" : "weight"} ` +
-      `${this.options.domain === "view" ? "in view" : "of the matrix"}.`;
+      `The colours end at ${long(this.scale.high)}, the largest ${kind} ${where}.`;
   }
 }
 

@@ -6,7 +6,7 @@ const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴"
 const short = (value) => {
   if (value === 0) return "0";
   if (value >= 0.001 && value < 1000) return String(Number(value.toPrecision(3)));
-  return value.toExponential(2).replace("e+", "e").replace("-", "−");
+  return minus(value.toExponential(2).replace("e+", "e"));
 };
 const long = (value) => {
   if (value === 0 || (value >= 0.001 && value < 1000)) return short(value);
@@ -18,11 +18,10 @@ const count = (n) => Math.round(n).toLocaleString("en-GB");
 const rampOf = (colours) => {
   const anchors = colours.map((one) => [1, 3, 5].map((at) => parseInt(one.slice(at, at + 2), 16)));
   return (share) => {
-    const at = Math.max(0, Math.min(1, share)) * (anchors.length - 1), i = Math.min(Math.floor(at), anchors.length - 2);
+    const at = clamp(share, 0, 1) * (anchors.length - 1), i = Math.min(Math.floor(at), anchors.length - 2);
     return anchors[i].map((from, channel) => Math.round(from + (at - i) * (anchors[i + 1][channel] - from)));
   };
 };
-const packColour = ([r, g, b], a = 255) => ((a << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 // A colour for every log2 of a value: a table over the domain, linear or logarithmic, told apart by `name`.
 class Scale {
@@ -30,13 +29,12 @@ class Scale {
     this.low = low;
     this.high = high;
     this.isLog = isLog;
-    this.ramp = ramp;
     this.top = Math.log2(high);
     this.bottom = isLog ? Math.log2(low) : this.top - 12;
     this.name = `${low}/${high}/${isLog}`;
-    this.table = new Uint32Array(SHADES);
-    for (let i = 0; i < SHADES; i++) this.table[i] = packColour(ramp(this.share(this.bottom + ((this.top - this.bottom) * i) / (SHADES - 1))));
-    this.lowest = packColour(ramp(0));
+    const logOf = (shade) => this.bottom + ((this.top - this.bottom) * shade) / (SHADES - 1);
+    this.table = Uint32Array.from({ length: SHADES }, (_, shade) => pixelOf(ramp(this.share(logOf(shade)))));
+    this.lowest = pixelOf(ramp(0));
   }
 
   share(log) { return this.isLog ? (log - this.bottom) / Math.max(this.top - this.bottom, 1e-9) : 2 ** log / this.high; }
@@ -46,22 +44,17 @@ class Scale {
 // A tile as a small picture, one pixel a cell; painted anew only when the scale has changed.
 const pictureOf = (tile, scale) => {
   if (tile.picture && tile.scale === scale.name) return tile.picture;
-  tile.picture ??= Object.assign(document.createElement("canvas"), { width: tile.width, height: tile.height });
+  tile.picture ??= create("canvas", { width: tile.width, height: tile.height });
   tile.scale = scale.name;
-  const context = tile.picture.getContext("2d"), image = context.createImageData(tile.width, tile.height);
-  const pixels = new Uint32Array(image.data.buffer), { codes } = tile, mask = packColour(MASK_COLOUR, MASK_COLOUR[3]);
+  const { codes } = tile, pixels = new Uint32Array(codes.length), mask = pixelOf(MASK_COLOUR, MASK_COLOUR[3]);
   const factor = (SHADES - 1) / Math.max(scale.top - scale.bottom, 1e-9);
   const start = (tile.low - scale.bottom) * factor, step = tile.step * factor;
   for (let i = 0; i < codes.length; i++) {
     const code = codes[i];
-    if (code >= FIRST) {
-      const at = start + step * (code - FIRST);
-      pixels[i] = scale.table[at <= 0 ? 0 : at >= SHADES - 1 ? SHADES - 1 : (at + 0.5) | 0];
-    } else {
-      pixels[i] = code === MASKED ? mask : code === ZERO ? scale.lowest : 0;
-    }
+    if (code >= FIRST) pixels[i] = scale.table[Math.round(clamp(start + step * (code - FIRST), 0, SHADES - 1))];
+    else pixels[i] = code === MASKED ? mask : code === ZERO ? scale.lowest : 0;
   }
-  context.putImageData(image, 0, 0);
+  putPixels(tile.picture, pixels);
   return tile.picture;
 };
 
@@ -85,11 +78,29 @@ const fitText = (context, text, width) => {
 };
 
 const hatch = (context, colour) => {
-  const tile = Object.assign(document.createElement("canvas"), { width: 12, height: 12 }), pen = tile.getContext("2d");
+  const tile = create("canvas", { width: 12, height: 12 }), pen = tile.getContext("2d");
   pen.strokeStyle = colour;
   pen.lineWidth = 1.5;
   pen.beginPath();
   for (const at of [-12, 0, 12]) { pen.moveTo(at, 12); pen.lineTo(at + 12, 0); }
   pen.stroke();
   return context.createPattern(tile, "repeat");
+};
+
+// Draw the same outline twice, dark and wide under light and narrow, so that it is seen on every colour.
+const outline = (pen, styles, draw) => {
+  for (const [colour, width] of styles) {
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    draw();
+  }
+};
+
+// Draw at a place with the axes turned by quarters of a circle.
+const turned = (pen, x, y, quarters, draw) => {
+  pen.save();
+  pen.translate(x, y);
+  pen.rotate((quarters * Math.PI) / 2);
+  draw();
+  pen.restore();
 };

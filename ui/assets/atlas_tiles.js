@@ -13,17 +13,14 @@ class Shelf {
 
   get(key) {
     const tile = this.tiles.get(key);
-    if (tile) { this.tiles.delete(key); this.tiles.set(key, tile); }
+    if (tile) this.put(key, tile);
     return tile;
   }
 
   put(key, tile) {
     this.tiles.delete(key);
     this.tiles.set(key, tile);
-    for (const oldest of this.tiles.keys()) {
-      if (this.tiles.size <= MOST_TILES) break;
-      this.tiles.delete(oldest);
-    }
+    if (this.tiles.size > MOST_TILES) this.tiles.delete(this.tiles.keys().next().value);
   }
 
   label(axis, place) {
@@ -46,22 +43,22 @@ const inflate = async (bytes) => {
 };
 
 // A tile's codes: 0 masked, 1 exactly zero, 2 not surveyed, else log2 of the value in equal steps from `low`.
-const unpack = async (about, bytes) => {
-  const planes = await inflate(bytes), n = about.height * about.width;
+const unpack = async ({ packed, ...about }) => {
+  const planes = await inflate(packed), n = about.height * about.width;
   const codes = about.bytes === 2 ? new Uint16Array(n) : new Uint32Array(n);
   for (let plane = 0; plane < about.bytes; plane++) {
     const from = plane * n, shift = 8 * plane;
     for (let i = 0; i < n; i++) codes[i] |= planes[from + i] << shift;
   }
   let top = 0, bottom = Infinity;
-  for (let i = 0; i < n; i++) {
-    const code = codes[i];
-    if (code >= FIRST) { if (code > top) top = code; if (code < bottom) bottom = code; }
+  for (const code of codes) {
+    if (code < FIRST) continue;
+    top = Math.max(top, code);
+    bottom = Math.min(bottom, code);
   }
   return { ...about, codes, top, bottom };
 };
-const logOf = (tile, code) => tile.low + tile.step * (code - FIRST);
-const valueOf = (tile, code) => (code < FIRST ? 0 : 2 ** logOf(tile, code));
+const valueOf = (tile, code) => (code < FIRST ? 0 : 2 ** (tile.low + tile.step * (code - FIRST)));
 
 // A message of Python: four bytes with the length of its JSON part, that part, then the tiles.
 const readMessage = (bytes) => {
@@ -77,8 +74,8 @@ const readMessage = (bytes) => {
 
 // Asks Python for what the map lacks. One question is open at a time; while it is, newer wishes replace older ones.
 class Desk {
-  constructor(tell) {
-    this.tell = tell;
+  constructor(onPatience) {
+    this.onPatience = onPatience;
     this.who = Math.random().toString(36).slice(2, 10);
     this.sequence = 0;
     this.open = null;
@@ -101,7 +98,7 @@ class Desk {
     }
     this.last = null;
     clearTimeout(this.again);
-    if (this.refused.size) this.again = setTimeout(() => this.onPatience?.(), PATIENCE + 50);
+    if (this.refused.size) this.again = setTimeout(() => this.onPatience(), PATIENCE + 50);
   }
 
   mayAsk(key) {
@@ -120,7 +117,7 @@ class Desk {
     this.sequence += 1;
     this.open = { sequence: this.sequence, tiles };
     this.tell({ who: this.who, sequence: this.sequence, atlas, tiles, labels, view });
-    this.timer = setTimeout(() => { this.open = null; this.onPatience?.(); }, PATIENCE);
+    this.timer = setTimeout(() => { this.open = null; this.onPatience(); }, PATIENCE);
     return true;
   }
 }

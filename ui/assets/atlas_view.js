@@ -1,7 +1,6 @@
 // What part of a matrix is in view, and how it moves: by keys, wheel, fingers and buttons. Cells are square, but for those of
 // a matrix so thin that nothing of it would be seen. Pixels are CSS pixels; x and y are the column and row in the middle.
 const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, STRIP = 46, GLIDE = 180;
-const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
 class MapView {
   resize() {
@@ -21,7 +20,6 @@ class MapView {
     this.canvas.height = Math.round(height * this.ratio);
     this.plot = { width: width - this.left - this.strip - 6, height: height - this.top - this.strip - 6 };
     this.cell = this.cell && !this.wasWhole ? this.cell : this.across ? this.cellFor(this.across) : this.fit();
-    this.wasWhole = this.cell <= this.fit() * 1.001;
     this.keepInside();
     this.settle(true);
   }
@@ -30,7 +28,6 @@ class MapView {
 
   // How wide and how high a cell is.
   wide(cell = this.cell) { return Math.max(cell, THIN / this.columns.n); }
-
   high(cell = this.cell) { return Math.max(cell, THIN / this.rows.n); }
 
   finestCell() { return Math.max(LARGEST_CELL * this.type, this.fit()); }
@@ -49,14 +46,13 @@ class MapView {
     this.canvas.style.touchAction = this.wasWhole ? "pan-y" : "none";  // the whole map lets a finger scroll the page
   }
 
-  // Where a column or row begins on the canvas, and what is there.
-  px(column) { return this.left + this.plot.width / 2 + (column - this.x) * this.wide(); }
-
-  py(row) { return this.top + this.plot.height / 2 + (row - this.y) * this.high(); }
-
-  columnAt(px) { return this.x + (px - this.left - this.plot.width / 2) / this.wide(); }
-
-  rowAt(py) { return this.y + (py - this.top - this.plot.height / 2) / this.high(); }
+  // The middle of the plot on the canvas, where a column or row begins there, and what is there.
+  get midX() { return this.left + this.plot.width / 2; }
+  get midY() { return this.top + this.plot.height / 2; }
+  px(column) { return this.midX + (column - this.x) * this.wide(); }
+  py(row) { return this.midY + (row - this.y) * this.high(); }
+  columnAt(px) { return this.x + (px - this.midX) / this.wide(); }
+  rowAt(py) { return this.y + (py - this.midY) / this.high(); }
 
   // The part of the matrix that is in view, in cells.
   seenPart() {
@@ -66,28 +62,29 @@ class MapView {
     };
   }
 
-  level(cell = this.cell) { return clamp(Math.ceil(Math.log2(FINEST / cell) - 1e-9), 0, this.data.levels - 1); }
+  level() { return clamp(Math.ceil(Math.log2(FINEST / this.cell) - 1e-9), 0, this.data.levels - 1); }
 
   places(level, part, margin = 0) {
     const span = this.data.tile * 2 ** level, found = [];
-    const last = (n) => Math.ceil(n / span) - 1;
-    const r0 = Math.max(0, Math.floor(part.top / span) - margin), r1 = Math.min(last(this.rows.n), Math.ceil(part.bottom / span) - 1 + margin);
-    const c0 = Math.max(0, Math.floor(part.left / span) - margin), c1 = Math.min(last(this.columns.n), Math.ceil(part.right / span) - 1 + margin);
-    for (let row = r0; row <= r1; row++) for (let col = c0; col <= c1; col++) found.push([row, col]);
-    const middle = [(part.top + part.bottom) / 2 / span - 0.5, (part.left + part.right) / 2 / span - 0.5];
-    const away = ([row, col]) => Math.hypot(row - middle[0], col - middle[1]);
+    const first = (from) => Math.max(0, Math.floor(from / span) - margin);
+    const end = (to, n) => Math.min(Math.ceil(n / span), Math.ceil(to / span) + margin);
+    for (let row = first(part.top); row < end(part.bottom, this.rows.n); row++) {
+      for (let col = first(part.left); col < end(part.right, this.columns.n); col++) found.push([row, col]);
+    }
+    const midRow = (part.top + part.bottom) / 2 / span - 0.5, midColumn = (part.left + part.right) / 2 / span - 0.5;
+    const away = ([row, col]) => Math.hypot(row - midRow, col - midColumn);
     return found.sort((a, b) => away(a) - away(b));
   }
 
   kindAt(level) { return level === 0 ? "mean" : this.options.kind; }
 
-  zoomBy(factor, at = null) {
-    const [px, py] = at ?? [this.left + this.plot.width / 2, this.top + this.plot.height / 2];
+  // The view with cells of another size in which this place on the canvas shows what it shows now.
+  zoomed(factor, px, py) {
     const cell = clamp(this.cell * factor, this.fit(), this.finestCell());
-    const column = this.columnAt(px), row = this.rowAt(py);
-    const [right, down] = [px - this.left - this.plot.width / 2, py - this.top - this.plot.height / 2];
-    this.flyTo(column - right / this.wide(cell), row - down / this.high(cell), cell);
+    return [this.columnAt(px) - (px - this.midX) / this.wide(cell), this.rowAt(py) - (py - this.midY) / this.high(cell), cell];
   }
+
+  zoomBy(factor, [px, py] = [this.midX, this.midY]) { this.flyTo(...this.zoomed(factor, px, py)); }
 
   showWhole() { this.flyTo(this.columns.n / 2, this.rows.n / 2, this.fit()); }
 
@@ -95,13 +92,9 @@ class MapView {
   flyTo(x, y, cell) {
     if (!this.plot) { this.x = x; this.y = y; return; }
     const from = { x: this.x, y: this.y, cell: this.cell };
-    [this.x, this.y, this.cell] = [x, y, cell];
-    this.keepInside();
+    this.moveTo(x, y, cell);
     const to = { x: this.x, y: this.y, cell: this.cell };
     const far = Math.hypot(to.x - from.x, to.y - from.y) * Math.min(from.cell, to.cell) > 2 * this.plot.width;
-    cancelAnimationFrame(this.gliding);
-    this.settle();
-    this.tellLater();
     if (far || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     const began = performance.now();
     const glide = (now) => {
@@ -118,25 +111,17 @@ class MapView {
     glide(began);
   }
 
-  moveBy(dx, dy, quick = true) {
+  moveTo(x, y, cell = this.cell, quick = false) {
     cancelAnimationFrame(this.gliding);
-    this.x += dx / this.wide();
-    this.y += dy / this.high();
+    [this.x, this.y, this.cell] = [x, y, cell];
     this.keepInside();
     this.settle(quick);
     this.tellLater();
   }
 
-  zoomAt(factor, px, py) {
-    cancelAnimationFrame(this.gliding);
-    const column = this.columnAt(px), row = this.rowAt(py);
-    this.cell = clamp(this.cell * factor, this.fit(), this.finestCell());
-    this.x = column - (px - this.left - this.plot.width / 2) / this.wide();
-    this.y = row - (py - this.top - this.plot.height / 2) / this.high();
-    this.keepInside();
-    this.settle();
-    this.tellLater();
-  }
+  moveBy(dx, dy, quick = true) { this.moveTo(this.x + dx / this.wide(), this.y + dy / this.high(), this.cell, quick); }
+
+  zoomAt(factor, px, py) { this.moveTo(...this.zoomed(factor, px, py)); }
 
   view() {
     const across = Math.min(this.plot.width, this.plot.height) / this.cell, round = (one) => Math.round(one * 100) / 100;

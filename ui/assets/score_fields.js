@@ -2,17 +2,9 @@
 // enlarged here and painted in one go, so that nothing blinks while the query is dragged.
 const SIDE = 168;
 
-const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-
-const make = (parent, tag, className = "") => {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  return parent.appendChild(node);
-};
-
 // Bilinear enlargement of the bytes, then colours from the table: the colour bands stay sharp.
-const paint = (canvas, field, n, colours) => {
-  const pen = canvas.getContext("2d"), picture = pen.createImageData(SIDE, SIDE);
+const enlarged = (field, n, colours) => {
+  const pixels = new Uint32Array(SIDE * SIDE);
   for (let row = 0; row < SIDE; row++) {
     const y = (row * (n - 1)) / (SIDE - 1), top = Math.min(n - 2, Math.floor(y)), down = y - top;
     for (let column = 0; column < SIDE; column++) {
@@ -20,26 +12,15 @@ const paint = (canvas, field, n, colours) => {
       const at = top * n + left;
       const value = (field[at] * (1 - right) + field[at + 1] * right) * (1 - down) +
         (field[at + n] * (1 - right) + field[at + n + 1] * right) * down;
-      const place = 4 * (row * SIDE + column), colour = 3 * Math.round(value);
-      picture.data[place] = colours[colour];
-      picture.data[place + 1] = colours[colour + 1];
-      picture.data[place + 2] = colours[colour + 2];
-      picture.data[place + 3] = 255;
+      pixels[row * SIDE + column] = colours[Math.round(value)];
     }
   }
-  pen.putImageData(picture, 0, 0);
-};
-
-const paintBar = (canvas, colours) => {
-  const pen = canvas.getContext("2d"), picture = pen.createImageData(256, 1);
-  for (let place = 0; place < 256; place++) {
-    picture.data.set([colours[3 * place], colours[3 * place + 1], colours[3 * place + 2], 255], 4 * place);
-  }
-  pen.putImageData(picture, 0, 0);
+  return pixels;
 };
 
 const drawVectors = (canvas, query, keys, extent) => {
   const pen = canvas.getContext("2d"), x = (v) => SIDE / 2 + (v * SIDE) / (2 * extent), y = (v) => SIDE - x(v);
+  const dot = (at, size) => { pen.beginPath(); pen.arc(x(at[0]), y(at[1]), size, 0, 7); pen.fill(); };
   pen.lineWidth = 1;
   pen.strokeStyle = "#00000040";
   pen.beginPath();
@@ -49,46 +30,42 @@ const drawVectors = (canvas, query, keys, extent) => {
     pen.strokeStyle = pen.fillStyle = colour;
     pen.lineWidth = width;
     pen.beginPath(); pen.moveTo(x(0), y(0)); pen.lineTo(x(query[0]), y(query[1])); pen.stroke();
-    pen.beginPath(); pen.arc(x(query[0]), y(query[1]), width + 1.3, 0, 7); pen.fill();
+    dot(query, width + 1.3);
   }
-  for (const [kx, ky] of keys) {
-    pen.beginPath(); pen.arc(x(kx), y(ky), 4, 0, 7);
-    pen.fillStyle = "#E69F00"; pen.fill();
-    pen.lineWidth = 1.5; pen.strokeStyle = "#14181D"; pen.stroke();
+  pen.fillStyle = "#E69F00";
+  pen.strokeStyle = "#14181D";
+  pen.lineWidth = 1.5;
+  for (const key of keys) {
+    dot(key, 4);
+    pen.stroke();
   }
 };
 
-const build = (root, panel) => {
-  const figure = make(root, "figure"), title = make(figure, "figcaption");
-  make(title, "b").textContent = panel.name;
-  const canvas = make(figure, "canvas"), range = make(figure, "div", "range");
-  const low = make(range, "span"), bar = make(range, "canvas"), high = make(range, "span");
-  const shape = make(figure, "div", "shape");
-  Object.assign(canvas, { width: SIDE, height: SIDE });
-  Object.assign(bar, { width: 256, height: 1 });
-  canvas.setAttribute("role", "img");
-  bar.setAttribute("aria-hidden", "true");
-  return { canvas, low, bar, high, shape };
+const build = (root, name) => {
+  const figure = make(root, "figure");
+  make(make(figure, "figcaption"), "b", "", name);
+  const canvas = make(figure, "canvas", { role: "img", width: SIDE, height: SIDE }), range = make(figure, "div", "range");
+  const low = make(range, "span"), bar = make(range, "canvas", { "aria-hidden": true, width: 256, height: 1 });
+  return { canvas, bar, low, high: make(range, "span"), shape: make(figure, "div", "shape") };
 };
 
-export default function (component) {
-  const { data, parentElement } = component, root = parentElement.querySelector(".root");
-  const names = data.panels.map((panel) => panel.name).join();
-  if (root.dataset.names !== names) {
-    root.dataset.names = names;
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".root"), names = data.panels.map(({ name }) => name);
+  const bytes = bytesOf(data.colours), colours = Uint32Array.from({ length: 256 }, (_, i) => pixelOf(bytes.slice(3 * i)));
+  if (isNew(root, names)) {
     root.replaceChildren();
-    root.panels = data.panels.map((panel) => build(root, panel));
-    for (const { bar } of root.panels) paintBar(bar, bytesOf(data.colours));
+    root.panels = names.map((name) => build(root, name));
+    for (const { bar } of root.panels) putPixels(bar, colours);
   }
-  const colours = bytesOf(data.colours);
   data.panels.forEach((panel, place) => {
     const { canvas, low, high, shape } = root.panels[place];
-    paint(canvas, bytesOf(panel.field), data.n, colours);
+    putPixels(canvas, enlarged(bytesOf(panel.field), data.n, colours));
     canvas.dataset.painted = Number(canvas.dataset.painted ?? 0) + 1;
     drawVectors(canvas, data.query, data.keys, data.extent);
     low.textContent = panel.low;
     high.textContent = panel.high;
     shape.textContent = panel.shape;
-    canvas.setAttribute("aria-label", `${panel.name}: score from ${panel.low} to ${panel.high} over all key positions. ${panel.shape}`);
+    const label = `${panel.name}: score from ${panel.low} to ${panel.high} over all key positions. ${panel.shape}`;
+    set(canvas, { "aria-label": label });
   });
 }

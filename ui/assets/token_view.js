@@ -1,111 +1,79 @@
 // Tokens as text with shading, or in two columns with arcs. Hovering or focusing one shows where it looks and who looks
 // at it, without the server; a click or Enter tells Python which query was chosen.
-const SVG = "http://www.w3.org/2000/svg";
 const ROW = 22; // screen pixels of a line in columns
 const FLOOR = 6; // times the weight of looking everywhere alike: the strongest shade is at least so much
 const MODE = "attention-explorer-token-view";
-const make = (parent, tag, className = "", text = "") => {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text) node.textContent = text;
-  return parent.appendChild(node);
-};
-const isDark = (root) => {
-  const parts = getComputedStyle(root).getPropertyValue("--st-background-color").match(/[0-9a-f]{2}/gi) ?? [];
-  return parts.length >= 3 && parts.slice(0, 3).reduce((sum, part) => sum + parseInt(part, 16), 0) < 384;
-};
+const MODES = { text: "Text", columns: "Two columns" };
 
 // Numbers arrive as the square root of their share of the largest, 16 bits each: fine steps where weights are small.
 const unpack = (text, high) => {
-  const bytes = atob(text), numbers = new Float32Array(bytes.length / 2);
-  for (let at = 0; at < numbers.length; at += 1) {
-    const root = (bytes.charCodeAt(2 * at) + 256 * bytes.charCodeAt(2 * at + 1)) / 65535;
-    numbers[at] = root * root * high;
-  }
-  return numbers;
+  const roots = new Float32Array(new Uint16Array(bytesOf(text).buffer));
+  return roots.map((root) => (root / 65535) ** 2 * high);
 };
 
 class TokenView {
   constructor(root) {
-    this.root = root;
     const head = make(root, "div", "head");
-    this.modes = ["Text", "Two columns"].map((name, place) => {
+    this.modes = Object.entries(MODES).map(([mode, name]) => {
       const button = make(head, "button", "mode", name);
-      button.type = "button";
-      button.onclick = () => this.setMode(place ? "columns" : "text");
+      button.onclick = () => this.setMode(mode);
       return button;
     });
     this.legend = make(head, "p", "legend");
-    this.out = make(root, "p", "tip");
+    this.out = make(root, "p", { class: "tip", "aria-live": "polite" });
     this.in = make(root, "p", "tip");
-    this.out.setAttribute("aria-live", "polite");
     this.frame = make(root, "div", "frame");
     this.scroll = make(this.frame, "div", "scroll");
-    this.canvas = make(this.frame, "canvas", "arcs");
-    this.canvas.setAttribute("aria-hidden", "true");
-    this.scroll.addEventListener("scroll", () => this.later());
-    this.scroll.addEventListener("pointerover", (event) => this.hover(event));
-    this.scroll.addEventListener("pointerleave", () => this.look(null));
-    this.scroll.addEventListener("click", (event) => this.choose(this.placeOf(event.target)));
-    this.scroll.addEventListener("focusin", (event) => this.look(this.placeOf(event.target)));
-    this.scroll.addEventListener("focusout", () => this.look(null));
-    this.scroll.addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => this.later()).observe(this.scroll);
+    this.canvas = make(this.frame, "canvas", { class: "arcs", "aria-hidden": true });
+    this.later = onceAFrame(() => this.paint());
+    const on = (kind, does) => this.scroll.addEventListener(kind, (event) => does(this.placeOf(event.target), event));
+    on("scroll", this.later);
+    on("pointerover", (at, event) => { if (event.pointerType === "mouse") this.look(at); });
+    on("pointerleave", () => this.look(null));
+    on("click", (at) => this.choose(at));
+    on("focusin", (at) => this.look(at));
+    on("focusout", () => this.look(null));
+    on("keydown", (at, event) => { if (at) this.key(at, event); });
+    new ResizeObserver(this.later).observe(this.scroll);
     try { this.mode = sessionStorage.getItem(MODE); } catch { /* a browser may forbid it */ }
     this.mode = this.mode === "columns" ? "columns" : "text";
-    this.sequence = 0;
   }
 
   adopt(data, tell) {
     this.tell = tell;
-    this.root.classList.toggle("dark", isDark(this.root));
     if (data.stamp === this.data?.stamp) return;
-    const same = this.data && data.packed === this.data.packed && data.high === this.data.high;
-    const form = JSON.stringify([data.queries, data.keys, data.names]);
+    if (data.packed !== this.data?.packed || data.high !== this.data.high) this.numbers = unpack(data.packed, data.high);
     this.data = data;
-    if (!same) this.numbers = unpack(data.packed, data.high);
     this.active = data.active;
     this.looked = null;
-    if (form !== this.form) {
-      this.form = form;
-      this.build();
-    } else {
-      this.later();
-    }
+    if (isNew(this, data.queries, data.keys, data.names)) this.build();
+    else this.later();
   }
 
   setMode(mode) {
     if (mode === this.mode) return;
     this.mode = mode;
+    this.looked = null;
     try { sessionStorage.setItem(MODE, mode); } catch { /* a browser may forbid it */ }
     this.build();
   }
 
-  get isOne() { // one text that looks at itself, shown once
-    return this.mode === "text" && !this.data.keys;
-  }
-
   build() {
-    const { queries, keys, names } = this.data;
-    this.modes.forEach((button, place) => button.setAttribute("aria-pressed", String((this.mode === "columns") === Boolean(place))));
+    const { queries, keys, names, legend } = this.data, isText = this.mode === "text";
+    this.isOne = isText && !keys; // one text that looks at itself, shown once
+    this.modes.forEach((button, place) => set(button, { "aria-pressed": isText === (place === 0) }));
     this.scroll.replaceChildren();
-    this.scroll.className = `scroll ${this.mode}`;
+    this.scroll.className = `scroll ${this.mode}${this.isOne ? " one" : ""}`;
     this.scroll.scrollTop = 0;
     const inner = make(this.scroll, "div", "inner");
-    this.arcs = null;
-    if (this.mode === "text") {
-      if (!this.isOne) this.keys = this.list(inner, "key", keys, names[1]);
-      this.queries = this.list(inner, "query", queries, names[0]);
-      if (this.isOne) this.keys = this.queries;
-      this.arcs = document.createElementNS(SVG, "svg");
-      this.arcs.setAttribute("aria-hidden", "true");
-      inner.append(this.arcs);
-    } else {
-      this.queries = this.list(inner, "query", queries, names[0]);
-      this.keys = this.list(inner, "key", keys ?? queries, names[1]);
-    }
+    const addKeys = () => { this.keys = this.list(inner, "key", keys ?? queries, names[1]); };
+    if (isText && keys) addKeys();
+    this.queries = this.list(inner, "query", queries, names[0]);
+    if (!isText) addKeys();
+    if (this.isOne) this.keys = this.queries;
+    if (isText) this.arcs = make(inner, "svg:svg", { "aria-hidden": true });
     this.legend.replaceChildren();
-    this.data.legend.forEach((text, place) => {
+    legend.forEach((text, place) => {
       make(this.legend, "i", `sample ${place ? "in" : "out"}${place && !this.isOne ? " back" : ""}`);
       this.legend.append(`${text} `);
     });
@@ -114,63 +82,47 @@ class TokenView {
   }
 
   list(parent, side, tokens, name) {
-    const box = make(parent, "div", `tokens ${side}`);
+    const box = make(parent, "div", `tokens ${side}`), isText = this.mode === "text";
     if (!this.isOne) make(box, "p", "name", name);
-    const list = make(box, "div", "flow");
-    list.setAttribute("role", "group");
-    list.setAttribute("aria-label", name);
+    const list = make(box, "div", { class: "flow", role: "group", "aria-label": name });
     return tokens.map(([text, glued, muted], place) => {
-      if (this.mode === "text" && place && !glued) list.append(" ");
-      const node = make(list, "span", `token${muted ? " muted" : ""}${glued ? " glued" : ""}`, text);
-      node.setAttribute("role", "button");
-      node.tabIndex = -1;
-      node.side = side;
-      node.place = place;
-      if (this.mode === "text" && text.endsWith("↵")) make(list, "br");
+      if (isText && place && !glued) list.append(" ");
+      const kind = `token${muted ? " muted" : ""}${glued ? " glued" : ""}`;
+      const node = make(list, "span", { class: kind, role: "button", tabindex: -1 }, text);
+      Object.assign(node, { side, place, shares: {} });
+      if (isText && text.endsWith("↵")) make(list, "br");
       return node;
     });
   }
 
   placeOf(target) {
-    const node = target.closest?.(".token");
-    return node ? { side: node.side, place: node.place } : null;
-  }
-
-  hover(event) {
-    if (event.pointerType === "mouse") this.look(this.placeOf(event.target));
+    return target.closest(".token");
   }
 
   look(at) {
-    if (at?.side === this.looked?.side && at?.place === this.looked?.place) return;
+    if (at === this.looked) return;
     this.looked = at;
     this.later();
   }
 
   choose(at) {
-    if (!at || at.side !== "query") return;
+    if (at?.side !== "query") return;
     this.active = at.place;
-    this.sequence += 1;
-    this.tell({ row: at.place + this.data.start[0], sequence: this.sequence, at: Date.now() });
+    this.tell({ row: at.place + this.data.start[0] });
     this.later();
   }
 
-  key(event) {
-    const at = this.placeOf(event.target);
-    if (!at) return;
+  key(at, event) {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.choose(at);
       return;
     }
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const side = at.side === "query" ? this.queries : this.keys;
-    if (this.mode === "columns" && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
-      const other = event.key === "ArrowLeft" ? this.queries : this.keys;
-      other[Math.min(at.place, other.length - 1)].focus();
-    } else side[at.place + step]?.focus();
+    const way = arrowOf(event);
+    if (!way) return;
+    const own = at.side === "query" ? this.queries : this.keys, other = way[0] < 0 ? this.queries : this.keys;
+    if (this.mode === "columns" && way[0]) other[Math.min(at.place, other.length - 1)].focus();
+    else own[at.place + way[0] + way[1]]?.focus();
   }
 
   show(place) {
@@ -178,13 +130,6 @@ class TokenView {
     if (!node || this.scroll.scrollHeight <= this.scroll.clientHeight + 4) return;
     const own = node.getBoundingClientRect(), box = this.scroll.getBoundingClientRect();
     this.scroll.scrollTop += own.top - box.top - box.height / 3;
-  }
-
-  later() { // at most once a frame
-    this.asked ??= requestAnimationFrame(() => {
-      this.asked = null;
-      if (this.data) this.paint();
-    });
   }
 
   row(place) {
@@ -198,95 +143,83 @@ class TokenView {
   }
 
   paint() {
-    const at = this.looked ?? { side: "query", place: this.active };
+    if (!this.data) return;
+    const at = this.looked ?? this.queries[this.active];
     const out = at.side === "query" ? this.row(at.place) : null;
     const inward = at.side === "key" || this.isOne ? this.column(at.place) : null;
     this.shade("out", this.keys, out);
     this.shade("in", this.queries, inward);
-    const mark = (nodes, side) => nodes.forEach((node, place) => {
-      const name = `${place === at.place && side === at.side ? "now" : ""}${side === "query" && place === this.active ? " chosen" : ""}`;
-      if (node.marked === name) return;
-      node.marked = name;
-      node.classList.toggle("now", name.startsWith("now"));
-      node.classList.toggle("chosen", name.endsWith("chosen"));
-      node.tabIndex = name.endsWith("chosen") ? 0 : -1;
-      if (side === "query") node.setAttribute("aria-pressed", String(name.endsWith("chosen")));
-    });
-    mark(this.queries, "query");
-    if (this.keys !== this.queries) mark(this.keys, "key");
+    for (const node of new Set([...this.queries, ...this.keys])) this.mark(node, node === at);
     this.say(at, out, inward);
     if (this.mode === "columns") this.drawColumns(at);
     else this.drawText(at, out ?? inward, out ? this.keys : this.queries);
   }
 
-  shade(name, nodes, numbers) { // up to the largest, so that the pattern of small weights shows too, but no pattern where there is none
+  mark(node, isNow) {
+    const isChosen = node === this.queries[this.active], marks = `${isNow} ${isChosen}`;
+    if (node.marks === marks) return;
+    node.marks = marks;
+    node.classList.toggle("now", isNow);
+    node.classList.toggle("chosen", isChosen);
+    node.tabIndex = isChosen ? 0 : -1;
+    if (node.side === "query") set(node, { "aria-pressed": isChosen });
+  }
+
+  // Up to the largest, so that the pattern of small weights shows too, but no pattern where there is none.
+  shade(name, nodes, numbers) {
     const floor = this.data.percent ? Math.min(1, FLOOR * this.data.uniform) : 0;
     const most = numbers ? numbers.reduce((a, b) => Math.max(a, b), floor) : 0;
-    const [weights, asks] = ["204 121 167", this.root.classList.contains("dark") ? "77 163 217" : "0 114 178"];
-    const paint = name === "out" ? (style, share) => { style.backgroundColor = share ? `rgb(${weights} / ${0.85 * share})` : ""; }
-      : this.isOne ? (style, share) => { style.boxShadow = share ? `inset 0 -3px 0 rgb(${asks} / ${share})` : ""; }
-        : (style, share) => { style.backgroundColor = share ? `rgb(${asks} / ${0.6 * share})` : ""; };
     nodes.forEach((node, place) => {
       const share = most > 0 ? Math.round(100 * (numbers[place] / most) ** 0.6) : 0;
-      node.shares ??= {};
       if (node.shares[name] === share) return;
       node.shares[name] = share;
-      paint(node.style, share / 100);
+      node.style.setProperty(`--${name}`, `${share}%`);
     });
   }
 
   number(value) {
     if (!this.data.percent) return value >= 100 ? value.toFixed(0) : value.toPrecision(2);
-    const share = 100 * value;
-    return `${share >= 9.95 ? share.toFixed(0) : share >= 0.095 ? share.toFixed(1) : share.toPrecision(1)} %`;
+    return value < 0.00095 ? `${(100 * value).toPrecision(1)} %` : asPercent(value);
   }
 
   say(at, out, inward) {
-    const name = (nodes, place, start) => [["b", nodes[place].textContent || "·"], ["i", `${place + start}`]];
-    const best = (numbers, nodes, start) => {
-      const order = Array.from(numbers, (value, place) => [value, place]).sort((a, b) => b[0] - a[0]).slice(0, 5);
-      const seen = order.filter(([value]) => value > 0);
-      return seen.length ? seen.flatMap(([value, place], number) =>
-        [["", number ? ", " : ""], ...name(nodes, place, start), ["", ` ${this.number(value)}`]]) : [["", "nothing"]];
+    const { start, outside, uniform, verbs } = this.data;
+    const name = (node) => {
+      const place = String(node.place + start[node.side === "query" ? 0 : 1]);
+      return [bold(node.textContent || "·"), create("i", { textContent: place })];
     };
-    const { start, outside, uniform } = this.data;
-    const own = at.side === "query" ? name(this.queries, at.place, start[0]) : name(this.keys, at.place, start[1]);
-    const write = (node, parts) => node.replaceChildren(...parts.map(([tag, text]) => {
-      if (!tag) return document.createTextNode(text);
-      const part = document.createElement(tag);
-      part.textContent = text;
-      return part;
-    }));
-    const beyond = out && outside && outside[at.place] > 0.0005 ? ` (${this.number(outside[at.place])} beyond this window)` : "";
+    const best = (numbers, nodes) => {
+      const seen = heaviest(numbers, 5).filter(([value]) => value > 0);
+      if (!seen.length) return ["nothing"];
+      return seen.flatMap(([value, place], number) => [number ? ", " : "", ...name(nodes[place]), ` ${this.number(value)}`]);
+    };
     const lines = [];
-    if (out) lines.push([...own, ["", ` ${this.data.verbs[0]} `], ...best(out, this.keys, start[1]), ["", beyond]]);
-    if (inward) lines.push([...(out ? [] : own), ["", `${out ? "" : " "}${this.data.verbs[1]} `], ...best(inward, this.queries, start[0])]);
-    if (lines.length < 2) lines.push([["", this.data.percent ? `Everywhere alike would be ${this.number(uniform)}.` : ""]]);
-    write(this.out, lines[0]);
-    write(this.in, lines[1]);
+    if (out) {
+      const beyond = outside && outside[at.place] > 0.0005 ? ` (${this.number(outside[at.place])} beyond this window)` : "";
+      lines.push([...name(at), ` ${verbs[0]} `, ...best(out, this.keys), beyond]);
+    }
+    if (inward) lines.push([...(out ? [] : name(at)), `${out ? "" : " "}${verbs[1]} `, ...best(inward, this.queries)]);
+    if (lines.length < 2) lines.push([this.data.percent ? `Everywhere alike would be ${this.number(uniform)}.` : ""]);
+    this.out.replaceChildren(...lines[0]);
+    this.in.replaceChildren(...lines[1]);
   }
 
   // Curves in the flowing text to the few tokens with most.
   drawText(at, numbers, nodes) {
     this.canvas.width = this.canvas.height = 0;
-    const inner = this.arcs.parentNode.getBoundingClientRect();
-    const from = (at.side === "query" ? this.queries : this.keys)[at.place].getClientRects()[0];
-    const paths = [];
-    const order = Array.from(numbers, (value, place) => [value, place]).sort((a, b) => b[0] - a[0]).slice(0, 4);
+    this.arcs.replaceChildren();
+    const inner = this.arcs.parentNode.getBoundingClientRect(), from = at.getClientRects()[0];
+    const order = heaviest(numbers, 4), most = order[0][0];
     for (const [value, place] of order) {
       const node = nodes[place], to = node.getClientRects()[0];
-      if (!to || !from || value < 0.25 * order[0][0] || value <= 0 || (this.isOne && place === at.place)) continue;
+      if (!to || !from || value < 0.25 * most || value <= 0 || node === at) continue;
       const x1 = from.x + from.width / 2 - inner.x, x2 = to.x + to.width / 2 - inner.x;
       const down = to.y > from.y + 4, up = to.y < from.y - 4;
       const y1 = (down ? from.bottom : from.top) - inner.y, y2 = (up ? to.bottom : to.top) - inner.y;
-      const lift = up || down ? (y2 - y1) / 2 : 0;
-      const bend = up || down ? 0 : -Math.min(9, 3 + Math.abs(x2 - x1) / 40);
-      const path = document.createElementNS(SVG, "path");
-      path.setAttribute("d", `M${x1} ${y1}C${x1} ${y1 + lift + bend} ${x2} ${y2 - lift + bend} ${x2} ${y2}`);
-      path.style.strokeOpacity = 0.25 + 0.6 * (value / order[0][0]);
-      paths.push(path);
+      const lift = up || down ? (y2 - y1) / 2 : 0, bend = up || down ? 0 : -Math.min(9, 3 + Math.abs(x2 - x1) / 40);
+      const d = `M${x1} ${y1}C${x1} ${y1 + lift + bend} ${x2} ${y2 - lift + bend} ${x2} ${y2}`;
+      make(this.arcs, "svg:path", { d }).style.strokeOpacity = 0.25 + 0.6 * (value / most);
     }
-    this.arcs.replaceChildren(...paths);
   }
 
   // Lines between the columns for the rows in sight, on a canvas as large as what is in sight.
@@ -296,50 +229,35 @@ class TokenView {
     if (!box.width) return;
     this.canvas.width = Math.round(box.width * ratio);
     this.canvas.height = Math.round(box.height * ratio);
-    const pen = this.canvas.getContext("2d");
-    pen.scale(ratio, ratio);
-    pen.lineWidth = 1.5;
-    const style = getComputedStyle(this.root);
+    const pen = this.canvas.getContext("2d"), style = getComputedStyle(this.canvas);
     const x1 = left.right - box.x + 3, x2 = right.left - box.x - 3, middle = (x1 + x2) / 2;
-    const y = (list, place) => list.top - box.y + (place + 0.5) * ROW;
-    const draw = (query, key, opacity, colour) => {
-      const [a, b] = [y(left, query), y(right, key)];
+    const draw = (query, key, opacity) => {
+      const [a, b] = [[left, query], [right, key]].map(([list, place]) => list.top - box.y + (place + 0.5) * ROW);
       pen.globalAlpha = opacity;
-      pen.strokeStyle = colour;
       pen.beginPath();
       pen.moveTo(x1, a);
       pen.bezierCurveTo(middle, a, middle, b, x2, b);
       pen.stroke();
     };
-    const first = Math.max(0, Math.floor((box.y - left.top) / ROW)), n = this.keys.length;
-    const last = Math.min(this.queries.length, Math.ceil((box.bottom - left.top) / ROW));
-    const weights = style.getPropertyValue("--weights"), asks = style.getPropertyValue("--query");
-    const whole = this.data.percent ? 1 : this.data.high;
-    pen.save();
-    pen.beginPath();
+    pen.scale(ratio, ratio);
+    pen.lineWidth = 1.5;
+    pen.strokeStyle = style.getPropertyValue("--weights");
     pen.rect(0, this.queries[0].parentNode.offsetTop, box.width, box.height);
     pen.clip();
+    const first = Math.max(0, Math.floor((box.y - left.top) / ROW)), whole = this.data.percent ? 1 : this.data.high;
+    const last = Math.min(this.queries.length, Math.ceil((box.bottom - left.top) / ROW));
     for (let query = first; query < last; query += 1) {
-      const row = this.row(query);
-      for (let key = 0; key < n; key += 1) {
-        const share = row[key] / whole;
-        if (share > 0.03) draw(query, key, 0.28 * share, weights);
-      }
+      this.row(query).forEach((value, key) => { if (value / whole > 0.03) draw(query, key, (0.28 * value) / whole); });
     }
-    const numbers = at.side === "query" ? this.row(at.place) : this.column(at.place);
+    const isQuery = at.side === "query", numbers = isQuery ? this.row(at.place) : this.column(at.place);
     const most = numbers.reduce((a, b) => Math.max(a, b), 0);
+    if (!isQuery) pen.strokeStyle = style.color;
     numbers.forEach((value, place) => {
       if (value < 0.04 * most || value <= 0) return;
-      if (at.side === "query") draw(at.place, place, 0.15 + 0.85 * (value / most), weights);
-      else draw(place, at.place, 0.15 + 0.85 * (value / most), asks);
+      const [query, key] = isQuery ? [at.place, place] : [place, at.place];
+      draw(query, key, 0.15 + 0.85 * (value / most));
     });
-    pen.restore();
   }
 }
 
-export default function (component) {
-  const { data, parentElement, setStateValue } = component;
-  const root = parentElement.querySelector(".root");
-  root.view ??= new TokenView(root);
-  root.view.adopt(data, (message) => setStateValue("chosen", message));
-}
+export default shownBy(TokenView, "chosen");

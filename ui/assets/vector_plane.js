@@ -1,25 +1,16 @@
 // A query and keys as arrows in a plane. Everything a drag changes is drawn here, frame by frame; Python is told at
 // most every `pause` milliseconds, and hardly when several messages are unanswered, so that a slow server is not flooded.
-const NS = "http://www.w3.org/2000/svg";
 const SIDE = 440, CENTRE = SIDE / 2, STEP = 0.05, KEY_STEP = 0.25, PATIENCE = 400, MOST_UNANSWERED = 2;
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
-const make = (parent, tag, attributes = {}, text = "") => {
-  const node = tag.startsWith("svg:") ? document.createElementNS(NS, tag.slice(4)) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text) node.textContent = text;
-  return parent.appendChild(node);
-};
-const set = (node, attributes) => { for (const name in attributes) node.setAttribute(name, attributes[name]); };
-const sign = (text) => text.replace("-", "−");
-const two = (x) => sign((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
+const two = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
 const keyName = (place) => "k" + SUBSCRIPTS[place + 1];
 
 // The geometry of one key against the query; the angle of a vector of length 0 is null.
 const geometry = (q, k) => {
   const dot = q[0] * k[0] + q[1] * k[1], lengthQ = Math.hypot(...q), lengthK = Math.hypot(...k);
   const defined = lengthQ > 1e-9 && lengthK > 1e-9;
-  const cosine = defined ? Math.max(-1, Math.min(1, dot / (lengthQ * lengthK))) : 0;
+  const cosine = defined ? clamp(dot / (lengthQ * lengthK), -1, 1) : 0;
   return { dot, lengthQ, lengthK, cosine, degrees: defined ? (Math.acos(cosine) * 180) / Math.PI : null };
 };
 const softmax = (scores) => {
@@ -30,11 +21,13 @@ const softmax = (scores) => {
 
 class Plane {
   constructor(root) {
-    this.root = root;
     this.svg = make(root, "svg:svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group" });
-    this.equation = make(root, "div", { class: "equation" });
-    this.table = make(root, "table");
+    this.equation = make(root, "div", "equation");
+    this.equation.innerHTML = '<span class="q">q</span> · <span class="k"></span> = |<span class="q">q</span>| ' +
+      '|<span class="k"></span>| cos θ<br><span class="numbers"></span><br><span class="small"></span>';
+    this.table = make(root, "table", { "aria-label": "Dot product, length, angle and softmax weight of every key" });
     this.said = make(root, "div", { class: "said", "aria-live": "polite" });
+    this.request = onceAFrame(() => this.draw());
     this.revision = null;
     this.held = null;
     this.sequence = this.answered = 0;
@@ -50,7 +43,7 @@ class Plane {
       this.extent = data.extent;
       this.scale = data.scale;
       this.vectors = [data.query, ...data.keys].map((v) => [...v]);
-      this.active = Math.max(0, Math.min(data.active, data.keys.length - 1));
+      this.active = clamp(data.active, 0, data.keys.length - 1);
       this.sequence = Math.max(this.sequence, data.answered);
       this.held = null;
       this.build();
@@ -64,34 +57,30 @@ class Plane {
   build() {
     const focused = this.svg.getRootNode().activeElement?.dataset?.place;
     this.svg.replaceChildren();
-    this.svg.setAttribute("aria-label", `A query and ${this.vectors.length - 1} keys as arrows in a plane. Drag the ` +
-      "tips, or focus one with Tab and use the arrow keys.");
+    const label = `A query and ${this.vectors.length - 1} keys as arrows in a plane. Drag the tips, or focus one with ` +
+      "Tab and use the arrow keys.";
+    set(this.svg, { "aria-label": label });
     make(this.svg, "svg:rect", { class: "paper", width: SIDE, height: SIDE, rx: 4 });
     for (let v = -this.extent; v <= this.extent; v++) {
       const kind = v === 0 ? "axis" : "grid";
       make(this.svg, "svg:line", { class: kind, x1: this.x(v), x2: this.x(v), y1: 0, y2: SIDE });
       make(this.svg, "svg:line", { class: kind, y1: this.y(v), y2: this.y(v), x1: 0, x2: SIDE });
       if (v !== 0 && v % 2 === 0) {
-        make(this.svg, "svg:text", { class: "tick", x: this.x(v), y: this.y(0) + 14 }, sign(String(v)));
-        make(this.svg, "svg:text", { class: "tick", x: this.x(0) - 12, y: this.y(v) + 4 }, sign(String(v)));
+        make(this.svg, "svg:text", { class: "tick", x: this.x(v), y: this.y(0) + 14 }, minus(String(v)));
+        make(this.svg, "svg:text", { class: "tick", x: this.x(0) - 12, y: this.y(v) + 4 }, minus(String(v)));
       }
     }
-    this.shadow = make(this.svg, "svg:line", { class: "shadow" });
-    this.drop = make(this.svg, "svg:line", { class: "drop" });
-    this.arc = make(this.svg, "svg:path", { class: "arc" });
+    this.shadow = make(this.svg, "svg:line", "shadow");
+    this.drop = make(this.svg, "svg:line", "drop");
+    this.arc = make(this.svg, "svg:path", "arc");
     this.arrows = this.vectors.map((_, place) => {
       const kind = place ? "key" : "query";
-      return {
-        line: make(this.svg, "svg:path", { class: `arrow ${kind}` }),
-        head: make(this.svg, "svg:path", { class: `head ${kind}` }),
-      };
+      return { line: make(this.svg, "svg:path", `arrow ${kind}`), head: make(this.svg, "svg:path", `head ${kind}`) };
     });
-    this.theta = make(this.svg, "svg:text", { class: "theta" });
-    this.names = this.vectors.map((_, place) =>
-      make(this.svg, "svg:text", { class: "name" }, place ? keyName(place - 1) : "q"));
-    const order = [...this.vectors.keys()].reverse();  // the query's tip lies on top of the keys'
-    this.tips = [];
-    for (const place of order) this.tips[place] = this.makeTip(place);
+    this.theta = make(this.svg, "svg:text", "theta");
+    this.names = this.vectors.map((_, place) => make(this.svg, "svg:text", "name", place ? keyName(place - 1) : "q"));
+    this.tips = [];  // the query's lies on top of the keys'
+    for (let place = this.vectors.length - 1; place >= 0; place--) this.tips[place] = this.makeTip(place);
     this.buildTable();
     this.draw();
     if (focused !== undefined) this.tips[focused]?.focus({ preventScroll: true });
@@ -110,7 +99,6 @@ class Plane {
       this.held = place;
       this.measuredAt = -Infinity;
       this.activate(place);
-      this.request();
     };
     tip.onpointermove = (event) => {
       if (this.held !== place) return;
@@ -128,14 +116,12 @@ class Plane {
       this.say();
       this.send(true);
     };
-    tip.onfocus = () => { this.activate(place); this.request(); };
+    tip.onfocus = () => this.activate(place);
     tip.onkeydown = (event) => {
-      const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-      if (!by) return;
-      event.preventDefault();
-      event.stopPropagation();
+      const way = arrowOf(event);
+      if (!way) return;
       const step = event.shiftKey ? STEP : KEY_STEP, [x, y] = this.vectors[place];
-      this.move(place, x + by[0] * step, y + by[1] * step);
+      this.move(place, x + way[0] * step, y - way[1] * step);
       this.say();
     };
     return tip;
@@ -143,30 +129,27 @@ class Plane {
 
   buildTable() {
     this.table.replaceChildren();
-    this.table.setAttribute("aria-label", "Dot product, length, angle and softmax weight of every key");
     const head = make(make(this.table, "thead"), "tr");
-    for (const title of ["", "q · k", "length", "angle"]) make(head, "th", {}, title);
-    make(head, "th", { class: "wide" }, `softmax of q · k${this.scale === 1 ? "" : " / √2"}`);
+    for (const title of ["", "q · k", "length", "angle"]) make(head, "th", "", title);
+    make(head, "th", "wide", `softmax of q · k${this.scale === 1 ? "" : " / √2"}`);
     const body = make(this.table, "tbody");
     this.rows = this.vectors.slice(1).map((_, place) => {
-      const row = make(body, "tr"), cells = [keyName(place), "", "", ""].map((text) => make(row, "td", {}, text));
-      const track = make(make(row, "td", { class: "wide" }), "div", { class: "track" });
+      const row = make(body, "tr"), cells = [keyName(place), "", "", ""].map((text) => make(row, "td", "", text));
+      const track = make(make(row, "td", "wide"), "div", "track");
       return { row, cells, bar: make(track, "i"), share: make(track, "span") };
     });
   }
 
-  activate(place) { if (place > 0) this.active = place - 1; }
-
-  move(place, x, y) {
-    const snap = (v) => Math.round(Math.max(-this.extent, Math.min(this.extent, v)) / STEP) * STEP;
-    this.vectors[place] = [Number(snap(x).toFixed(2)), Number(snap(y).toFixed(2))];
+  activate(place) {
+    if (place > 0) this.active = place - 1;
     this.request();
-    this.send();
   }
 
-  request() {
-    if (this.frame) return;
-    this.frame = requestAnimationFrame(() => { this.frame = null; this.draw(); });
+  move(place, x, y) {
+    const snap = (v) => Number((Math.round(clamp(v, -this.extent, this.extent) / STEP) * STEP).toFixed(2));
+    this.vectors[place] = [snap(x), snap(y)];
+    this.request();
+    this.send();
   }
 
   draw() {
@@ -203,20 +186,20 @@ class Plane {
     set(head, length > 1e-9
       ? { d: `M${tx} ${ty}L${bx - uy * size * 0.45} ${by + ux * size * 0.45}L${bx + uy * size * 0.45} ${by - ux * size * 0.45}Z` }
       : { d: `M${tx - 5} ${ty}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z` });
-    const out = (t, u) => Math.max(12, Math.min(SIDE - 12, t + (length > 1e-9 ? u : 0.7) * 17));
+    const out = (t, u) => clamp(t + (length > 1e-9 ? u : 0.7) * 17, 12, SIDE - 12);
     set(this.names[place], { x: out(tx, ux), y: out(ty, uy) });
   }
 
-  drawAngle(q, k, { cosine, lengthQ, lengthK, degrees }) {
+  drawAngle(q, k, { dot, cosine, lengthQ, lengthK, degrees }) {
     const shown = degrees !== null;
     for (const node of [this.shadow, this.drop, this.arc, this.theta]) node.style.display = shown ? "" : "none";
     if (!shown) return;
     const projection = lengthK * cosine, foot = [(q[0] / lengthQ) * projection, (q[1] / lengthQ) * projection];
-    const aside = q[0] * k[1] - q[1] * k[0] > 0 ? 7 : -7;  // beside q, on the side away from k
+    const cross = q[0] * k[1] - q[1] * k[0], aside = cross > 0 ? 7 : -7;  // beside q, on the side away from k
     const [ax, ay] = [(q[1] / lengthQ) * aside, (q[0] / lengthQ) * aside];
     set(this.shadow, { x1: CENTRE + ax, y1: CENTRE + ay, x2: this.x(foot[0]) + ax, y2: this.y(foot[1]) + ay });
     set(this.drop, { x1: this.x(k[0]), y1: this.y(k[1]), x2: this.x(foot[0]), y2: this.y(foot[1]) });
-    const from = Math.atan2(q[1], q[0]), turn = Math.atan2(q[0] * k[1] - q[1] * k[0], q[0] * k[0] + q[1] * k[1]);
+    const from = Math.atan2(q[1], q[0]), turn = Math.atan2(cross, dot);
     const at = (angle, r) => [CENTRE + r * Math.cos(angle), CENTRE - r * Math.sin(angle)];
     const [a, b] = [at(from, 34), at(from + turn, 34)];
     set(this.arc, { d: `M${a[0]} ${a[1]}A34 34 0 0 ${turn > 0 ? 0 : 1} ${b[0]} ${b[1]}` });
@@ -226,15 +209,11 @@ class Plane {
   }
 
   writeEquation({ dot, cosine, lengthQ, lengthK, degrees }, name) {
-    if (!this.equation.firstChild) {
-      this.equation.innerHTML = '<span class="q">q</span> · <span class="k"></span> = |<span class="q">q</span>| ' +
-        '|<span class="k"></span>| cos θ<br><span class="numbers"></span><br><span class="small"></span>';
-    }
-    for (const node of this.equation.querySelectorAll(".k")) node.textContent = name;
     const angle = degrees === null ? "(no angle: a vector is 0)" : `cos ${degrees.toFixed(1)}°`;
-    this.equation.querySelector(".numbers").textContent = `= ${two(lengthQ)} × ${two(lengthK)} × ${angle} = ${two(dot)}`;
-    this.equation.querySelector(".small").textContent =
-      `${name} reaches ${two(lengthK * cosine)} along q (the pale blue bar); × |q| = ${two(dot)}`;
+    const write = (part, text) => { for (const node of this.equation.querySelectorAll(part)) node.textContent = text; };
+    write(".k", name);
+    write(".numbers", `= ${two(lengthQ)} × ${two(lengthK)} × ${angle} = ${two(dot)}`);
+    write(".small", `${name} reaches ${two(lengthK * cosine)} along q (the pale blue bar); × |q| = ${two(dot)}`);
   }
 
   say() {
@@ -261,9 +240,4 @@ class Plane {
   }
 }
 
-export default function (component) {
-  const { data, parentElement, setStateValue } = component;
-  const root = parentElement.querySelector(".root");
-  root.plane ??= new Plane(root);
-  root.plane.adopt(data, (message) => setStateValue("moved", message));
-}
+export default shownBy(Plane, "moved");

@@ -14,16 +14,15 @@ from attention_core.atlas import TILE, Atlas
 from attention_core.atlas.packed import has_mask
 from attention_core.attention.types import Axis
 from attention_core.charts.palette import VIRIDIS
-from attention_core.files import find_file
 from ui.atlas import NAME
 from ui.atlas.shelf import Place, Shelf, axis_of
+from ui.component import component, script_of
 from ui.state import Field
 
-ASSETS = find_file("ui/assets")
-PARTS = ("atlas_tiles.js", "atlas_paint.js", "atlas_view.js", "atlas_drawing.js", "atlas_map.js")
-SCRIPT = "\n".join((ASSETS / part).read_text(encoding="utf-8") for part in PARTS).encode()
-START = (ASSETS / "atlas_start.js").read_text(encoding="utf-8")
 MAP = "atlas_map"
+
+SCRIPT = script_of("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map").encode()
+START = script_of("atlas_start").replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16])
 OPTIONS = {
     "scale": ("log", "linear"),
     "domain": ("view", "all"),
@@ -33,12 +32,7 @@ OPTIONS = {
 MOST_TILES, MOST_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
 TILE_NAME = re.compile(r"(mean|largest)/(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
-_component = st.components.v2.component(
-    MAP,
-    html='<div class="root"></div>',
-    css=(ASSETS / "atlas_map.css").read_text(encoding="utf-8"),
-    js=START.replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16]),
-)
+_component = component(MAP, START)
 
 
 def _rest_of(text: str) -> tuple[float, ...]:

@@ -8,20 +8,13 @@ from __future__ import annotations
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.files import find_file
 from attention_core.topics.matter.sentences import Sentence
+from ui.component import component
 from ui.labels import literal
 from ui.matter.answer import ATTENTION, NAME, erased, verdict_of
 from ui.state import Field
 
-ASSETS = find_file("ui/assets")
-
-_component = st.components.v2.component(
-    "weighed_words",
-    html='<div class="root"></div>',
-    css=(ASSETS / "weighed_words.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "weighed_words.js").read_text(encoding="utf-8"),
-)
+_component = component("weighed_words")
 
 
 BLOCKED: Field[list[int]] = Field(NAME, "blocked", list)

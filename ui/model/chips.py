@@ -10,16 +10,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from attention_core.files import find_file
+from ui.component import component
 
-ASSETS = find_file("ui/assets")
-
-_component = st.components.v2.component(
-    "token_chips",
-    html='<div class="root"></div>',
-    css=(ASSETS / "token_chips.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "token_chips.js").read_text(encoding="utf-8"),
-)
+_component = component("token_chips")
 
 
 class Chip(NamedTuple):

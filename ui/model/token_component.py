@@ -13,17 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import streamlit as st
 
-from attention_core.files import find_file
+from ui.component import component
 from ui.model.state import choose
 
-ASSETS = find_file("ui/assets")
-
-_component = st.components.v2.component(
-    "token_view",
-    html='<div class="root"></div>',
-    css=(ASSETS / "token_view.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "token_view.js").read_text(encoding="utf-8"),
-)
+_component = component("token_view")
 
 
 class Tokens(NamedTuple):

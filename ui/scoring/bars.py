@@ -13,18 +13,11 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.files import find_file
 from attention_core.topics.scoring.compare import favourites, nearest_key
+from ui.component import component
 from ui.scoring.vector_plane import key_name
 
-ASSETS = find_file("ui/assets")
-
-_component = st.components.v2.component(
-    "score_bars",
-    html='<div class="root"></div>',
-    css=(ASSETS / "score_bars.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "score_bars.js").read_text(encoding="utf-8"),
-)
+_component = component("score_bars")
 
 
 def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:

@@ -12,24 +12,19 @@ from torch import Tensor
 from attention_core.attention.score import Score
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
-from attention_core.files import find_file
 from attention_core.topics.scoring.compare import score_field
 from attention_core.topics.scoring.presets import EXTENT
+from ui.component import component
 from ui.scoring.vector_plane import NAME
 from ui.state import Field
 
-ASSETS = find_file("ui/assets")
 SHARED = Field(NAME, "shared", False)
 POINTS = 41
+
 BANDS = 17
 """Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""
 
-_component = st.components.v2.component(
-    "score_fields",
-    html='<div class="root"></div>',
-    css=(ASSETS / "score_fields.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "score_fields.js").read_text(encoding="utf-8"),
-)
+_component = component("score_fields")
 
 
 def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, changed: Sequence[str]) -> None:

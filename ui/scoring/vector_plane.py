@@ -7,21 +7,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention_core.files import find_file
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
+from ui.component import component
 from ui.state import PLAYING, Field
 
 NAME = "scoring"
-ASSETS = find_file("ui/assets")
+
 PAUSE = 90
 """Milliseconds between two messages to Python while an arrow is dragged."""
 
-_component = st.components.v2.component(
-    "vector_plane",
-    html='<div class="root"></div>',
-    css=(ASSETS / "vector_plane.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "vector_plane.js").read_text(encoding="utf-8"),
-)
+_component = component("vector_plane")
 
 RANDOM = "Random vectors, drawn as in the training of the parameters."
 FIRST = VECTOR_PRESETS[0]

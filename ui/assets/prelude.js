@@ -1,0 +1,90 @@
+// What several components do; a component's script gets the parts that it uses in front of it, see ui/component.py. Each
+// part begins with its name, an empty line ends it, and it uses only parts above it.
+
+const set = (node, attributes) => {
+  for (const name in attributes) node.setAttribute(name, attributes[name]);
+};
+
+// A new element at the end of another: `about` is its class or its attributes, and "svg:path" makes one of SVG's.
+const make = (parent, tag, about = {}, text = "") => {
+  const [, svg, name] = tag.match(/(svg:)?(.*)/);
+  const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  set(node, typeof about === "string" ? { class: about } : about);
+  if (text) node.textContent = text;
+  return parent.appendChild(node);
+};
+
+const create = (tag, properties) => Object.assign(document.createElement(tag), properties);
+
+const bold = (textContent) => create("b", { textContent });
+
+const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+
+const asPercent = (share) => `${(100 * share).toFixed(share === 0 || Math.abs(share) >= 0.0995 ? 0 : 1)} %`;
+
+const minus = (text) => text.replace("-", "−");
+
+// The heaviest of some weights, each with its place.
+const heaviest = (weights, most) =>
+  Array.from(weights, (value, place) => [value, place]).sort((a, b) => b[0] - a[0]).slice(0, most);
+
+const bytesOf = (base64) => {
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+};
+
+// A colour as the 32 bits of a pixel.
+const pixelOf = ([r, g, b], a = 255) => ((a << 24) | (b << 16) | (g << 8) | r) >>> 0;
+
+// Fill a canvas with such pixels.
+const putPixels = (canvas, pixels) => {
+  const picture = new ImageData(new Uint8ClampedArray(pixels.buffer), canvas.width, canvas.height);
+  canvas.getContext("2d").putImageData(picture, 0, 0);
+};
+
+// A function that lets `draw` run in the next frame, once however often it is called.
+const onceAFrame = (draw) => {
+  let frame = null;
+  return () => { frame ??= requestAnimationFrame(() => { frame = null; draw(); }); };
+};
+
+// Where an arrow key points, [right, down], or undefined; nobody else gets to know of such a key.
+const arrowOf = (event) => {
+  const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+  if (way) { event.preventDefault(); event.stopPropagation(); }
+  return way;
+};
+
+// Buttons in a line: hovering or focusing one looks at it, a click chooses it, left and right go to its neighbours.
+const inLine = (buttons, look, choose) => buttons.forEach((button, place) => {
+  button.onpointerenter = button.onfocus = () => look(place);
+  button.onpointerleave = button.onblur = () => look(null);
+  button.onclick = () => choose(place);
+  button.onkeydown = (event) => {
+    if (["ArrowLeft", "ArrowRight"].includes(event.key)) buttons[place + arrowOf(event)[0]]?.focus();
+  };
+});
+
+// Build something anew; the button in whose place one had the focus gets it.
+const keepFocus = (root, build) => {
+  const buttons = () => [...root.querySelectorAll("button")];
+  const place = buttons().indexOf(root.getRootNode().activeElement);
+  build();
+  if (place >= 0) buttons()[Math.min(place, buttons().length - 1)]?.focus({ preventScroll: true });
+};
+
+// Whether what something is built from is new to it.
+const isNew = (owner, ...parts) => {
+  const before = owner.form;
+  owner.form = JSON.stringify(parts);
+  return owner.form !== before;
+};
+
+// What Streamlit calls: a root keeps its view, which gets every message and answers under a name. The time makes every
+// answer differ from the one before.
+const shownBy = (View, answer) => ({ data, parentElement, setStateValue }) => {
+  const root = parentElement.querySelector(".root");
+  root.view ??= new View(root);
+  root.view.adopt(data, (message) => setStateValue(answer, { ...message, at: Date.now() }));
+};
