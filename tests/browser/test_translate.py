@@ -64,15 +64,17 @@ def test_forty_words_fit_a_phone(app_url, page):
 
 def test_the_words_play_by_themselves_and_take_the_steps_along(app_url, page):
     page.goto(f"{app_url}/{ADDRESS}")
-    page.get_by_text("Additive, word 2 of").wait_for()
+    words = page.get_by_test_id("stMarkdown").filter(has_text="Additive, word")
+    expect(words).to_contain_text("word 2 of")
+    settle(page)
     button = page.locator(".st-key-translate_at_play button")
     button.click()
-    page.get_by_text("Additive, word 4 of").wait_for()
+    expect(words).to_contain_text("word 4 of")
     button.click()
     expect(button).to_contain_text("Play")
     settle(page)
-    paused = page.get_by_text("Additive, word").inner_text()
+    paused = words.inner_text()
     page.wait_for_timeout(2500)
-    assert page.get_by_text("Additive, word").inner_text() == paused
-    lower = page.locator(".root .target").nth(1).get_by_role("button", pressed=True)
-    assert lower.inner_text() in paused
+    assert words.inner_text() == paused
+    present = page.locator(".root .target").nth(1).get_by_role("button", pressed=True)
+    assert f"about to say {present.inner_text()}." in paused
