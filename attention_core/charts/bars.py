@@ -8,6 +8,8 @@ import altair as alt
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.axes import shares
+from attention_core.charts.mouse import tips
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import series_colour
 
@@ -34,26 +36,13 @@ def probability_bars(
     )
     names = list(series)
     colour = series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
-    return (
-        alt.Chart(frame)
-        .mark_bar(cornerRadiusEnd=1)
-        .encode(
-            x=alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
-            y=alt.Y(
-                "probability:Q",
-                title=None,
-                axis=alt.Axis(format="%", tickCount=3),
-                scale=alt.Scale(domain=[0, 1]),
-            ),
-            xOffset=alt.XOffset("model:N", sort=names),
-            color=colour if legend else colour.legend(None),
-            tooltip=[
-                alt.Tooltip("model:N"),
-                alt.Tooltip("class:N"),
-                alt.Tooltip("probability:Q", format=".1%"),
-            ],
-        )
-        .properties(height=height)
+    marks = alt.Chart(frame, height=height).mark_bar(cornerRadiusEnd=1)
+    return marks.encode(
+        x=alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
+        y=shares("probability"),
+        xOffset=alt.XOffset("model:N", sort=names),
+        color=colour if legend else colour.legend(None),
+        tooltip=tips("model:N", "class:N", ("probability:Q", "", ".1%")),
     )
 
 
@@ -68,23 +57,17 @@ def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: 
         height: screen pixels.
     """
     frame = pd.DataFrame({"label": list(labels), "position": range(len(labels)), "value": [float(v) for v in values]})
-    return (
-        alt.Chart(frame)
-        .mark_bar(color=colour, cornerRadiusEnd=1)
-        .encode(
-            y=alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
-            x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True)),
-            tooltip=[alt.Tooltip("label:N"), alt.Tooltip("value:Q", format=".4g", title=title)],
-        )
-        .properties(height=height)
+    marks = alt.Chart(frame, height=height).mark_bar(color=colour, cornerRadiusEnd=1)
+    return marks.encode(
+        y=alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
+        x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True)),
+        tooltip=tips("label:N", ("value:Q", title, ".4g")),
     )
 
 
 def before_after_bars(
     labels: Sequence[str],
-    before: Sequence[float],
-    after: Sequence[float],
-    names: Sequence[str],
+    series: Mapping[str, Sequence[float]],
     *,
     fields: tuple[str, str] = ("label", "when"),
     decimals: int = 1,
@@ -93,17 +76,15 @@ def before_after_bars(
 
     Args:
         labels: what they are the probabilities of.
-        before: 0 to 1.
-        after: 0 to 1.
-        names: what before and after are called.
+        series: what before and after are called -> the probabilities.
         fields: what a label and a name are called when the mouse asks.
         decimals: of the percentages that it is told.
     """
-    label, series = fields
+    label, when = fields
     frame = pd.DataFrame(
         [
-            {"place": place, label: one, series: name, "probability": float(value)}
-            for name, values in zip(names, (before, after), strict=True)
+            {"place": place, label: one, when: name, "probability": float(value)}
+            for name, values in series.items()
             for place, (one, value) in enumerate(zip(labels, values, strict=True))
         ]
     )
@@ -111,7 +92,7 @@ def before_after_bars(
         alt.Chart(frame)
         .mark_bar(cornerRadiusEnd=1)
         .encode(
-            color=series_colour(series, names, ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2),
-            tooltip=[f"{label}:N", f"{series}:N", alt.Tooltip("probability:Q", format=f".{decimals}%")],
+            color=series_colour(when, list(series), ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2),
+            tooltip=tips(f"{label}:N", f"{when}:N", ("probability:Q", "", f".{decimals}%")),
         )
     )

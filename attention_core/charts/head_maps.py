@@ -43,13 +43,10 @@ def layer_head_map(
     matrix = np.full((len(values), n_heads), np.nan)
     for layer, row in enumerate(values):
         matrix[layer, : len(row)] = row
-    layers = Axis("layer", [str(layer + 1) for layer in range(len(values))])
-    heads = Axis("head", [str(head + 1) for head in range(n_heads)])
     largest = float(np.nanmax(matrix)) if np.isfinite(matrix).any() else 1.0
     return matrix_chart(
         matrix,
-        layers,
-        heads,
+        *head_axes(*matrix.shape),
         Role.WEIGHTS,
         title=title,
         size=min(widest, CELL * max(matrix.shape)),
@@ -59,6 +56,12 @@ def layer_head_map(
         select=select,
         font_size=10,
     )
+
+
+def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
+    """Return the axes of a map of heads, both counted from 1."""
+    layers, heads = ([str(number + 1) for number in range(n)] for n in (n_layers, n_heads))
+    return Axis("layer", layers), Axis("head", heads)
 
 
 def distance_chart(

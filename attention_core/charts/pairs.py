@@ -10,7 +10,7 @@ import pandas as pd
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.layers import haloed
+from attention_core.charts.marks import haloed
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
 
 

@@ -31,6 +31,12 @@ BLUE_ORANGE = (
 """For signed values, 0 in the middle."""
 INK = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention."""
+GREY, FAINT = "#8a93a0", "#8a93a066"
+"""Rules and small words; thin edges around pictures."""
+WORDS, LABELS = "#7d8794", "#747b86"
+"""Greys that can be read on a light and on a dark page."""
+DARK, MASKED = "#14181d", "#9aa1aa"
+"""Numbers on bright cells and frames of chosen ones; cells without a value."""
 
 
 @dataclass(frozen=True)

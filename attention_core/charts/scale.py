@@ -1,8 +1,7 @@
-"""What charts share: colours of ramps and of series, colour bars, frames of cells, names at an axis."""
+"""What the colours of charts share: those of ramps and of series, of cells and the numbers in them, colour bars."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.palette import Ramp
+from attention_core.charts.palette import DARK, MASKED, Ramp
 
 
 def colour_scale(ramp: Ramp) -> alt.Scale:
@@ -22,10 +21,13 @@ def colour_scale(ramp: Ramp) -> alt.Scale:
 
 def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> alt.Color:
     """Return one colour per name, in this order, with a legend without a title above the chart."""
-    scale = alt.Scale(domain=list(names), range=list(colours))
-    return alt.Color(
-        f"{field}:N", sort=list(names), scale=scale, legend=alt.Legend(title=None, **{"orient": "top", **legend})
-    )
+    above = alt.Legend(title=None, **{"orient": "top", **legend})
+    return alt.Color(f"{field}:N", sort=list(names), scale=one_each(names, colours), legend=above)
+
+
+def one_each(names: Sequence[str], looks: Sequence[Any]) -> alt.Scale:
+    """Return the scale that gives each name its own colour, shape or dashes."""
+    return alt.Scale(domain=list(names), range=list(looks))
 
 
 def is_dark(colours: np.ndarray) -> np.ndarray:
@@ -38,13 +40,8 @@ def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
     finite, colours = np.isfinite(values), ramp.lookup(64)
     place = (ramp.position(values) * 63).astype(int)
     names = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
-    ink = np.where(is_dark(colours)[place] & finite, "#ffffff", "#14181d")
-    return np.where(finite, names[place], "#9aa1aa"), ink
-
-
-def names_at(labels: Sequence[str], place: str = "datum.value") -> str:
-    """Return the expression that puts the labels in the place of positions from 0."""
-    return f"{json.dumps(list(labels))}[{place}]"
+    ink = np.where(is_dark(colours)[place] & finite, "#ffffff", DARK)
+    return np.where(finite, names[place], MASKED), ink
 
 
 def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
@@ -83,19 +80,3 @@ def colour_bar_layer(ramp: Ramp, title: str, length: int) -> alt.Chart:
     ends = pd.DataFrame({"value": [ramp.low, ramp.high]})
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length))
     return alt.Chart(ends).mark_point(opacity=0, size=0, aria=False).encode(color=colour)
-
-
-def cells_frame(matrix: np.ndarray, row_labels: list[str], col_labels: list[str]) -> pd.DataFrame:
-    """Return one row per cell: row, col (positions), row_label, col_label, value (NaN where masked)."""
-    n_rows, n_cols = matrix.shape
-    rows, cols = np.repeat(np.arange(n_rows), n_cols), np.tile(np.arange(n_cols), n_rows)
-    return pd.DataFrame(
-        {
-            "row": rows,
-            "col": cols,
-            "row_label": np.asarray(row_labels, dtype=object)[rows],
-            "col_label": np.asarray(col_labels, dtype=object)[cols],
-            "value": np.where(np.isfinite(matrix), matrix, np.nan).ravel().astype(float),
-            "masked": ~np.isfinite(matrix).ravel(),
-        }
-    )
