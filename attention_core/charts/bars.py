@@ -8,10 +8,9 @@ import altair as alt
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.axes import shares
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import tips
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import series_colour
+from attention_core.charts.scale import series_colour, shares
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
@@ -28,11 +27,9 @@ def probability_bars(
         legend: whether the models are named above; a single one may go without.
     """
     frame = pd.DataFrame(
-        [
-            {"class": label, "position": place, "probability": float(value), "model": name, "order": order}
-            for order, (name, values) in enumerate(series.items())
-            for place, (label, value) in enumerate(zip(labels, values, strict=True))
-        ]
+        {"class": label, "position": place, "probability": float(value), "model": name, "order": order}
+        for order, (name, values) in enumerate(series.items())
+        for place, (label, value) in enumerate(zip(labels, values, strict=True))
     )
     names = list(series)
     colour = series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
@@ -74,19 +71,14 @@ def before_after_bars(
 ) -> alt.Chart:
     """Return bars of probabilities before and after a change, for a chart to lay along an axis of places.
 
-    Args:
-        labels: what they are the probabilities of.
-        series: what before and after are called -> the probabilities.
-        fields: what a label and a name are called when the mouse asks.
-        decimals: of the percentages that it is told.
+    A series is what before or after is called -> its probabilities, one per label. The mouse is told both under the
+    names of the fields, and percentages with so many decimals.
     """
     label, when = fields
     frame = pd.DataFrame(
-        [
-            {"place": place, label: one, when: name, "probability": float(value)}
-            for name, values in series.items()
-            for place, (one, value) in enumerate(zip(labels, values, strict=True))
-        ]
+        {"place": place, label: one, when: name, "probability": float(value)}
+        for name, values in series.items()
+        for place, (one, value) in enumerate(zip(labels, values, strict=True))
     )
     return (
         alt.Chart(frame)

@@ -9,11 +9,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to
 from attention_core.charts.layers import UncheckedLayers
-from attention_core.charts.mouse import clickable, mouse_cells, pointer, tips
-from attention_core.charts.palette import GREY, ROLE_COLOURS
+from attention_core.charts.marks import clickable, mouse_cells, pointer, tips
+from attention_core.charts.palette import CHOSEN, GREY
+from attention_core.charts.scale import from_to
 from attention_core.topics.find import Products
 
 UP, DOWN = "#d98632", "#4a8cba"
@@ -32,11 +31,11 @@ def channel_bars(
     select: str | None = None,
     height: int = 220,
 ) -> alt.LayerChart:
-    """Draw one upright bar per channel.
+    """Draw one upright bar per channel, in the order of the channels' numbers from left to right.
 
     Args:
         values: one per channel, signed or not.
-        order: the channels' numbers from left to right.
+        order: numbers of channels.
         title: what a value is.
         beside: a second value per channel, drawn as a tick, or None.
         beside_title: what that is.
@@ -62,7 +61,7 @@ def channel_bars(
         layers.append(base.mark_rule(strokeWidth=2, color=GREY, aria=False).encode(y=alt.Y("beside:Q")))
     column = {"x": alt.X("place:Q"), "x2": alt.X2("end:Q")}
     if chosen is not None:
-        colour = ROLE_COLOURS[Role.QUERY]
+        colour = CHOSEN
         mark = alt.Chart(frame[frame["channel"] == chosen]).transform_calculate(end="datum.place + 1")
         layers.append(mark.mark_rect(fillOpacity=0.12, fill=colour, stroke=colour, aria=False).encode(**column))
     mouse = mouse_cells(frame, column, *lines, **pointer(select)).transform_calculate(end="datum.place + 1")

@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import images, texts
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import images, texts, tips
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import one_each
+from attention_core.charts.scale import from_to, one_each
 
 ROW = 13
 """Screen pixels of one vector."""
@@ -24,14 +22,9 @@ ROW = 13
 def collapse_chart(
     words: Sequence[str], states: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int = 520
 ) -> alt.LayerChart:
-    """Draw n states as rows, the weight of each beside it, and below them the one vector that became of them.
+    """Draw n states (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
-    Args:
-        words: n texts.
-        states: float (n, d).
-        weights: float (n,), they sum to 1.
-        context: float (d,).
-        width: screen pixels of a vector.
+    The weights (n,) sum to 1, the context is (d,), and there is a word per state; a vector is so wide on the screen.
     """
     n = len(words)
     ramp = signed_ramp(states)
@@ -40,15 +33,8 @@ def collapse_chart(
     bar_room = 0.22 * width
     shares = np.array(weights, dtype=float)
     places = np.arange(n)
-    rows = rectangles(
-        width + 8.0,
-        places + 0.15,
-        np.maximum(1.0, bar_room * shares),
-        0.7,
-        word=list(words),
-        weight=shares,
-        middle=places + 0.5,
-    )
+    reach = np.maximum(1.0, bar_room * shares)
+    rows = rectangles(width + 8.0, places + 0.15, reach, 0.7, word=list(words), weight=shares, middle=places + 0.5)
     x = alt.X("left:Q", axis=None, scale=from_to(-86, width + 16 + bar_room))
     space = corners(width, below + 1, x=x)
     middle = {"x": x, "y": alt.Y("middle:Q")}
@@ -71,22 +57,15 @@ def collapse_chart(
 def cost_chart(
     attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int, *, height: int = 230
 ) -> alt.LayerChart:
-    """Draw how many numbers are handed over for 1 to `most` states, with the chosen number marked.
+    """Draw how many numbers are handed over for 1 to `most` states, with the chosen number of states marked.
 
-    Args:
-        attention: n -> numbers.
-        concatenation: n -> numbers.
-        most: the largest n.
-        chosen: the marked n.
-        height: screen pixels.
+    Attention and concatenation say how many for n states.
     """
     names = ("attention: one vector", "all states end to end")
     frame = pd.DataFrame(
-        [
-            {"n": n, "numbers": count(n), "way": name}
-            for name, count in zip(names, (attention, concatenation), strict=True)
-            for n in range(1, most + 1)
-        ]
+        {"n": n, "numbers": count(n), "way": name}
+        for name, count in zip(names, (attention, concatenation), strict=True)
+        for n in range(1, most + 1)
     )
     legend = alt.Legend(orient="top", title=None, labelLimit=240)
     colours = one_each(names, [ROLE_COLOURS[Role.CONTEXT], ROLE_COLOURS[Role.KEY]])

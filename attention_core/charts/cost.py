@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from attention_core.charts.axes import rule_at
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import tips
 from attention_core.charts.palette import GREY
-from attention_core.charts.scale import series_colour
+from attention_core.charts.scale import rule_at, series_colour
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, expected_slope, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
@@ -18,13 +17,9 @@ UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
 
 
 def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None, height: int = 330) -> alt.LayerChart:
-    """Draw time or memory over n for all ways, measured as lines with points, expected slopes dashed.
+    """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed.
 
-    Args:
-        rows: from attention_core.topics.transformer.cost.
-        field: "milliseconds" or "megabytes".
-        marked: an n to mark, such as that of the person's sentence, or None.
-        height: screen pixels.
+    An n can be marked, such as that of the person's sentence.
     """
     points = pd.DataFrame(
         [{"n": n, "value": value, "way": WAYS[way].title} for way in WAYS for n, value in measured(rows, way, field)],

@@ -11,16 +11,14 @@ import pandas as pd
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.axes import names_at, shares
 from attention_core.charts.bars import before_after_bars
 from attention_core.charts.head_maps import head_axes
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import haloed, images, texts
+from attention_core.charts.marks import clickable, haloed, images, mouse_cells, pointer, texts
 from attention_core.charts.mosaic import Mosaic
-from attention_core.charts.mouse import clickable, mouse_cells, pointer
-from attention_core.charts.palette import ROLE_COLOURS, WORDS
-from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale
+from attention_core.charts.palette import WORDS
+from attention_core.charts.scale import colour_bar_layer, names_at, shares
 from attention_core.device import to_array
 
 HEAD, LEFT = 18, 18
@@ -56,22 +54,14 @@ def heads_chart(
     down, right = pictures.height + pictures.gap, pictures.width + pictures.gap
     n_layers, n_heads = len(pictures.n_heads), max(pictures.n_heads)
     heads = [(layer, head) for layer, n in enumerate(pictures.n_heads) for head in range(n)]
-    layer, head = np.array(heads).T
-    left, top = LEFT + head * right, HEAD + layer * down
-    frame = rectangles(
-        left,
-        top,
-        pictures.width,
-        pictures.height,
-        layer=layer,
-        head=head,
-        next=left + right,
-        below=top + down,
-        name=[f"layer {layer + 1}, head {head + 1}" for layer, head in heads],
-        note=[notes[layer][head] for layer, head in heads],
-        largest=[pictures.largest[layer][head] for layer, head in heads],
-        is_off=[one in off for one in heads],
-    )
+    rows, cols = np.array(heads).T
+    left, top = LEFT + cols * right, HEAD + rows * down
+    frame = rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols)
+    frame["next"], frame["below"] = left + right, top + down
+    frame["name"] = [f"layer {layer + 1}, head {head + 1}" for layer, head in heads]
+    frame["note"] = [notes[layer][head] for layer, head in heads]
+    frame["largest"] = [pictures.largest[layer][head] for layer, head in heads]
+    frame["is_off"] = [one in off for one in heads]
     width, height = LEFT + n_heads * right, HEAD + n_layers * down
     space = corners(width, height)
     gap = pictures.gap
@@ -85,7 +75,7 @@ def heads_chart(
         *_names(pictures, right, down, space),
         alt.Chart(crossed).mark_rect(color="#10141a", opacity=0.55, aria=False).encode(**space),
         alt.Chart(crossed).mark_text(**cross, aria=False).encode(x=space["x"], y=space["y"]),
-        *haloed(alt.Chart(here).encode(**space).mark_rect, ROLE_COLOURS[Role.QUERY], (5, 3), fillOpacity=0),
+        *haloed(alt.Chart(here).encode(**space).mark_rect, (5, 3), fillOpacity=0),
     ]
     lines = [("name:N", "head"), ("note:N", "looks")]
     if pictures.of_its_own:
@@ -99,12 +89,9 @@ def _bar(pictures: Mosaic, title: str) -> alt.Chart:
     """Return the layer with the colour bar; where each picture has its own colours it ends at its own largest."""
     if not pictures.of_its_own:
         return colour_bar_layer(pictures.ramp, title, 200)
-    ramp = pictures.ramp
-    names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{ramp.reference_label}'"
-    bar = colour_bar(ramp, f"{title}, each picture up to its own largest", 200).copy()
-    bar.labelExpr, bar.titleLimit = names, 400
-    ends = alt.Chart(pd.DataFrame({"value": [ramp.low, ramp.high]})).mark_point(opacity=0, size=0, aria=False)
-    return ends.encode(color=alt.Color("value:Q", scale=colour_scale(ramp), legend=bar))
+    names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{pictures.ramp.reference_label}'"
+    title = f"{title}, each picture up to its own largest"
+    return colour_bar_layer(pictures.ramp, title, 200, labelExpr=names, titleLimit=400)
 
 
 def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[alt.Chart]:

@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.axes import from_to, names_at
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
-from attention_core.charts.marks import haloed, images
-from attention_core.charts.mouse import clickable, mouse_cells, tips
-from attention_core.charts.palette import DARK, MASKED, ROLE_COLOURS, Ramp, ramp_for
+from attention_core.charts.marks import clickable, haloed, images, mouse_cells, tips
+from attention_core.charts.palette import CHOSEN, DARK, MASKED, Ramp, ramp_for
 from attention_core.charts.raster import block, png_url
-from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, is_dark
+from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, is_dark, names_at
 
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
@@ -150,16 +148,9 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
     means = block(np.nan_to_num(finite), factor, np.add.reduceat) / np.maximum(counts, 1)
     rows, cols = factor * np.indices(largest.shape).reshape(2, -1)
     heights, widths = np.minimum(factor, matrix.shape[0] - rows), np.minimum(factor, matrix.shape[1] - cols)
-    frame = rectangles(
-        cols,
-        rows,
-        widths,
-        heights,
-        rows=[f"{row} to {row + height - 1}" for row, height in zip(rows, heights, strict=True)],
-        cols=[f"{col} to {col + width - 1}" for col, width in zip(cols, widths, strict=True)],
-        mean=means.ravel().round(6),
-        largest=largest.ravel().round(6),
-    )
+    frame = rectangles(cols, rows, widths, heights, mean=means.ravel().round(6), largest=largest.ravel().round(6))
+    frame["rows"] = [f"{row} to {row + height - 1}" for row, height in zip(rows, heights, strict=True)]
+    frame["cols"] = [f"{col} to {col + width - 1}" for col, width in zip(cols, widths, strict=True)]
     values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in ("mean", "largest")]
     return mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
 
@@ -169,17 +160,17 @@ def _line_mark(row: int) -> list[alt.Chart]:
     base = alt.Chart(pd.DataFrame([{"top": row + 0.5}])).encode(y=alt.Y("top:Q"))
     return [
         base.mark_rule(color="white", strokeWidth=3, opacity=0.8, clip=True, aria=False),
-        base.mark_rule(color=ROLE_COLOURS[Role.QUERY], strokeWidth=1.6, clip=True, aria=False),
+        base.mark_rule(color=CHOSEN, strokeWidth=1.6, clip=True, aria=False),
     ]
 
 
 def row_mark(row: int, height: float, **style: Any) -> list[alt.Chart]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
     base = alt.Chart(pd.DataFrame([{"row": row}])).encode(y=alt.Y("row:O"))
-    return haloed(base.mark_bar, ROLE_COLOURS[Role.QUERY], (4, 2), fillOpacity=0, height=height, **style)
+    return haloed(base.mark_bar, (4, 2), fillOpacity=0, height=height, **style)
 
 
 def _cell_mark(row, col, shape, width, height):
     base = alt.Chart(pd.DataFrame([{"row": row, "col": col}])).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
     size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
-    return haloed(base.mark_rect, DARK, (5, 2.5), fillOpacity=0, **size)
+    return haloed(base.mark_rect, (5, 2.5), DARK, fillOpacity=0, **size)

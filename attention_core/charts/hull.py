@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to
 from attention_core.charts.layers import fixed
-from attention_core.charts.marks import SILENT, texts
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import SILENT, texts, tips
 from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.scale import from_to
 from attention_core.topics.vectors.hull import convex_hull
 
 
@@ -29,14 +28,7 @@ def hull_chart(
 ) -> alt.LayerChart:
     """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
 
-    Args:
-        values: float (n_keys, 2).
-        context: float (n_queries, 2).
-        weights: float (n_keys,), of the chosen query.
-        value_labels: one per value.
-        query_labels: one per context.
-        query: the chosen one.
-        size: screen pixels of a side.
+    Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
     """
     points = np.vstack([values, context])
     low, high = points.min(0), points.max(0)

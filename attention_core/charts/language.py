@@ -10,14 +10,12 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to, names_at
 from attention_core.charts.bars import before_after_bars
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import haloed, images
-from attention_core.charts.mouse import mouse_cells
+from attention_core.charts.marks import haloed, images, mouse_cells
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar_layer
+from attention_core.charts.scale import colour_bar_layer, from_to, names_at
 
 MOST_TOOLTIPS = 4000
 """Cells beyond which an image answers the mouse no more."""
@@ -32,15 +30,10 @@ def kept_chart(
     width: int = 560,
     height: int = 300,
 ) -> alt.LayerChart:
-    """Draw what a cache keeps: a column per position, a row per layer and key head, the newest column framed.
+    """Draw what a cache keeps: a column per token, a row per layer and key head, the newest column framed.
 
-    Args:
-        lengths: float (n_layers * n_key_heads, n_tokens), of the kept vectors; NaN = forgotten, a grey cell.
-        n_key_heads: of each layer.
-        tokens: one per column.
-        role: key or value, decides the frame's colour.
-        width: screen pixels.
-        height: screen pixels.
+    Lengths are those of the kept vectors, (n_layers * n_key_heads, n_tokens), NaN = forgotten, a grey cell; the
+    number of key heads is that of each layer, and the role, key or value, decides the frame's colour.
     """
     n_rows, n_cols = lengths.shape
     ramp = Ramp(VIRIDIS, 0.0, float(np.nanmax(lengths, initial=1e-6)))
@@ -74,7 +67,7 @@ def kept_chart(
     layers = [
         colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
         images(rectangles(0, 0, n_cols, n_rows, url=png_url(lengths, ramp)), space),
-        *haloed(newest.mark_rect, ROLE_COLOURS[role], (5, 3), fillOpacity=0),
+        *haloed(newest.mark_rect, (5, 3), ROLE_COLOURS[role], fillOpacity=0),
     ]
     if lengths.size <= MOST_TOOLTIPS:
         place, length = ("where:N", "kept in"), ("length:N", f"length of the {role.value}")
@@ -85,13 +78,9 @@ def kept_chart(
 def _cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str]) -> pd.DataFrame:
     rows, cols = np.indices(lengths.shape).reshape(2, -1)
     heads = [f"layer {layer + 1}, key head {head + 1}" for layer, n in enumerate(n_key_heads) for head in range(n)]
-    return rectangles(
-        cols,
-        rows,
-        token=[tokens[col] for col in cols],
-        where=[heads[row] for row in rows],
-        length=["forgotten" if np.isnan(one) else f"{one:.3g}" for one in lengths.ravel()],
-    )
+    frame = rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])
+    frame["length"] = ["forgotten" if np.isnan(one) else f"{one:.3g}" for one in lengths.ravel()]
+    return frame
 
 
 def before_after_chart(

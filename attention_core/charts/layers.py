@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.axes import from_to
+from attention_core.charts.scale import from_to
 
 CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
 """Channels of rectangles, in the scales of another layer; objects, since Altair reads texts slowly."""
@@ -30,13 +30,7 @@ def fixed(layers: Sequence[alt.Chart], width: int, height: int, **properties: An
 
 
 def corners(width: float, height: float, **own: Any) -> dict[str, Any]:
-    """Return the channels of rectangles from left to right and top to bottom, (0, 0) at the top left, without axes.
-
-    Args:
-        width: of the space.
-        height: of the space.
-        own: x or y, where one has an axis or reaches further.
-    """
+    """Return the channels of rectangles, (0, 0) at the top left, without axes; own: an x or y that has one."""
     x = alt.X("left:Q", axis=None, scale=from_to(0, width))
     return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=from_to(height, 0)), **own}
 
@@ -66,13 +60,7 @@ def cells_frame(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Seque
 def sheet(n: int, columns: int, width: int, height: int, gap: int, head: int) -> tuple[pd.DataFrame, int, int]:
     """Return where n pictures of one size lie, line by line: number and corners, and the whole's width and height.
 
-    Args:
-        n: number of pictures.
-        columns: pictures in a line.
-        width: of a picture.
-        height: of a picture.
-        gap: between pictures.
-        head: room above each for its label.
+    A line has so many columns, with gaps between the pictures and room for a head above each.
     """
     places = np.arange(n)
     left, top = places % columns * (width + gap), places // columns * (height + gap + head) + head

@@ -5,12 +5,10 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from attention_core.charts.axes import from_to
 from attention_core.charts.layers import fixed
-from attention_core.charts.marks import texts
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import texts, tips
 from attention_core.charts.palette import WORDS
-from attention_core.charts.scale import one_each
+from attention_core.charts.scale import from_to, one_each
 from attention_core.topics.translate.lengths import TRANSLATORS, ByLength
 
 COLOURS = {
@@ -29,12 +27,7 @@ NAME_HEIGHT = 15
 
 
 def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> alt.LayerChart:
-    """Draw BLEU against length.
-
-    Args:
-        figures: at least one model and one group.
-        width: screen pixels of the plot, names on its right not counted.
-        height: screen pixels.
+    """Draw BLEU against length; the names on the right of the plot are not counted in its width.
 
     Raises:
         ValueError: there are no figures.
@@ -43,12 +36,10 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> a
         raise ValueError("figures must hold at least one model, got none")
     names = list(figures.scores)
     frame = pd.DataFrame(
-        [
-            {"model": name, "label": TRANSLATORS.get(name, name), "words": group, "bleu": value}
-            for name, row in figures.scores.items()
-            for group, value in zip(figures.groups, row, strict=True)
-            if value is not None
-        ]
+        {"model": name, "label": TRANSLATORS.get(name, name), "words": group, "bleu": value}
+        for name, row in figures.scores.items()
+        for group, value in zip(figures.groups, row, strict=True)
+        if value is not None
     )
     top = 5 * (1 + float(frame["bleu"].max()) // 5)
     x = alt.X(
@@ -82,13 +73,7 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> a
 
 
 def spread_out(places: list[float], gap: float, lowest: float) -> list[float]:
-    """Return places, given from the highest to the lowest, moved so that neighbours are a gap apart.
-
-    Args:
-        places: falling numbers.
-        gap: least distance.
-        lowest: where the last one may end; if there is no room, all move up.
-    """
+    """Return falling places, moved so that neighbours are a gap apart; all move up where the last would be too low."""
     moved: list[float] = []
     for place in places:
         moved.append(min(place, moved[-1] - gap) if moved else place)

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to, rule_at, shares
-from attention_core.charts.mouse import tips
-from attention_core.charts.palette import GREY, ROLE_COLOURS
-from attention_core.charts.scale import series_colour
+from attention_core.charts.marks import tips
+from attention_core.charts.palette import CHOSEN, GREY, ROLE_COLOURS
+from attention_core.charts.scale import from_to, rule_at, series_colour, shares
 from attention_core.topics.lookup.recall import Recall
 
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
@@ -22,24 +21,17 @@ N_SHOWN = len(LINES)
 def sweep_chart(
     weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float, *, height: int = 380
 ) -> alt.LayerChart:
-    """Draw one query's weights against the temperature, from look-up to plain average.
+    """Draw one query's weights (n_temperatures, n_keys) against the temperature, from look-up to plain average.
 
-    Args:
-        weights: float (n_temperatures, n_keys).
-        temperatures: n_temperatures numbers above 0.
-        labels: n_keys texts.
-        now: the present temperature, marked.
-        height: screen pixels.
+    Temperatures are above 0, labels are those of the keys, and the temperature now is marked.
     """
     shown = np.argsort(-weights.max(0), kind="stable")[:N_SHOWN]
     names = [f"{labels[key][:36]}" + ("" if labels[key][:36] == labels[key] else "…") for key in shown]
     names = [name if names.index(name) == place else f"{name} ({place + 1})" for place, name in enumerate(names)]
     frame = pd.DataFrame(
-        [
-            {"temperature": float(one), "weight": float(weights[row, key]), "record": name}
-            for key, name in zip(shown, names, strict=True)
-            for row, one in enumerate(temperatures)
-        ]
+        {"temperature": float(one), "weight": float(weights[row, key]), "record": name}
+        for key, name in zip(shown, names, strict=True)
+        for row, one in enumerate(temperatures)
     )
     n_others = weights.shape[1] - len(shown)
     if n_others:
@@ -68,11 +60,9 @@ def recall_chart(results: Sequence[Recall], *, height: int = 330) -> alt.Chart:
         "soft: weight on the right record": "weight",
     }
     frame = pd.DataFrame(
-        [
-            {"noise": result.noise, "share": getattr(result, field), "look-up": words}
-            for words, field in kinds.items()
-            for result in results
-        ]
+        {"noise": result.noise, "share": getattr(result, field), "look-up": words}
+        for words, field in kinds.items()
+        for result in results
     )
     colours = ["#6B7785", "#0072B2", ROLE_COLOURS[Role.WEIGHTS]]
     lines = alt.Chart(frame, height=height).mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2)
@@ -122,7 +112,7 @@ def regression_chart(
     points = alt.Chart(records).mark_circle(color=ROLE_COLOURS[Role.WEIGHTS], opacity=0.85)
     diamonds = {"shape": "diamond", "filled": True, "opacity": 1, "size": 90, "color": colour, "stroke": "white"}
     return alt.layer(
-        _dashed("key", float(queries[chosen]), ROLE_COLOURS[Role.QUERY]),
+        _dashed("key", float(queries[chosen]), CHOSEN),
         points.encode(
             **at,
             size=alt.Size("weight:Q", scale=alt.Scale(range=[14, 320]), legend=None),
@@ -148,7 +138,7 @@ def bump_chart(
         y2=alt.Y2("floor"),
         tooltip=tips(("key:Q", name), ("weight:Q", "", ".3f")),
     )
-    return alt.layer(_dashed("key", query, ROLE_COLOURS[Role.QUERY]), stems, height=height)
+    return alt.layer(_dashed("key", query, CHOSEN), stems, height=height)
 
 
 def _dashed(field: str, value: float, colour: str) -> alt.Chart:

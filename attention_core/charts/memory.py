@@ -9,16 +9,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to, names_at
 from attention_core.charts.heatmap import row_mark
 from attention_core.charts.layers import cells_frame, corners, fixed, rectangles
 from attention_core.charts.lengths import spread_out
-from attention_core.charts.marks import SILENT, haloed, images, texts
-from attention_core.charts.mouse import clickable, mouse_cells, tips
-from attention_core.charts.palette import MASKED, ROLE_COLOURS, VIRIDIS, WORDS, Ramp
+from attention_core.charts.marks import SILENT, clickable, haloed, images, mouse_cells, texts, tips
+from attention_core.charts.palette import MASKED, VIRIDIS, WORDS, Ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, one_each
+from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, names_at, one_each
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
 DECADES = 4
@@ -40,19 +37,11 @@ def over_time(
     size: tuple[int, int] = (480, 192),
     words: bool = True,
 ) -> alt.LayerChart:
-    """Draw numbers that change while a sentence is read: time runs to the right, dimensions downwards.
+    """Draw numbers (d, n) that change while a sentence is read: time runs to the right, dimensions downwards.
 
-    Args:
-        values: float (d, n). More rows than screen pixels are averaged in whole blocks.
-        labels: n words.
-        ramp: colours.
-        title: above the chart.
-        bar: title of the colour bar, or None for a chart without one.
-        columns: what the mouse tells of a column: name -> n values.
-        read: n, whether the column is there yet.
-        now: the column that is read at this moment, framed, or None.
-        size: screen pixels, width and height.
-        words: whether the words stand below.
+    More rows than screen pixels are averaged in whole blocks. Columns are what the mouse tells, name -> n values, of
+    those that are read by now; the one that is read at this moment is framed. The title stands above the chart, that
+    of the colour bar, if there is one, and the words, if wanted, below.
     """
     n = len(labels)
     width, height = size
@@ -73,17 +62,15 @@ def over_time(
         layers.append(colour_bar_layer(ramp, bar, min(width, 200)))
     if now is not None:
         column = alt.Chart(rectangles(now, 0)).encode(**space)
-        layers += haloed(column.mark_rect, ROLE_COLOURS[Role.QUERY], (4, 2), fillOpacity=0, tooltip=None)
+        layers += haloed(column.mark_rect, (4, 2), fillOpacity=0, tooltip=None)
     heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
     return fixed(layers, width, height, title=heading)
 
 
 def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> Ramp:
-    """Return one ramp for matrices that are compared.
+    """Return one ramp for matrices that are compared, NaN = nothing there.
 
-    Args:
-        matrices: float, NaN = nothing there.
-        logarithmic: for log10 of the values, over at most DECADES powers of ten.
+    A logarithmic one is for log10 of the values, over at most DECADES powers of ten.
     """
     values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in matrices] or [np.ones(1)])
     high = float(values.max(initial=0.0)) or 1.0
@@ -105,26 +92,18 @@ def gradient_heatmap(
     select: str | None = None,
     size: int = 420,
 ) -> alt.LayerChart:
-    """Draw how much each word (column) matters to each state (row).
+    """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
 
-    Args:
-        matrix: float (n, n); NaN = the state cannot know the word, a grey cell.
-        labels: n words.
-        ramp: from gradient_ramp, shared by charts that are compared.
-        title: of the colour bar.
-        told: object (n, n), the sentence that the mouse tells of each cell.
-        logarithmic: whether the ramp is.
-        marked_row: the present state, framed, or None.
-        select: name of a point selection over cells (fields row and col), or None.
-        size: screen pixels of a side.
+    The ramp is from gradient_ramp, logarithmic or not, and shared by charts that are compared; told (n, n) are the
+    sentences that the mouse tells of each cell. The present state's row is framed, and a point selection over cells
+    has the fields row and col.
     """
     frame = cells_frame(matrix, labels, labels)
     frame["told"] = told.ravel()
     frame["shown"] = np.log10(np.clip(frame["value"], 1e-30, None)) if logarithmic else frame["value"]
-    bar = colour_bar(ramp, title, min(size, 260))
-    if logarithmic:
-        bar["values"] = list(np.linspace(ramp.low, ramp.high, 3))
-        bar["labelExpr"] = "format(pow(10, datum.value), '.2~r')"
+    text, ticks = "format(pow(10, datum.value), '.2~r')", np.linspace(ramp.low, ramp.high, 3).tolist()
+    powers = {"values": ticks, "labelExpr": text} if logarithmic else {}
+    bar = colour_bar(ramp, title, min(size, 260), **powers)
     slanted, upright = alt.Axis(labelAngle=-45, **_word_labels(labels, size)), alt.Axis(**_word_labels(labels, size))
     base = alt.Chart(frame).encode(
         x=alt.X("col:O", title="how much does this word matter", axis=slanted),
@@ -151,24 +130,16 @@ def fading_chart(
 ) -> alt.LayerChart:
     """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
 
-    Args:
-        lines: name of a network (of NETWORK_COLOURS) -> what is left.
-        bands: name -> (lower, upper) around its line, or None.
-        words: the word that was read at each moment, for the mouse, or None.
-        logarithmic: whether the vertical axis is.
-        title: above the chart.
-        size: screen pixels, width and height.
+    Lines are what is left by name of a network (of NETWORK_COLOURS), bands the (lower, upper) around some of them;
+    words, if given, are those that were read at each moment, for the mouse.
     """
     height = size[1]
-    least = (
-        _lowest([*lines.values(), *(one for pair in (bands or {}).values() for one in pair)]) if logarithmic else 0.0
-    )
+    ends = [*lines.values(), *(one for pair in (bands or {}).values() for one in pair)]
+    least = _lowest(ends) if logarithmic else 0.0
     frame = pd.DataFrame(
-        [
-            {"network": name, "later": later, "left": max(float(left), least), "word": words[later] if words else ""}
-            for name, some in lines.items()
-            for later, left in enumerate(some)
-        ]
+        {"network": name, "later": later, "left": max(float(left), least), "word": words[later] if words else ""}
+        for name, some in lines.items()
+        for later, left in enumerate(some)
     )
     longest = max(1, int(frame["later"].max()))
     top = max(1.0, float(frame["left"].max()))

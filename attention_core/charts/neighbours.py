@@ -8,36 +8,28 @@ import altair as alt
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.axes import rule_at
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import tips
 from attention_core.charts.palette import GREY, ROLE_COLOURS
-from attention_core.charts.scale import one_each
+from attention_core.charts.scale import one_each, rule_at
 from attention_core.topics.matter.word_space import Neighbour
 
 HERE, USUAL = "in this place of your sentence", "mean and spread in its own sentences"
 
 
 def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 26) -> alt.LayerChart:
-    """Draw one line per word: a mark for its weight in place, a dot with a bar for its usual weight.
-
-    Args:
-        neighbours: the word itself first, then the near ones.
-        height_per_word: screen pixels.
-    """
+    """Draw a line per word, the word itself first: a mark for its weight in place, a dot with a bar for the usual."""
     frame = pd.DataFrame(
-        [
-            {
-                "place": place,
-                "word": one.word,
-                "cosine": one.cosine,
-                "here": one.here,
-                "mean": one.usual.mean if one.usual else None,
-                "low": max(0.0, one.usual.mean - one.usual.spread) if one.usual else None,
-                "high": one.usual.mean + one.usual.spread if one.usual else None,
-                "n": one.usual.n if one.usual else None,
-            }
-            for place, one in enumerate(neighbours)
-        ]
+        {
+            "place": place,
+            "word": one.word,
+            "cosine": one.cosine,
+            "here": one.here,
+            "mean": one.usual.mean if one.usual else None,
+            "low": max(0.0, one.usual.mean - one.usual.spread) if one.usual else None,
+            "high": one.usual.mean + one.usual.spread if one.usual else None,
+            "n": one.usual.n if one.usual else None,
+        }
+        for place, one in enumerate(neighbours)
     )
     axis = alt.Axis(ticks=False, domain=False, labelLimit=130, labelFontSize=12, labelOverlap=False)
     base = alt.Chart(frame).encode(

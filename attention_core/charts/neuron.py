@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to
 from attention_core.charts.layers import fixed
-from attention_core.charts.marks import SILENT, haloed, texts
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import SILENT, haloed, texts, tips
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
 from attention_core.charts.product import short
-from attention_core.charts.scale import colour_bar_layer, painted
+from attention_core.charts.scale import colour_bar_layer, from_to, painted
 
 
 def neuron_chart(
@@ -24,11 +22,7 @@ def neuron_chart(
 ) -> alt.LayerChart:
     """Draw w1 x1 + w2 x2 + ... = y: inputs on the left, an edge with its weight for each, their sum on the right.
 
-    Args:
-        weights: float (n, d), the neuron's own numbers.
-        inputs: float (n, d).
-        labels: one per input.
-        size: screen pixels, width and height.
+    Weights, the neuron's own numbers, and inputs are (n, d), with a label per input.
     """
     n = len(inputs)
     parts = (weights * inputs).sum(1)
@@ -87,14 +81,8 @@ def pair_cells(
 ) -> alt.LayerChart:
     """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
 
-    Args:
-        values: float (n_rows, n_columns); not finite = masked.
-        row_labels: who asks.
-        column_labels: who is asked.
-        ramp: colours.
-        title: of the colour bar.
-        size: screen pixels of the longer side.
-        marked: (row, column) of a pair to frame, or None.
+    Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is
+    framed; the longer side has so many screen pixels, and the title is that of the colour bar.
     """
     n_rows, n_cols = values.shape
     rows, cols = np.indices(values.shape)
@@ -117,7 +105,7 @@ def pair_cells(
     layers = [cells.encode(color=alt.Color("fill:N", scale=None), tooltip=tips("pair:N", "text:N"))]
     if marked is not None:
         chosen = base.transform_filter("datum.chosen")
-        layers += haloed(chosen.mark_rect, DARK, (5, 2.5), **square, fillOpacity=0, tooltip=None)
+        layers += haloed(chosen.mark_rect, (5, 2.5), DARK, **square, fillOpacity=0, tooltip=None)
     colour = alt.Color("ink:N", scale=None)
     named = max(map(len, frame["pair"])) * 6 < cell
     if named:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 
 import altair as alt
@@ -11,12 +9,11 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from attention_core.attention.types import Role
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
-from attention_core.charts.marks import EDGE, images, outlined, texts
-from attention_core.charts.mouse import tips
-from attention_core.charts.palette import LABELS, ROLE_COLOURS, Ramp, weights_ramp
+from attention_core.charts.marks import EDGE, images, outlined, texts, tips
+from attention_core.charts.palette import LABELS, Ramp, weights_ramp
 from attention_core.charts.picture import edges, position_cells
+from attention_core.charts.raster import data_url, png
 from attention_core.charts.scale import colour_bar_layer
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
@@ -121,7 +118,7 @@ def glow_ramp(n_regions: int, high: float) -> Ramp:
 
 def image_url(picture: np.ndarray) -> str:
     """Return a picture, uint8 (height, width, 3 or 4), as a data URL of a PNG."""
-    return _encoded(Image.fromarray(picture))
+    return data_url(png(Image.fromarray(picture)))
 
 
 def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
@@ -132,13 +129,8 @@ def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
         size = share.shape[1] * scale, share.shape[0] * scale
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
     colours = ramp.lookup(256)[np.rint(share * 255).astype(np.uint8)]
-    return _encoded(Image.fromarray(np.dstack((colours, np.rint(255 * share**0.6).astype(np.uint8)))))
-
-
-def _encoded(image: Image.Image) -> str:
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=3)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    opacity = np.rint(255 * share**0.6).astype(np.uint8)
+    return data_url(png(Image.fromarray(np.dstack((colours, opacity)))))
 
 
 def _screen(width: int, height: int, size: int) -> tuple[int, int]:
@@ -147,4 +139,4 @@ def _screen(width: int, height: int, size: int) -> tuple[int, int]:
 
 
 def _framed(place: pd.DataFrame, dash: list[int]) -> alt.Chart:
-    return outlined(place, CORNERS, ROLE_COLOURS[Role.QUERY], 2, strokeDash=dash, tooltip=None)
+    return outlined(place, CORNERS, 2, strokeDash=dash, tooltip=None)

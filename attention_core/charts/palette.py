@@ -18,6 +18,8 @@ ROLE_COLOURS = {
     Role.CONTEXT: "#D55E00",
     Role.OUTPUT: "#6B7785",
 }
+CHOSEN = ROLE_COLOURS[Role.QUERY]
+"""Frames around what is chosen: it asks, or is asked about."""
 
 VIRIDIS = (
     "#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c",

@@ -8,11 +8,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.types import Role
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
-from attention_core.charts.marks import EDGE, SILENT, haloed, images, texts
-from attention_core.charts.mouse import clickable, mouse_cells, pointer, tips
-from attention_core.charts.palette import FAINT, LABELS, ROLE_COLOURS, Ramp
+from attention_core.charts.marks import EDGE, SILENT, clickable, haloed, images, mouse_cells, pointer, texts, tips
+from attention_core.charts.palette import CHOSEN, FAINT, LABELS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer
 
@@ -53,19 +51,17 @@ def picture(
     if bar:
         layers.append(colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
-        layers += _mark(marked, width, scale)
+        place = pd.DataFrame([{"left": marked % width + 0.5, "top": marked // width + 0.5}])
+        spot = alt.Chart(place).encode(x=CORNERS["x"], y=CORNERS["y"])
+        layers += _squares(spot, (scale + 3) ** 2, (4.5, 2.5))
     cells = position_cells(values, select, "value", title or "value", ".4g")
     return fixed([*layers, cells], round(width * scale), round(height * scale))
 
 
 def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> alt.Chart:
-    """Return what the mouse meets on a picture, for the top: an invisible cell per position, in reading order.
+    """Return what the mouse meets on a picture (height, width), for the top: an invisible cell per position in it.
 
-    Args:
-        values: float (height, width).
-        select: name of a point selection over positions (field position), or None.
-        name: what a value is called.
-        value: its title and format when it is told.
+    Cells are in reading order and can be selected by their position; a value is told under its name, title and format.
     """
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
     frame = pd.DataFrame({"position": np.arange(values.size), "row": rows, "column": cols, name: values.ravel()})
@@ -83,15 +79,9 @@ def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) ->
     return mark.encode(x=CORNERS["x"], y=CORNERS["y"])
 
 
-def _mark(position: int, width: int, scale: float) -> list[alt.Chart]:
-    frame = pd.DataFrame([{"left": position % width + 0.5, "top": position // width + 0.5}])
-    base = alt.Chart(frame).encode(x=CORNERS["x"], y=CORNERS["y"])
-    return _squares(base, (scale + 3) ** 2, (4.5, 2.5))
-
-
 def _squares(places: alt.Chart, size: float, widths: tuple[float, float]) -> list[alt.Chart]:
     square = {"shape": "square", "filled": False, "size": size, "opacity": 1}
-    return haloed(places.mark_point, ROLE_COLOURS[Role.QUERY], widths, **square)
+    return haloed(places.mark_point, widths, **square)
 
 
 def contact_sheet(
@@ -145,6 +135,6 @@ def edges(
 ) -> alt.Chart:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
     mark = alt.Chart(frame).mark_rect(fillOpacity=0, **pointer(select))
-    stroke = alt.condition(is_chosen, alt.value(ROLE_COLOURS[Role.QUERY]), alt.value(FAINT))
+    stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))
     width = alt.condition(is_chosen, alt.value(3), alt.value(1))
     return clickable(mark.encode(**space, stroke=stroke, strokeWidth=width, tooltip=tooltip), select, "number")

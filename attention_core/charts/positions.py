@@ -12,7 +12,7 @@ from torch import Tensor
 from attention_core.attention.positions import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts.layers import fixed
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import tips
 from attention_core.charts.palette import ROLE_COLOURS
 
 LINE = "#1B6CA8"
@@ -40,19 +40,14 @@ def distance_chart(found: ByDistance, title: str, *, height: int = 230) -> alt.L
 def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> alt.LayerChart:
     """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
 
-    Args:
-        angles: (n, d / 2) radians.
-        pairs: which pairs, from 0; small numbers turn fast.
-        cell: screen pixels of one hand.
+    Angles are (n, d / 2) radians; pairs are counted from 0, and small numbers turn fast.
     """
     turned = [[math.degrees(float(angle)) for angle in row] for row in angles[:, list(pairs)].T]
     order = [str(pair) for pair in pairs]
     frame = pd.DataFrame(
-        [
-            {"position": position, "pair": pair, "degrees": degrees % 360, "turned": degrees}
-            for pair, row in zip(order, turned, strict=True)
-            for position, degrees in enumerate(row)
-        ]
+        {"position": position, "pair": pair, "degrees": degrees % 360, "turned": degrees}
+        for pair, row in zip(order, turned, strict=True)
+        for position, degrees in enumerate(row)
     )
     arrows = {"shape": "arrow", "filled": True, "opacity": 1, "size": cell**2 * 0.7}
     hands = alt.Chart(frame).mark_point(color=ROLE_COLOURS[Role.QUERY], **arrows)

@@ -12,8 +12,7 @@ import pandas as pd
 
 from attention_core.attention.types import Role
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import outlined, texts
-from attention_core.charts.mouse import clickable, pointer, tips
+from attention_core.charts.marks import clickable, outlined, pointer, texts, tips
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
 from attention_core.charts.scale import colour_bar_layer, painted
 
@@ -27,13 +26,9 @@ LABEL_ROOM = 64
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """One of the three matrices.
+    """One of the three matrices: its name, such as "X" or "Kᵀ", float (n_rows, n_columns), in the colours of its ramp.
 
-    Attributes:
-        name: such as "X" or "Kᵀ".
-        values: float (n_rows, n_columns).
-        ramp: its colours.
-        role: decides the colour of its name and frame.
+    The role decides the colour of name and frame.
     """
 
     name: str
@@ -45,12 +40,7 @@ class Factor:
 def product_cell(left: np.ndarray, right: np.ndarray, width: int, height: int, largest: int = 54) -> int | None:
     """Return the screen pixels of a cell at which the product fits, or None where cells would be too small to see.
 
-    Args:
-        left: (n_rows, n_inner).
-        right: (n_inner, n_columns).
-        width: screen pixels there are.
-        height: screen pixels there are.
-        largest: cells need not be larger.
+    The factors are (n_rows, n_inner) and (n_inner, n_columns); width and height are the screen pixels there are.
     """
     across = left.shape[1] + right.shape[1] + GAP
     down = right.shape[0] + left.shape[0] + GAP
@@ -103,16 +93,12 @@ def product_chart(
     layers = [_painted(pd.concat(frames[:2]), space, None), _painted(frames[2], space, select)]
     if cell >= NUMBERS_FROM * font_size / 11:
         layers.append(_numbers(pd.concat(frames), space, font_size))
-    lit = rectangles(
-        [0.0, start + column, start + column],
-        [top + row, 0.0, top + row],
-        [n_inner, 1, 1],
-        [1, inner, 1],
-        colour=[ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK],
-    )
+    at_x, at_y = start + column, top + row
+    lit = rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
+    lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK]
     colour = alt.Stroke("colour:N", scale=None)
-    layers.append(outlined(lit, space, "white", 5.0, tooltip=None))
-    layers.append(outlined(lit, space, alt.Undefined, 2.5, tooltip=None).encode(stroke=colour))
+    layers.append(outlined(lit, space, 5.0, "white", tooltip=None))
+    layers.append(outlined(lit, space, 2.5, alt.Undefined, tooltip=None).encode(stroke=colour))
     layers += _labels(row_labels, column_labels, start, top, across, cell, space, min(font_size, 14))
     if inner:
         layers += _names(left, right, inner, n_inner, start, top, space)
@@ -124,16 +110,8 @@ def _cells(factor: Factor, start: float, top: float) -> pd.DataFrame:
     values = factor.values
     rows, cols = np.indices(values.shape).reshape(2, -1)
     fill, ink = painted(values.ravel(), factor.ramp)
-    return rectangles(
-        start + cols,
-        top + rows,
-        matrix=factor.name,
-        row=rows,
-        col=cols,
-        value=np.where(np.isfinite(values), values, np.nan).ravel().astype(float),
-        fill=fill,
-        ink=ink,
-    )
+    frame = rectangles(start + cols, top + rows, matrix=factor.name, row=rows, col=cols, fill=fill, ink=ink)
+    return frame.assign(value=np.where(np.isfinite(values), values, np.nan).ravel().astype(float))
 
 
 def _painted(frame: pd.DataFrame, space: dict[str, Any], select: str | None) -> alt.Chart:
@@ -184,11 +162,9 @@ def _fitting(labels: Sequence[str], cell: int) -> list[str]:
     room = max(1, cell // 7)
     if max(map(len, labels)) <= room:
         return list(labels)
-    return (
-        [label if len(label) <= room else label[: max(room - 1, 1)] + "…" for label in labels]
-        if cell >= 30
-        else ["" for _ in labels]
-    )
+    if cell < 30:
+        return ["" for _ in labels]
+    return [label if len(label) <= room else label[: max(room - 1, 1)] + "…" for label in labels]
 
 
 def _names(left, right, inner, n_inner, start, top, space):

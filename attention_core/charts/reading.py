@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to, names_at
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import EDGE, images, outlined, texts
-from attention_core.charts.mouse import clickable, pointer, tips
+from attention_core.charts.marks import EDGE, clickable, images, outlined, pointer, texts, tips
 from attention_core.charts.overlay import glow_ramp, image_url
 from attention_core.charts.palette import LABELS, ROLE_COLOURS, Ramp, signed_ramp
-from attention_core.charts.scale import colour_bar, colour_scale
+from attention_core.charts.scale import colour_bar, colour_scale, from_to, names_at
 
 NAMES = 64
 """Screen pixels for the names of rows, left of the chart."""
@@ -24,13 +22,7 @@ NAMES = 64
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """A vector to be shown as a row of coloured cells.
-
-    Attributes:
-        name: of the vector.
-        values: float (n,).
-        role: decides the colour of its name.
-    """
+    """A vector (n,) to be shown as a row of coloured cells; its role decides the colour of its name."""
 
     name: str
     values: np.ndarray
@@ -42,11 +34,10 @@ def columns_chart(
     columns: np.ndarray,
     labels: Sequence[str],
     *,
+    select: str | None = None,
     size: int = 600,
-    row_height: int = 24,
     marked: int | None = None,
     column: int | None = None,
-    select: str | None = None,
 ) -> alt.LayerChart:
     """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
 
@@ -54,45 +45,37 @@ def columns_chart(
         picture: uint8 (height, width, 3 or 4).
         columns: float (n_looks, n_columns), weights summed over the rows of regions.
         labels: n_looks texts.
+        select: name of a point selection over cells (fields look and column), or None.
         size: screen pixels of the picture's width.
-        row_height: screen pixels of a look's row.
         marked: the present look, or None.
         column: a column to follow through the looks, or None.
-        select: name of a point selection over cells (fields look and column), or None.
     """
     n, n_columns = columns.shape
-    high, gap = size * picture.shape[0] / picture.shape[1], 8
+    high, gap, row_height = size * picture.shape[0] / picture.shape[1], 8, 24
     ramp = glow_ramp(n_columns, float(columns.max()))
     tops = high + gap + row_height * np.arange(n)
     whole = rectangles(0, 0, n_columns, high, url=image_url(picture))
     looks, places = np.divmod(np.arange(columns.size), n_columns)
-    cells = rectangles(
-        places,
-        tops[looks],
-        1,
-        row_height - 2,
-        look=looks,
-        label=[labels[look] for look in looks],
-        column=places,
-        weight=columns.ravel(),
-    )
+    names = [labels[look] for look in looks]
+    cells = rectangles(places, tops[looks], 1, row_height - 2, look=looks, label=names, column=places)
+    cells["weight"] = columns.ravel()
     end = float(tops[-1] + row_height)
     space = corners(n_columns, end)
     drawn = _coloured(cells, space, "weight", ramp, "weight of a column", 260, **pointer(select))
     tooltip = tips(("label:N", "look"), "column:Q", ("weight:Q", "", ".1%"))
-    names = pd.DataFrame({"left": 0, "top": tops + row_height / 2 - 1, "label": list(labels)})
+    beside = pd.DataFrame({"left": 0, "top": tops + row_height / 2 - 1, "label": list(labels)})
     layers = [
         images(whole, space, clip=True, smooth=True),
         alt.Chart(whole).mark_rect(**EDGE).encode(**space),
         clickable(drawn.encode(tooltip=tooltip), select, "look", "column"),
-        texts(names, space, "label", align="right", dx=-8, fontSize=12, color=LABELS),
+        texts(beside, space, "label", align="right", dx=-8, fontSize=12, color=LABELS),
     ]
     if marked is not None:
         row = rectangles(0, tops[marked] - 1, n_columns, row_height)
-        layers.append(outlined(row, space, ROLE_COLOURS[Role.QUERY], 2))
+        layers.append(outlined(row, space, 2))
     if column is not None:
         beam = rectangles(column, 0.0, 1, end)
-        layers.append(outlined(beam, space, LABELS, 1.2, strokeDash=[4, 3], tooltip=None))
+        layers.append(outlined(beam, space, 1.2, LABELS, strokeDash=[4, 3], tooltip=None))
     return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
@@ -112,13 +95,7 @@ def region_chart(
 ) -> alt.LayerChart:
     """Draw one region's score at every look as a line, with the weight that follows from it at every point.
 
-    Args:
-        scores: float (n_looks,).
-        weights: float (n_looks,).
-        labels: n_looks texts.
-        marked: the present look, or None.
-        width: screen pixels.
-        height: screen pixels.
+    Scores, weights and labels are one per look; the marked look is the present one.
     """
     frame = pd.DataFrame(
         {
@@ -157,43 +134,23 @@ def _valleys(scores: np.ndarray) -> np.ndarray:
 
 
 def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int = 20) -> alt.LayerChart:
-    """Draw vectors as rows of coloured cells on one signed scale; each row is as wide as its vector is long.
+    """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked.
 
-    Args:
-        strips: the vectors, from top to bottom.
-        width: screen pixels of the longest.
-        row_height: screen pixels of a row of cells; its name stands above it.
+    A row is so high without the name above it.
     """
     head = 18
     longest = max(len(strip.values) for strip in strips)
     ramp = signed_ramp(np.concatenate([strip.values for strip in strips]))
     tops = head + (head + row_height) * np.arange(len(strips))
-    cells = [
-        rectangles(
-            np.arange(len(strip.values)),
-            float(top),
-            1,
-            row_height,
-            vector=strip.name,
-            number=np.arange(len(strip.values)),
-            value=np.asarray(strip.values, float).round(4),
-        )
-        for strip, top in zip(strips, tops, strict=True)
-    ]
     high = int(tops[-1] + row_height)
     space = corners(longest, high)
+    look = {"align": "left", "baseline": "bottom", "fontSize": 12, "fontWeight": 600}
+    cells, names = [], []
+    for strip, top in zip(strips, tops.astype(float), strict=True):
+        numbers = np.arange(len(strip.values))
+        row = rectangles(numbers, top, 1, row_height, vector=strip.name, number=numbers)
+        cells.append(row.assign(value=np.asarray(strip.values, float).round(4)))
+        above = pd.DataFrame([{"left": 0, "top": top - 4.0, "name": strip.name}])
+        names.append(texts(above, space, "name", color=ROLE_COLOURS[strip.role], **look))
     drawn = _coloured(pd.concat(cells), space, "value", ramp, "value", min(width - 20, 200), aria=False)
-    names = [
-        texts(
-            pd.DataFrame([{"left": 0, "top": top - 4.0, "name": strip.name}]),
-            space,
-            "name",
-            align="left",
-            baseline="bottom",
-            fontSize=12,
-            fontWeight=600,
-            color=ROLE_COLOURS[strip.role],
-        )
-        for strip, top in zip(strips, tops, strict=True)
-    ]
     return fixed([drawn.encode(tooltip=tips("vector:N", "number:Q", ("value:Q", "", ".3f"))), *names], width, high)

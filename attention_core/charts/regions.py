@@ -8,15 +8,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to, shares
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
-from attention_core.charts.marks import EDGE, images, outlined, texts
-from attention_core.charts.mouse import mouse_cells, tips
-from attention_core.charts.palette import GREY, ROLE_COLOURS, Ramp
+from attention_core.charts.marks import EDGE, images, mouse_cells, outlined, texts, tips
+from attention_core.charts.palette import GREY, Ramp
 from attention_core.charts.picture import dots
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar_layer, one_each, series_colour
+from attention_core.charts.scale import colour_bar_layer, from_to, one_each, series_colour, shares
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 SMALL = "#858d98"
@@ -51,15 +48,9 @@ def region_picture(
     rows, columns = grid
     scale = size / max(grid)
     left, top = columns + GAP, (rows - SQUARE) / 2
-    parts = rectangles(
-        [0.0, left],
-        [0.0, top],
-        [columns, SQUARE],
-        [rows, SQUARE],
-        url=[png_url(values[:-1].reshape(grid), ramp), png_url(values[-1:].reshape(1, 1), ramp)],
-        name=["", extra],
-        number=["", f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"],
-    )
+    said = f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"
+    parts = rectangles([0.0, left], [0.0, top], [columns, SQUARE], [rows, SQUARE], name=["", extra], number=["", said])
+    parts["url"] = [png_url(one, ramp) for one in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
     space = corners(left + SQUARE + 1.2, rows)
     layers = [
         images(parts, space),
@@ -73,7 +64,7 @@ def region_picture(
     cells = _cells(values, grid, extra, parts)
     if marked is not None:
         frame = cells.loc[[marked], ["left", "right", "top", "bottom"]]
-        layers.append(outlined(frame, CORNERS, ROLE_COLOURS[Role.QUERY], 2.5, tooltip=None))
+        layers.append(outlined(frame, CORNERS, 2.5, tooltip=None))
     layers.append(mouse_cells(cells, CORNERS, "region:N", ("value:Q", title, ".4g")))
     return fixed(layers, round((left + SQUARE + 1.2) * scale), size)
 
@@ -95,12 +86,11 @@ def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, parts: pd.Data
 def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480, height: int = 190) -> alt.Chart:
     """Draw the numbers of one vector (d,) as thin bars around 0."""
     frame = pd.DataFrame({"dimension": np.arange(len(values)), "value": values.astype(float)})
-    bars = alt.Chart(frame, width=width, height=height)
-    x = alt.X(
-        "dimension:Q", title="dimension", scale=from_to(-1, len(values)), axis=alt.Axis(grid=False, tickMinStep=1)
-    )
-    return bars.mark_bar(color=colour, width=max(1, round(0.7 * width / len(values)))).encode(
-        x=x,
+    thick = max(1, round(0.7 * width / len(values)))
+    axis = alt.Axis(grid=False, tickMinStep=1)
+    bars = alt.Chart(frame, width=width, height=height).mark_bar(color=colour, width=thick)
+    return bars.encode(
+        x=alt.X("dimension:Q", title="dimension", scale=from_to(-1, len(values)), axis=axis),
         y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
         tooltip=tips("dimension:Q", ("value:Q", title, ".3f")),
     )
@@ -114,21 +104,15 @@ def nothing_weights(
 ) -> alt.LayerChart:
     """Draw how the weight of what matches nothing changes with the number of things that match.
 
-    Args:
-        counts: n numbers of things, ascending.
-        empty: float (n, n_looks), the empty key's weight at every look.
-        paper: float (n, n_looks), the weight of all regions without ink.
-        said: n answers.
-        height: screen pixels.
+    Counts are n rising numbers of things, with the model's answer to each. Empty is the weight of the empty key at
+    every look, (n, n_looks), paper that of all regions without ink.
     """
     looks = [f"look {look + 1}" for look in range(empty.shape[1])]
     frame = pd.DataFrame(
-        [
-            {"matching": count, "look": look, "part": part, "weight": float(weight), "answer": answer}
-            for part, weights in zip(PARTS, (empty + paper, empty), strict=True)
-            for count, answer, row in zip(counts, said, weights, strict=True)
-            for look, weight in zip(looks, row, strict=True)
-        ]
+        {"matching": count, "look": look, "part": part, "weight": float(weight), "answer": answer}
+        for part, weights in zip(PARTS, (empty + paper, empty), strict=True)
+        for count, answer, row in zip(counts, said, weights, strict=True)
+        for look, weight in zip(looks, row, strict=True)
     )
     across = alt.X(
         "matching:Q",

@@ -1,7 +1,8 @@
-"""What the colours of charts share: those of ramps and of series, of cells and the numbers in them, colour bars."""
+"""How values become colours and places: ramps, series and their legends; ends of axes, names at them, rules on them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
     return np.where(finite, names[place], MASKED), ink
 
 
-def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
+def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> alt.Legend:
     """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
     ticks = [ramp.low, ramp.high]
     label = "format(datum.value, '.3~g')"
@@ -54,20 +55,21 @@ def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
         label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
     elif ramp.low < 0 < ramp.high:
         ticks.insert(1, 0.0)
-    return alt.Legend(
-        title=title or None,
-        orient="bottom",
-        direction="horizontal",
-        gradientLength=length,
-        gradientThickness=8,
-        values=ticks,
-        labelExpr=label,
-        labelFontSize=11,
-        titleFontSize=11,
-        titleFontWeight="normal",
-        labelOverlap=False,
-        offset=4,
-    )
+    look: dict[str, Any] = {
+        "title": title or None,
+        "orient": "bottom",
+        "direction": "horizontal",
+        "gradientLength": length,
+        "gradientThickness": 8,
+        "values": ticks,
+        "labelExpr": label,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "labelOverlap": False,
+        "offset": 4,
+    }
+    return alt.Legend(**look | own)
 
 
 def _has_room(ramp: Ramp, reference: float) -> bool:
@@ -75,8 +77,32 @@ def _has_room(ramp: Ramp, reference: float) -> bool:
     return float(ramp.position(np.array([reference]))[0]) < 0.85
 
 
-def colour_bar_layer(ramp: Ramp, title: str, length: int) -> alt.Chart:
+def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> alt.Chart:
     """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
     ends = pd.DataFrame({"value": [ramp.low, ramp.high]})
-    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length))
+    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
     return alt.Chart(ends).mark_point(opacity=0, size=0, aria=False).encode(color=colour)
+
+
+def from_to(low: float, high: float, **more: Any) -> alt.Scale:
+    """Return the scale that begins and ends exactly there."""
+    return alt.Scale(domain=[low, high], nice=False, **more)
+
+
+def shares(field: str, title: Any = None, ticks: int = 3) -> alt.Y:
+    """Return a field as percentages of 1, upwards."""
+    axis = alt.Axis(format="%", tickCount=ticks)
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+
+def names_at(labels: Sequence[str], place: str = "datum.value", every: int | None = None) -> str:
+    """Return the expression that puts the labels, or every so many of them, in the place of positions from 0."""
+    names = f"{json.dumps(list(labels))}[{place}]"
+    return f"{place} % {every} == 0 ? {names} : ''" if every else names
+
+
+def rule_at(axis: str, field: str, value: float, **style: Any) -> alt.Chart:
+    """Return a line across the plot where a field on the axis, x or y, has this value."""
+    channel = alt.X if axis == "x" else alt.Y
+    mark = alt.Chart(pd.DataFrame({field: [value]})).mark_rule(**{"aria": False, **style})
+    return mark.encode(channel(f"{field}:Q"))

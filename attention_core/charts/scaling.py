@@ -8,10 +8,9 @@ from dataclasses import asdict
 import altair as alt
 import pandas as pd
 
-from attention_core.charts.axes import rule_at, shares
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import tips
 from attention_core.charts.palette import GREY
-from attention_core.charts.scale import series_colour
+from attention_core.charts.scale import rule_at, series_colour, shares
 from attention_core.topics.scoring.scaling import ScaleRow
 
 WITHOUT, WITH = "q · k", "q · k / √dₖ"
@@ -28,16 +27,10 @@ def scale_chart(
     chosen: int | None = None,
     height: int = 240,
 ) -> alt.LayerChart:
-    """Draw one measured quantity over d_k, a line without the division and one with it.
+    """Draw one measured quantity over d_k, a line without the division and one with it, under a title.
 
-    Args:
-        rows: from measure_scale.
-        field: variance, entropy, largest or gradient.
-        title: what is drawn, above the chart.
-        reference: the value of uniform weights, drawn as a dotted line, or None.
-        logarithmic: whether the vertical axis is.
-        chosen: a d_k to mark, or None.
-        height: screen pixels.
+    The field is variance, entropy, largest or gradient. The reference, such as the value of uniform weights, is
+    dotted; a d_k can be marked, and the vertical axis can be logarithmic.
 
     Raises:
         ValueError: no such field.
@@ -67,11 +60,9 @@ def scale_chart(
 def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], *, height: int = 190) -> alt.Chart:
     """Draw one query's weights over its keys, largest first, without the division and with it."""
     frame = pd.DataFrame(
-        [
-            {"scores": name, "rank": place + 1, "weight": float(weight)}
-            for name, weights in ((WITHOUT, without), (WITH, with_scale))
-            for place, weight in enumerate(weights)
-        ]
+        {"scores": name, "rank": place + 1, "weight": float(weight)}
+        for name, weights in ((WITHOUT, without), (WITH, with_scale))
+        for place, weight in enumerate(weights)
     )
     marks = alt.Chart(frame, height=height).mark_bar()
     return marks.encode(

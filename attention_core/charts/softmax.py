@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.axes import from_to, names_at
 from attention_core.charts.layers import fixed
-from attention_core.charts.marks import texts
-from attention_core.charts.mouse import tips
+from attention_core.charts.marks import texts, tips
 from attention_core.charts.palette import ROLE_COLOURS, WORDS
+from attention_core.charts.scale import from_to, names_at
 
 
 def column_bars(
@@ -27,17 +26,10 @@ def column_bars(
     size: tuple[int, int] = (230, 150),
     share: bool = False,
 ) -> alt.LayerChart:
-    """Draw one number per key as an upright bar with its number above.
+    """Draw numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
 
-    Args:
-        values: float (n,); numbers that are not finite get no bar.
-        labels: one per number.
-        role: decides the colour.
-        title: of the axis.
-        marked: a bar to frame, or None.
-        top: upper end of the axis, or None = the largest.
-        size: screen pixels, width and height.
-        share: write percentages.
+    Numbers that are not finite get no bar, the marked bar gets a frame, shares are written as percentages; the axis
+    with the title ends at the top, or at the largest number if that is larger.
     """
     finite = np.isfinite(values)
     frame = pd.DataFrame(
