@@ -26,15 +26,8 @@ def alignment_chart(
 ) -> alt.LayerChart:
     """Draw an alignment; every alignment has the same colours from 0 to 1, so that any two can be compared.
 
-    The uniform weight is marked on the colour bar.
-
-    Args:
-        weights: float (n_target, n_keys).
-        target: what is said: rows.
-        keys: what may be looked at: columns.
-        size: screen pixels of the longer side.
-        marked: a row to frame, or None.
-        key_title: of the columns.
+    Weights are (n_target, n_keys): what is said are the rows, of which one can be marked, what may be looked at are
+    the columns. The uniform weight is marked on the colour bar.
 
     Source: Bahdanau et al. 2015, figure 3.
     """

@@ -8,8 +8,9 @@ import altair as alt
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.marks import tips
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import series_colour
+from attention_core.charts.scale import series_colour, shares
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
@@ -26,34 +27,19 @@ def probability_bars(
         legend: whether the models are named above; a single one may go without.
     """
     frame = pd.DataFrame(
-        [
-            {"class": label, "position": place, "probability": float(value), "model": name, "order": order}
-            for order, (name, values) in enumerate(series.items())
-            for place, (label, value) in enumerate(zip(labels, values, strict=True))
-        ]
+        {"class": label, "position": place, "probability": float(value), "model": name, "order": order}
+        for order, (name, values) in enumerate(series.items())
+        for place, (label, value) in enumerate(zip(labels, values, strict=True))
     )
     names = list(series)
     colour = series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
-    return (
-        alt.Chart(frame)
-        .mark_bar(cornerRadiusEnd=1)
-        .encode(
-            x=alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
-            y=alt.Y(
-                "probability:Q",
-                title=None,
-                axis=alt.Axis(format="%", tickCount=3),
-                scale=alt.Scale(domain=[0, 1]),
-            ),
-            xOffset=alt.XOffset("model:N", sort=names),
-            color=colour if legend else colour.legend(None),
-            tooltip=[
-                alt.Tooltip("model:N"),
-                alt.Tooltip("class:N"),
-                alt.Tooltip("probability:Q", format=".1%"),
-            ],
-        )
-        .properties(height=height)
+    marks = alt.Chart(frame, height=height).mark_bar(cornerRadiusEnd=1)
+    return marks.encode(
+        x=alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
+        y=shares("probability"),
+        xOffset=alt.XOffset("model:N", sort=names),
+        color=colour if legend else colour.legend(None),
+        tooltip=tips("model:N", "class:N", ("probability:Q", "", ".1%")),
     )
 
 
@@ -68,50 +54,37 @@ def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: 
         height: screen pixels.
     """
     frame = pd.DataFrame({"label": list(labels), "position": range(len(labels)), "value": [float(v) for v in values]})
-    return (
-        alt.Chart(frame)
-        .mark_bar(color=colour, cornerRadiusEnd=1)
-        .encode(
-            y=alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
-            x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True)),
-            tooltip=[alt.Tooltip("label:N"), alt.Tooltip("value:Q", format=".4g", title=title)],
-        )
-        .properties(height=height)
+    marks = alt.Chart(frame, height=height).mark_bar(color=colour, cornerRadiusEnd=1)
+    return marks.encode(
+        y=alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
+        x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True)),
+        tooltip=tips("label:N", ("value:Q", title, ".4g")),
     )
 
 
 def before_after_bars(
     labels: Sequence[str],
-    before: Sequence[float],
-    after: Sequence[float],
-    names: Sequence[str],
+    series: Mapping[str, Sequence[float]],
     *,
     fields: tuple[str, str] = ("label", "when"),
     decimals: int = 1,
 ) -> alt.Chart:
     """Return bars of probabilities before and after a change, for a chart to lay along an axis of places.
 
-    Args:
-        labels: what they are the probabilities of.
-        before: 0 to 1.
-        after: 0 to 1.
-        names: what before and after are called.
-        fields: what a label and a name are called when the mouse asks.
-        decimals: of the percentages that it is told.
+    A series is what before or after is called -> its probabilities, one per label. The mouse is told both under the
+    names of the fields, and percentages with so many decimals.
     """
-    label, series = fields
+    label, when = fields
     frame = pd.DataFrame(
-        [
-            {"place": place, label: one, series: name, "probability": float(value)}
-            for name, values in zip(names, (before, after), strict=True)
-            for place, (one, value) in enumerate(zip(labels, values, strict=True))
-        ]
+        {"place": place, label: one, when: name, "probability": float(value)}
+        for name, values in series.items()
+        for place, (one, value) in enumerate(zip(labels, values, strict=True))
     )
     return (
         alt.Chart(frame)
         .mark_bar(cornerRadiusEnd=1)
         .encode(
-            color=series_colour(series, names, ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2),
-            tooltip=[f"{label}:N", f"{series}:N", alt.Tooltip("probability:Q", format=f".{decimals}%")],
+            color=series_colour(when, list(series), ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2),
+            tooltip=tips(f"{label}:N", f"{when}:N", ("probability:Q", "", f".{decimals}%")),
         )
     )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.types import Role
-from attention_core.charts.layers import UncheckedLayers, clickable, pointer
-from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.layers import UncheckedLayers
+from attention_core.charts.marks import clickable, mouse_cells, pointer, tips
+from attention_core.charts.palette import CHOSEN, GREY
+from attention_core.charts.scale import from_to
 from attention_core.topics.find import Products
 
 UP, DOWN = "#d98632", "#4a8cba"
@@ -29,11 +31,11 @@ def channel_bars(
     select: str | None = None,
     height: int = 220,
 ) -> alt.LayerChart:
-    """Draw one upright bar per channel.
+    """Draw one upright bar per channel, in the order of the channels' numbers from left to right.
 
     Args:
         values: one per channel, signed or not.
-        order: the channels' numbers from left to right.
+        order: numbers of channels.
         title: what a value is.
         beside: a second value per channel, drawn as a tick, or None.
         beside_title: what that is.
@@ -41,87 +43,53 @@ def channel_bars(
         select: name of a point selection over channels (field channel), or None.
         height: screen pixels.
     """
-    frame = pd.DataFrame(
-        {
-            "place": np.arange(len(order)),
-            "channel": list(order),
-            "value": [float(values[one]) for one in order],
-            "zero": 0.0,
-        }
-    )
-    frame["left"], frame["right"] = frame["place"] + 0.12, frame["place"] + 0.88
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, len(order)], nice=False))
-    shown = [alt.Tooltip("channel:Q"), alt.Tooltip("value:Q", title=title, format=".3g")]
+    numbers = [float(values[one]) for one in order]
+    places = np.arange(len(order))
+    frame = pd.DataFrame({"place": places, "channel": list(order), "value": numbers, "zero": 0.0})
+    frame["left"], frame["right"] = places + 0.12, places + 0.88
+    lines = ["channel:Q", ("value:Q", title, ".3g")]
     if beside is not None:
         frame["beside"] = [float(beside[one]) for one in order]
-        shown.append(alt.Tooltip("beside:Q", title=beside_title, format=".3g"))
-    ends = frame[["value", *(["beside"] if beside is not None else [])]].to_numpy()
-    low, high = min(0.0, float(ends.min())), max(0.0, float(ends.max()), 1e-9)
-    y = alt.Y(
-        "value:Q",
-        title=title,
-        axis=alt.Axis(tickCount=4, titleFontWeight="normal"),
-        scale=alt.Scale(domain=[low, high], nice=True),
-    )
+        numbers = [*numbers, *frame["beside"]]
+        lines.append(("beside:Q", beside_title, ".3g"))
+    scale = alt.Scale(domain=[min(0.0, *numbers), max(1e-9, *numbers)], nice=True)
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=4, titleFontWeight="normal"), scale=scale)
+    x = alt.X("left:Q", axis=None, scale=from_to(0, len(order)))
     base = alt.Chart(frame).encode(x=x, x2=alt.X2("right"))
-    bars = base.mark_rect(aria=False).encode(
-        y=y, y2=alt.Y2("zero"), color=alt.condition("datum.value >= 0", alt.value(UP), alt.value(DOWN))
-    )
-    layers = [bars]
+    layers = [base.mark_rect(aria=False).encode(y=y, y2=alt.Y2("zero"), color=_up_or_down("value"))]
     if beside is not None:
-        layers.append(base.mark_rule(strokeWidth=2, color="#8a93a0", aria=False).encode(y=alt.Y("beside:Q")))
+        layers.append(base.mark_rule(strokeWidth=2, color=GREY, aria=False).encode(y=alt.Y("beside:Q")))
+    column = {"x": alt.X("place:Q"), "x2": alt.X2("end:Q")}
     if chosen is not None:
-        layers.append(
-            alt.Chart(frame[frame["channel"] == chosen])
-            .mark_rect(fillOpacity=0.12, fill=ROLE_COLOURS[Role.QUERY], stroke=ROLE_COLOURS[Role.QUERY], aria=False)
-            .encode(
-                x=alt.X("place:Q"),
-                x2=alt.X2("end:Q"),
-            )
-            .transform_calculate(end="datum.place + 1")
-        )
-    mouse = (
-        alt.Chart(frame)
-        .transform_calculate(end="datum.place + 1")
-        .mark_rect(opacity=0, **pointer(select))
-        .encode(x=alt.X("place:Q"), x2=alt.X2("end:Q"), tooltip=shown)
-    )
+        colour = CHOSEN
+        mark = alt.Chart(frame[frame["channel"] == chosen]).transform_calculate(end="datum.place + 1")
+        layers.append(mark.mark_rect(fillOpacity=0.12, fill=colour, stroke=colour, aria=False).encode(**column))
+    mouse = mouse_cells(frame, column, *lines, **pointer(select)).transform_calculate(end="datum.place + 1")
     return UncheckedLayers(layer=[*layers, clickable(mouse, select, "channel")], height=height)
 
 
-def product_bars(products: Products, n_channels: int, *, height: int = 180) -> alt.LayerChart:
-    """Draw the largest products of a score as bars to the right and to the left, and the sum of the others last.
+def _up_or_down(field: str) -> Any:
+    return alt.condition(f"datum.{field} >= 0", alt.value(UP), alt.value(DOWN))
 
-    Args:
-        products: of one region.
-        n_channels: how many there are in all.
-        height: screen pixels.
-    """
+
+def product_bars(products: Products, n_channels: int, *, height: int = 180) -> alt.LayerChart:
+    """Draw the largest products of one region's score as bars to the right and left, the other channels' last."""
     names = [f"channel {one}" for one in products.channels]
     rest = REST.format(n_channels - len(names))
     values = [*products.values.tolist(), products.rest]
     frame = pd.DataFrame({"channel": [*names, rest], "product": values, "words": [f"{one:+.2f}" for one in values]})
     reach = max(abs(one) for one in values) or 1.0
     low, high = min(0.0, *values), max(0.0, *values)
+    room = 0.28 * reach
+    axis = alt.Axis(ticks=False, domain=False, labelLimit=110, labelOverlap=False, labelFlush=False)
     base = alt.Chart(frame).encode(
-        y=alt.Y(
-            "channel:N",
-            sort=[*names, rest],
-            title=None,
-            axis=alt.Axis(ticks=False, domain=False, labelLimit=110, labelOverlap=False, labelFlush=False),
-        ),
-        x=alt.X(
-            "product:Q",
-            axis=None,
-            scale=alt.Scale(domain=[low - (0.28 * reach if low < 0 else 0), high + 0.28 * reach], nice=False),
-        ),
-        tooltip=[alt.Tooltip("channel:N"), alt.Tooltip("product:Q", title="weight × feature", format=".3f")],
+        y=alt.Y("channel:N", sort=[*names, rest], title=None, axis=axis),
+        x=alt.X("product:Q", axis=None, scale=from_to(low - (room if low < 0 else 0), high + room)),
+        tooltip=tips("channel:N", ("product:Q", "weight × feature", ".3f")),
     )
-    bars = base.mark_bar(cornerRadiusEnd=1).encode(
-        color=alt.condition("datum.product >= 0", alt.value(UP), alt.value(DOWN))
-    )
-    small = {"fontSize": 11, "color": "#8a93a0", "aria": False}
-    right = base.transform_filter("datum.product >= 0").mark_text(align="left", dx=4, **small)
-    left = base.transform_filter("datum.product < 0").mark_text(align="right", dx=-4, **small)
-    words = alt.Text("words:N")
-    return UncheckedLayers(layer=[bars, right.encode(text=words), left.encode(text=words)], height=height)
+    bars = base.mark_bar(cornerRadiusEnd=1).encode(color=_up_or_down("product"))
+    small = {"fontSize": 11, "color": GREY, "aria": False}
+    words = base.encode(text=alt.Text("words:N"))
+    right = words.transform_filter("datum.product >= 0").mark_text(align="left", dx=4, **small)
+    left = words.transform_filter("datum.product < 0").mark_text(align="right", dx=-4, **small)
+    return UncheckedLayers(layer=[bars, right, left], height=height)

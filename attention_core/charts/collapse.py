@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.layers import corners, fixed
+from attention_core.charts.layers import corners, fixed, rectangles
+from attention_core.charts.marks import images, texts, tips
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
 from attention_core.charts.raster import png_url
+from attention_core.charts.scale import from_to, one_each
 
 ROW = 13
 """Screen pixels of one vector."""
@@ -20,112 +22,63 @@ ROW = 13
 def collapse_chart(
     words: Sequence[str], states: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int = 520
 ) -> alt.LayerChart:
-    """Draw n states as rows, the weight of each beside it, and below them the one vector that became of them.
+    """Draw n states (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
-    Args:
-        words: n texts.
-        states: float (n, d).
-        weights: float (n,), they sum to 1.
-        context: float (d,).
-        width: screen pixels of a vector.
+    The weights (n,) sum to 1, the context is (d,), and there is a word per state; a vector is so wide on the screen.
     """
     n = len(words)
     ramp = signed_ramp(states)
     below = n + 2
-    images = pd.DataFrame(
-        [
-            {"url": png_url(states, ramp), "left": 0.0, "right": width, "top": 0.0, "bottom": n},
-            {"url": png_url(context[None], ramp), "left": 0.0, "right": width, "top": below, "bottom": below + 1},
-        ]
-    )
+    pictures = rectangles(0.0, [0.0, below], width, [n, 1], url=[png_url(one, ramp) for one in (states, context[None])])
     bar_room = 0.22 * width
-    rows = pd.DataFrame(
-        {
-            "word": list(words),
-            "weight": [float(one) for one in weights],
-            "left": width + 8.0,
-            "right": [width + 8.0 + max(1.0, bar_room * float(one)) for one in weights],
-            "top": [place + 0.15 for place in range(n)],
-            "bottom": [place + 0.85 for place in range(n)],
-            "middle": [place + 0.5 for place in range(n)],
-        }
-    )
-    height = ROW * (below + 1)
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[-86, width + 16 + bar_room], nice=False))
-    space = corners(width, below + 1) | {"x": x}
-    pictures = (
-        alt.Chart(images).mark_image(smooth=False, aspect=False, aria=False).encode(**space, url=alt.Url("url:N"))
-    )
-    bars = (
-        alt.Chart(rows)
-        .mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
-        .encode(
-            **space,
-            tooltip=[alt.Tooltip("word:N", title="encoder's state at"), alt.Tooltip("weight:Q", format=".1%")],
-        )
-    )
-    names = pd.concat(
-        [
-            rows[["word", "middle"]].assign(role="key"),
-            pd.DataFrame([{"word": "context", "middle": below + 0.5, "role": "context"}]),
-        ]
-    ).assign(left=-6.0)
-    roles = alt.Scale(domain=["key", "context"], range=[ROLE_COLOURS[Role.KEY], ROLE_COLOURS[Role.CONTEXT]])
-    labels = (
-        alt.Chart(names)
-        .mark_text(align="right", baseline="middle", fontSize=10, limit=78, aria=False)
-        .encode(x=x, y=alt.Y("middle:Q"), text=alt.Text("word:N"), color=alt.Color("role:N", scale=roles, legend=None))
-    )
-    arrow = (
-        alt.Chart(pd.DataFrame([{"left": width / 2, "middle": n + 1.0, "word": f"weighted sum of {n}  ↓"}]))
-        .mark_text(fontSize=11, baseline="middle", color=ROLE_COLOURS[Role.CONTEXT], aria=False)
-        .encode(x=x, y=alt.Y("middle:Q"), text=alt.Text("word:N"))
-    )
-    return fixed([pictures, bars, labels, arrow], round(width + 102 + bar_room), height)
+    shares = np.array(weights, dtype=float)
+    places = np.arange(n)
+    reach = np.maximum(1.0, bar_room * shares)
+    rows = rectangles(width + 8.0, places + 0.15, reach, 0.7, word=list(words), weight=shares, middle=places + 0.5)
+    x = alt.X("left:Q", axis=None, scale=from_to(-86, width + 16 + bar_room))
+    space = corners(width, below + 1, x=x)
+    middle = {"x": x, "y": alt.Y("middle:Q")}
+    bars = alt.Chart(rows).mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
+    tooltip = tips(("word:N", "encoder's state at"), ("weight:Q", "", ".1%"))
+    result = pd.DataFrame([{"word": "context", "middle": below + 0.5, "role": "context"}])
+    names = pd.concat([rows[["word", "middle"]].assign(role="key"), result]).assign(left=-6.0)
+    roles = one_each(["key", "context"], [ROLE_COLOURS[Role.KEY], ROLE_COLOURS[Role.CONTEXT]])
+    labels = texts(names, middle, "word", align="right", baseline="middle", fontSize=10, limit=78)
+    arrow = pd.DataFrame([{"left": width / 2, "middle": n + 1.0, "word": f"weighted sum of {n}  ↓"}])
+    layers = [
+        images(pictures, space),
+        bars.encode(**space, tooltip=tooltip),
+        labels.encode(color=alt.Color("role:N", scale=roles, legend=None)),
+        texts(arrow, middle, "word", fontSize=11, baseline="middle", color=ROLE_COLOURS[Role.CONTEXT]),
+    ]
+    return fixed(layers, round(width + 102 + bar_room), ROW * (below + 1))
 
 
 def cost_chart(
     attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int, *, height: int = 230
 ) -> alt.LayerChart:
-    """Draw how many numbers are handed over for 1 to `most` states, with the chosen number marked.
+    """Draw how many numbers are handed over for 1 to `most` states, with the chosen number of states marked.
 
-    Args:
-        attention: n -> numbers.
-        concatenation: n -> numbers.
-        most: the largest n.
-        chosen: the marked n.
-        height: screen pixels.
+    Attention and concatenation say how many for n states.
     """
     names = ("attention: one vector", "all states end to end")
     frame = pd.DataFrame(
-        [
-            {"n": n, "numbers": count(n), "way": name}
-            for name, count in zip(names, (attention, concatenation), strict=True)
-            for n in range(1, most + 1)
-        ]
+        {"n": n, "numbers": count(n), "way": name}
+        for name, count in zip(names, (attention, concatenation), strict=True)
+        for n in range(1, most + 1)
     )
-    colour = alt.Color(
-        "way:N",
-        scale=alt.Scale(domain=list(names), range=[ROLE_COLOURS[Role.CONTEXT], ROLE_COLOURS[Role.KEY]]),
-        legend=alt.Legend(orient="top", title=None, labelLimit=240),
-    )
-    lines = (
-        alt.Chart(frame)
-        .mark_line(strokeWidth=2.5)
-        .encode(
-            x=alt.X("n:Q", title="states n", scale=alt.Scale(domain=[1, most], nice=False)),
+    legend = alt.Legend(orient="top", title=None, labelLimit=240)
+    colours = one_each(names, [ROLE_COLOURS[Role.CONTEXT], ROLE_COLOURS[Role.KEY]])
+    colour = alt.Color("way:N", scale=colours, legend=legend)
+    lines = alt.Chart(frame).mark_line(strokeWidth=2.5)
+    points = alt.Chart(frame[frame["n"] == chosen]).mark_point(size=70, filled=True, opacity=1)
+    tooltip = tips("way:N", "n:Q", ("numbers:Q", "", ","))
+    return alt.layer(
+        lines.encode(
+            x=alt.X("n:Q", title="states n", scale=from_to(1, most)),
             y=alt.Y("numbers:Q", title="numbers handed over", axis=alt.Axis(format="~s", tickCount=4)),
             color=colour,
-        )
+        ),
+        points.encode(x=alt.X("n:Q"), y=alt.Y("numbers:Q"), color=colour, tooltip=tooltip),
+        height=height,
     )
-    points = (
-        alt.Chart(frame[frame["n"] == chosen])
-        .mark_point(size=70, filled=True, opacity=1)
-        .encode(
-            x=alt.X("n:Q"),
-            y=alt.Y("numbers:Q"),
-            color=colour,
-            tooltip=[alt.Tooltip("way:N"), alt.Tooltip("n:Q"), alt.Tooltip("numbers:Q", format=",")],
-        )
-    )
-    return alt.layer(lines, points).properties(height=height)

@@ -28,28 +28,20 @@ def layer_head_map(
     widest: int = WIDEST,
     exponent: float = 1.0,
 ) -> alt.LayerChart:
-    """Draw one number per head, layers downwards, heads to the right.
+    """Draw one number per head, layers downwards, heads to the right, and frame the chosen (layer, head).
 
-    Args:
-        values: of each layer, its heads; layers may have different numbers of heads. nan = no number.
-        title: of the colour bar.
-        chosen: (layer, head) to frame.
-        select: name of a point selection over heads (fields row and col), or None.
-        high: the largest possible number, so that colours mean the same in every such map; the largest if None.
-        widest: screen pixels.
-        exponent: of the colours; below 1 spreads small numbers.
+    Values are those of each layer's heads, which may differ in number; nan = no number. The highest possible number,
+    else the largest, ends the colours, so that they can mean the same in every such map; an exponent below 1 spreads
+    small numbers. A point selection over heads has the fields row and col; the map is at most so many pixels wide.
     """
     n_heads = max(map(len, values))
     matrix = np.full((len(values), n_heads), np.nan)
     for layer, row in enumerate(values):
         matrix[layer, : len(row)] = row
-    layers = Axis("layer", [str(layer + 1) for layer in range(len(values))])
-    heads = Axis("head", [str(head + 1) for head in range(n_heads)])
     largest = float(np.nanmax(matrix)) if np.isfinite(matrix).any() else 1.0
     return matrix_chart(
         matrix,
-        layers,
-        heads,
+        *head_axes(*matrix.shape),
         Role.WEIGHTS,
         title=title,
         size=min(widest, CELL * max(matrix.shape)),
@@ -61,17 +53,19 @@ def layer_head_map(
     )
 
 
+def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
+    """Return the axes of a map of heads, both counted from 1."""
+    layers, heads = ([str(number + 1) for number in range(n)] for n in (n_layers, n_heads))
+    return Axis("layer", layers), Axis("head", heads)
+
+
 def distance_chart(
     found: Distances, n_heads: Sequence[int], chosen: int, *, size: int = 430, select: str | None = None
 ) -> alt.LayerChart:
     """Draw the distances of all heads to all heads, layer by layer; the chosen head's row is marked.
 
-    Args:
-        found: from attention_core.explain.heads.distances.
-        n_heads: of each layer.
-        chosen: number of the chosen head, counted through all layers.
-        size: screen pixels.
-        select: name of a point selection over cells (fields row and col), or None; up to MAX_RECT_SIDE heads.
+    There are so many heads in each layer; the chosen one is counted through all layers. A point selection over cells
+    (fields row and col) works up to MAX_RECT_SIDE heads.
     """
     names = [f"{layer + 1} · {head + 1}" for layer, n in enumerate(n_heads) for head in range(n)]
     axis = Axis("heads, layer by layer", names)

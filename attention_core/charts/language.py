@@ -11,10 +11,11 @@ import pandas as pd
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
-from attention_core.charts.layers import fixed, haloed
+from attention_core.charts.layers import corners, fixed, rectangles
+from attention_core.charts.marks import haloed, images, mouse_cells
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar_layer, names_at
+from attention_core.charts.scale import colour_bar_layer, from_to, names_at
 
 MOST_TOOLTIPS = 4000
 """Cells beyond which an image answers the mouse no more."""
@@ -29,15 +30,10 @@ def kept_chart(
     width: int = 560,
     height: int = 300,
 ) -> alt.LayerChart:
-    """Draw what a cache keeps: a column per position, a row per layer and key head, the newest column framed.
+    """Draw what a cache keeps: a column per token, a row per layer and key head, the newest column framed.
 
-    Args:
-        lengths: float (n_layers * n_key_heads, n_tokens), of the kept vectors; NaN = forgotten, a grey cell.
-        n_key_heads: of each layer.
-        tokens: one per column.
-        role: key or value, decides the frame's colour.
-        width: screen pixels.
-        height: screen pixels.
+    Lengths are those of the kept vectors, (n_layers * n_key_heads, n_tokens), NaN = forgotten, a grey cell; the
+    number of key heads is that of each layer, and the role, key or value, decides the frame's colour.
     """
     n_rows, n_cols = lengths.shape
     ramp = Ramp(VIRIDIS, 0.0, float(np.nanmax(lengths, initial=1e-6)))
@@ -46,72 +42,45 @@ def kept_chart(
     every = -(-len(tops) // max(1, height // 16))
     labels = {str(col): token for col, token in enumerate(tokens)}
     step = -(-n_cols // max(1, width // 26))
-    x = alt.X(
-        "left:Q",
-        title="tokens so far",
-        scale=alt.Scale(domain=[0, n_cols], nice=False),
-        axis=alt.Axis(
-            values=[col + 0.5 for col in range(0, n_cols, step)],
-            labelExpr=f"{json.dumps(labels)}[floor(datum.value)]",
-            labelAngle=-45,
-            labelLimit=70,
-            labelOverlap=False,
-            grid=False,
-            ticks=False,
-            domain=False,
-        ),
+    x_axis = alt.Axis(
+        values=[col + 0.5 for col in range(0, n_cols, step)],
+        labelExpr=f"{json.dumps(labels)}[floor(datum.value)]",
+        labelAngle=-45,
+        labelLimit=70,
+        labelOverlap=False,
+        grid=False,
+        ticks=False,
+        domain=False,
     )
-    y = alt.Y(
-        "top:Q",
-        title=None,
-        scale=alt.Scale(domain=[n_rows, 0], nice=False),
-        axis=alt.Axis(
-            values=[int(top) for top in tops[::every]],
-            labelExpr=f"{json.dumps(names)}[datum.value]",
-            labelBaseline="top",
-            grid=False,
-            domain=False,
-            tickSize=4,
-        ),
+    y_axis = alt.Axis(
+        values=[int(top) for top in tops[::every]],
+        labelExpr=f"{json.dumps(names)}[datum.value]",
+        labelBaseline="top",
+        grid=False,
+        domain=False,
+        tickSize=4,
     )
-    corners = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
-    whole = pd.DataFrame([{"url": png_url(lengths, ramp), "left": 0, "right": n_cols, "top": 0, "bottom": n_rows}])
-    newest = alt.Chart(pd.DataFrame([{"left": n_cols - 1, "right": n_cols, "top": 0, "bottom": n_rows}]))
+    x = alt.X("left:Q", title="tokens so far", scale=from_to(0, n_cols), axis=x_axis)
+    y = alt.Y("top:Q", title=None, scale=from_to(n_rows, 0), axis=y_axis)
+    space = corners(n_cols, n_rows, x=x, y=y)
+    newest = alt.Chart(rectangles(n_cols - 1, 0, 1, n_rows)).encode(**space)
     layers = [
         colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
-        alt.Chart(whole).mark_image(smooth=False, aspect=False, aria=False).encode(**corners, url=alt.Url("url:N")),
-        *haloed(newest.encode(**corners).mark_rect, ROLE_COLOURS[role], (5, 3), fillOpacity=0),
+        images(rectangles(0, 0, n_cols, n_rows, url=png_url(lengths, ramp)), space),
+        *haloed(newest.mark_rect, (5, 3), ROLE_COLOURS[role], fillOpacity=0),
     ]
     if lengths.size <= MOST_TOOLTIPS:
-        layers.append(_answers(lengths, n_key_heads, tokens, role, corners))
+        place, length = ("where:N", "kept in"), ("length:N", f"length of the {role.value}")
+        layers.append(mouse_cells(_cells(lengths, n_key_heads, tokens), space, "token:N", place, length))
     return fixed(layers, width, height)
 
 
-def _answers(
-    lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str], role: Role, corners: dict
-) -> alt.Chart:
-    places = [(layer, head) for layer, n_heads in enumerate(n_key_heads) for head in range(n_heads)]
-    frame = pd.DataFrame(
-        [
-            {
-                "left": col,
-                "right": col + 1,
-                "top": row,
-                "bottom": row + 1,
-                "token": token,
-                "where": f"layer {layer + 1}, key head {head + 1}",
-                "length": "forgotten" if np.isnan(lengths[row, col]) else f"{lengths[row, col]:.3g}",
-            }
-            for row, (layer, head) in enumerate(places)
-            for col, token in enumerate(tokens)
-        ]
-    )
-    tooltip = [
-        alt.Tooltip("token:N"),
-        alt.Tooltip("where:N", title="kept in"),
-        alt.Tooltip("length:N", title=f"length of the {role.value}"),
-    ]
-    return alt.Chart(frame).mark_rect(opacity=0, aria=False).encode(**corners, tooltip=tooltip)
+def _cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str]) -> pd.DataFrame:
+    rows, cols = np.indices(lengths.shape).reshape(2, -1)
+    heads = [f"layer {layer + 1}, key head {head + 1}" for layer, n in enumerate(n_key_heads) for head in range(n)]
+    frame = rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])
+    frame["length"] = ["forgotten" if np.isnan(one) else f"{one:.3g}" for one in lengths.ravel()]
+    return frame
 
 
 def before_after_chart(
@@ -119,15 +88,10 @@ def before_after_chart(
 ) -> alt.Chart:
     """Draw probabilities of the same things before and after a change, as pairs of horizontal bars.
 
-    Args:
-        labels: what they are the probabilities of.
-        before: 0 to 1.
-        after: 0 to 1.
-        names: what before and after are called.
-        height: screen pixels; by the number of labels if 0.
+    The names are those of before and after; the height is by the number of labels if 0.
     """
     axis = alt.Axis(labelExpr=names_at(labels), ticks=False, labelLimit=130, labelOverlap=False)
-    bars = before_after_bars(labels, before, after, names, decimals=3).encode(
+    bars = before_after_bars(labels, dict(zip(names, (before, after), strict=True)), decimals=3).encode(
         y=alt.Y("place:O", title=None, axis=axis),
         yOffset=alt.YOffset("when:N", sort=list(names)),
         x=alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),

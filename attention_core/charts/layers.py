@@ -1,13 +1,15 @@
-"""What charts of layers share: a plot of exact size, corners of rectangles in it, haloed frames and clicks."""
+"""Where things lie: a plot of exact size, and rectangles in it, on the screen and as rows of a data frame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
+
+from attention_core.charts.scale import from_to
 
 CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
 """Channels of rectangles, in the scales of another layer; objects, since Altair reads texts slowly."""
@@ -27,53 +29,40 @@ def fixed(layers: Sequence[alt.Chart], width: int, height: int, **properties: An
     return UncheckedLayers(layer=list(layers), width=width, height=height, autosize=autosize, **properties)
 
 
-def corners(width: float, height: float) -> dict[str, Any]:
-    """Return the channels of rectangles from left to right and top to bottom, (0, 0) at the top left, without axes."""
-    return {
-        "x": alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False)),
-        "x2": alt.X2("right"),
-        "y": alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False)),
-        "y2": alt.Y2("bottom"),
-    }
+def corners(width: float, height: float, **own: Any) -> dict[str, Any]:
+    """Return the channels of rectangles, (0, 0) at the top left, without axes; own: an x or y that has one."""
+    x = alt.X("left:Q", axis=None, scale=from_to(0, width))
+    return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=from_to(height, 0)), **own}
 
 
-def haloed(mark: Callable[..., alt.Chart], colour: str, widths: tuple[float, float], **style: Any) -> list[alt.Chart]:
-    """Return outlines in a colour on a white halo that shows on any ground.
-
-    Args:
-        mark: such as chart.mark_rect.
-        colour: of the line.
-        widths: screen pixels of the halo and of the line.
-        style: more of the mark.
-    """
-    strokes = zip(("white", colour), widths, strict=True)
-    return [mark(stroke=stroke, strokeWidth=width, aria=False, **style) for stroke, width in strokes]
+def rectangles(left: Any, top: Any, width: Any = 1, height: Any = 1, **columns: Any) -> pd.DataFrame:
+    """Return rectangles as rows, left, right, top, bottom and what else is known of them; one number counts for all."""
+    left, top, width, height = np.broadcast_arrays(*map(np.atleast_1d, (left, top, width, height)))
+    return pd.DataFrame({"left": left, "right": left + width, "top": top, "bottom": top + height, **columns})
 
 
-def clickable(chart: alt.Chart, select: str | None, *fields: str) -> alt.Chart:
-    """Return the chart with a point selection over fields that a click makes and no click clears; as it is if None."""
-    if not select:
-        return chart
-    return chart.add_params(alt.selection_point(name=select, fields=list(fields), on="click", empty=False, clear=False))
-
-
-def pointer(select: str | None) -> dict[str, Any]:
-    """Return the style of a mark that the mouse meets."""
-    return {"cursor": "pointer" if select else "default", "aria": False}
+def cells_frame(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Sequence[str]) -> pd.DataFrame:
+    """Return one row per cell: row, col (positions), row_label, col_label, value (NaN where masked), masked."""
+    rows, cols = np.indices(matrix.shape).reshape(2, -1)
+    there = np.isfinite(matrix).ravel()
+    return pd.DataFrame(
+        {
+            "row": rows,
+            "col": cols,
+            "row_label": np.asarray(row_labels, dtype=object)[rows],
+            "col_label": np.asarray(col_labels, dtype=object)[cols],
+            "value": np.where(there, matrix.ravel(), np.nan).astype(float),
+            "masked": ~there,
+        }
+    )
 
 
 def sheet(n: int, columns: int, width: int, height: int, gap: int, head: int) -> tuple[pd.DataFrame, int, int]:
     """Return where n pictures of one size lie, line by line: number and corners, and the whole's width and height.
 
-    Args:
-        n: number of pictures.
-        columns: pictures in a line.
-        width: of a picture.
-        height: of a picture.
-        gap: between pictures.
-        head: room above each for its label.
+    A line has so many columns, with gaps between the pictures and room for a head above each.
     """
     places = np.arange(n)
     left, top = places % columns * (width + gap), places // columns * (height + gap + head) + head
-    frame = pd.DataFrame({"number": places, "left": left, "right": left + width, "top": top, "bottom": top + height})
+    frame = rectangles(left, top, width, height, number=places)
     return frame, min(columns, n) * (width + gap) - gap, -(-n // columns) * (height + gap + head) - gap

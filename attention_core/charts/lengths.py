@@ -6,6 +6,9 @@ import altair as alt
 import pandas as pd
 
 from attention_core.charts.layers import fixed
+from attention_core.charts.marks import texts, tips
+from attention_core.charts.palette import WORDS
+from attention_core.charts.scale import from_to, one_each
 from attention_core.topics.translate.lengths import TRANSLATORS, ByLength
 
 COLOURS = {
@@ -24,12 +27,7 @@ NAME_HEIGHT = 15
 
 
 def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> alt.LayerChart:
-    """Draw BLEU against length.
-
-    Args:
-        figures: at least one model and one group.
-        width: screen pixels of the plot, names on its right not counted.
-        height: screen pixels.
+    """Draw BLEU against length; the names on the right of the plot are not counted in its width.
 
     Raises:
         ValueError: there are no figures.
@@ -38,12 +36,10 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> a
         raise ValueError("figures must hold at least one model, got none")
     names = list(figures.scores)
     frame = pd.DataFrame(
-        [
-            {"model": name, "label": TRANSLATORS.get(name, name), "words": group, "bleu": value}
-            for name, row in figures.scores.items()
-            for group, value in zip(figures.groups, row, strict=True)
-            if value is not None
-        ]
+        {"model": name, "label": TRANSLATORS.get(name, name), "words": group, "bleu": value}
+        for name, row in figures.scores.items()
+        for group, value in zip(figures.groups, row, strict=True)
+        if value is not None
     )
     top = 5 * (1 + float(frame["bleu"].max()) // 5)
     x = alt.X(
@@ -53,50 +49,31 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> a
         scale=alt.Scale(paddingOuter=0.2, type="point"),
         axis=alt.Axis(labelAngle=0, grid=False),
     )
-    y = alt.Y("bleu:Q", title="BLEU", scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(tickCount=5))
-    colours = alt.Scale(domain=names, range=[COLOURS.get(name, "#7d8794") for name in names])
-    colour = alt.Color("model:N", scale=colours, legend=None)
+    colours = one_each(names, [COLOURS.get(name, WORDS) for name in names])
     looked = alt.selection_point(fields=["model"], on="pointerover", clear="pointerout", name="looked")
-    told = [
-        alt.Tooltip("label:N", title="translator"),
-        alt.Tooltip("words:O"),
-        alt.Tooltip("bleu:Q", title="BLEU", format=".1f"),
-    ]
-    opacity = alt.condition(looked, alt.value(1), alt.value(0.2))
-    base = alt.Chart(frame).encode(x=x, y=y, color=colour, opacity=opacity)
-    kinds = {
-        name: SHAPES[list(TRANSLATORS).index(name) % len(SHAPES)] if name in TRANSLATORS else "circle" for name in names
-    }
-    shape = alt.Shape("model:N", scale=alt.Scale(domain=names, range=[kinds[name] for name in names]), legend=None)
-    lines = base.mark_line(strokeWidth=2.2)
-    marks = base.mark_point(size=70, filled=True, opacity=1).encode(shape=shape, tooltip=told).add_params(looked)
-    return fixed([lines, marks, _names(frame, figures, top, height, x, looked)], width, height)
-
-
-def _names(frame, figures, top, height, x, looked) -> alt.Chart:
-    """Write the names right of the last group, moved apart where lines end close to each other."""
+    base = alt.Chart(frame).encode(
+        x=x,
+        y=alt.Y("bleu:Q", title="BLEU", scale=from_to(0, top), axis=alt.Axis(tickCount=5)),
+        color=alt.Color("model:N", scale=colours, legend=None),
+        opacity=alt.condition(looked, alt.value(1), alt.value(0.2)),
+    )
+    kinds = dict(zip(TRANSLATORS, SHAPES, strict=True))
+    shapes = one_each(names, [kinds.get(name, "circle") for name in names])
+    marks = base.mark_point(size=70, filled=True, opacity=1).encode(
+        shape=alt.Shape("model:N", scale=shapes, legend=None),
+        tooltip=tips(("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")),
+    )
+    # names right of the last group, moved apart where lines end close to each other
     ends = frame[frame["words"] == figures.groups[-1]].sort_values("bleu", ascending=False).copy()
     ends["place"] = spread_out(list(ends["bleu"]), NAME_HEIGHT * top / height, lowest=0.0)
-    return (
-        alt.Chart(ends)
-        .mark_text(align="left", dx=14, fontSize=12, color="#7d8794", aria=False, tooltip=None)
-        .encode(
-            x=x,
-            y=alt.Y("place:Q"),
-            text=alt.Text("label:N"),
-            opacity=alt.condition(looked, alt.value(1), alt.value(0.3)),
-        )
-    )
+    place = {"x": x, "y": alt.Y("place:Q")}
+    labels = texts(ends, place, "label", align="left", dx=14, fontSize=12, color=WORDS, tooltip=None)
+    labels = labels.encode(opacity=alt.condition(looked, alt.value(1), alt.value(0.3)))
+    return fixed([base.mark_line(strokeWidth=2.2), marks.add_params(looked), labels], width, height)
 
 
 def spread_out(places: list[float], gap: float, lowest: float) -> list[float]:
-    """Return places, given from the highest to the lowest, moved so that neighbours are a gap apart.
-
-    Args:
-        places: falling numbers.
-        gap: least distance.
-        lowest: where the last one may end; if there is no room, all move up.
-    """
+    """Return falling places, moved so that neighbours are a gap apart; all move up where the last would be too low."""
     moved: list[float] = []
     for place in places:
         moved.append(min(place, moved[-1] - gap) if moved else place)

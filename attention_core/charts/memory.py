@@ -9,15 +9,15 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.types import Role
-from attention_core.charts.layers import fixed, haloed
+from attention_core.charts.heatmap import row_mark
+from attention_core.charts.layers import cells_frame, corners, fixed, rectangles
 from attention_core.charts.lengths import spread_out
-from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
+from attention_core.charts.marks import SILENT, clickable, haloed, images, mouse_cells, texts, tips
+from attention_core.charts.palette import MASKED, VIRIDIS, WORDS, Ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import cells_frame, colour_bar, colour_bar_layer, colour_scale, names_at
+from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, names_at, one_each
 
 NETWORK_COLOURS = {"GRU": "#0072B2", "plain RNN": "#D55E00"}
-MUTED = "#7d8794"
 DECADES = 4
 """Powers of ten that logarithmic colours and axes span at most; what is smaller is drawn as the smallest."""
 PER_LABEL = 15
@@ -37,61 +37,40 @@ def over_time(
     size: tuple[int, int] = (480, 192),
     words: bool = True,
 ) -> alt.LayerChart:
-    """Draw numbers that change while a sentence is read: time runs to the right, dimensions downwards.
+    """Draw numbers (d, n) that change while a sentence is read: time runs to the right, dimensions downwards.
 
-    Args:
-        values: float (d, n). More rows than screen pixels are averaged in whole blocks.
-        labels: n words.
-        ramp: colours.
-        title: above the chart.
-        bar: title of the colour bar, or None for a chart without one.
-        columns: what the mouse tells of a column: name -> n values.
-        read: n, whether the column is there yet.
-        now: the column that is read at this moment, framed, or None.
-        size: screen pixels, width and height.
-        words: whether the words stand below.
+    More rows than screen pixels are averaged in whole blocks. Columns are what the mouse tells, name -> n values, of
+    those that are read by now; the one that is read at this moment is framed. The title stands above the chart, that
+    of the colour bar, if there is one, and the words, if wanted, below.
     """
     n = len(labels)
     width, height = size
-    seen = np.where(np.asarray(read, dtype=bool), _mean_of_rows(values, height), np.nan)
-    whole = pd.DataFrame([{"url": png_url(seen, ramp), "left": 0, "right": n, "top": 0, "bottom": 1}])
-    x = alt.X("left:Q", title=None, scale=alt.Scale(domain=[0, n], nice=False), axis=_words_axis(labels, width, words))
-    y = alt.Y("top:Q", title=None, axis=None, scale=alt.Scale(domain=[1, 0], nice=False))
-    corners = {"x": x, "x2": alt.X2("right"), "y": y, "y2": alt.Y2("bottom")}
-    image = (
-        alt.Chart(whole)
-        .mark_image(smooth=False, aspect=False, clip=True, aria=False)
-        .encode(**corners, url=alt.Url("url:N"))
-    )
-    frame = pd.DataFrame({"left": range(n), "right": range(1, n + 1), "top": 0, "bottom": 1, **columns})
-    answers = (
-        alt.Chart(frame[np.asarray(read, dtype=bool)])
-        .mark_rect(opacity=0, aria=False)
-        .encode(
-            **corners,
-            tooltip=[
-                alt.Tooltip(f"{name}:{'N' if isinstance(some[0], str) else 'Q'}", **_number_format(some[0]))
-                for name, some in columns.items()
-            ],
-        )
-    )
-    layers = [image, answers]
+    there = np.asarray(read, dtype=bool)
+    seen = np.where(there, _mean_of_rows(values, height), np.nan)
+    x = alt.X("left:Q", title=None, scale=from_to(0, n), axis=_words_axis(labels, width) if words else None)
+    space = corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=from_to(1, 0)))
+    frame = rectangles(range(n), 0, **columns)
+    lines = [
+        (f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", "" if isinstance(some[0], int) else ".3g")
+        for name, some in columns.items()
+    ]
+    layers = [
+        images(rectangles(0, 0, n, url=png_url(seen, ramp)), space, clip=True),
+        mouse_cells(frame[there], space, *lines),
+    ]
     if bar is not None:
         layers.append(colour_bar_layer(ramp, bar, min(width, 200)))
     if now is not None:
-        place = pd.DataFrame([{"left": now, "right": now + 1, "top": 0, "bottom": 1}])
-        frame_of = alt.Chart(place).encode(**corners).mark_rect
-        layers += haloed(frame_of, ROLE_COLOURS[Role.QUERY], (4, 2), fillOpacity=0, tooltip=None)
+        column = alt.Chart(rectangles(now, 0)).encode(**space)
+        layers += haloed(column.mark_rect, (4, 2), fillOpacity=0, tooltip=None)
     heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
     return fixed(layers, width, height, title=heading)
 
 
 def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> Ramp:
-    """Return one ramp for matrices that are compared.
+    """Return one ramp for matrices that are compared, NaN = nothing there.
 
-    Args:
-        matrices: float, NaN = nothing there.
-        logarithmic: for log10 of the values, over at most DECADES powers of ten.
+    A logarithmic one is for log10 of the values, over at most DECADES powers of ten.
     """
     values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in matrices] or [np.ones(1)])
     high = float(values.max(initial=0.0)) or 1.0
@@ -113,45 +92,30 @@ def gradient_heatmap(
     select: str | None = None,
     size: int = 420,
 ) -> alt.LayerChart:
-    """Draw how much each word (column) matters to each state (row).
+    """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
 
-    Args:
-        matrix: float (n, n); NaN = the state cannot know the word, a grey cell.
-        labels: n words.
-        ramp: from gradient_ramp, shared by charts that are compared.
-        title: of the colour bar.
-        told: object (n, n), the sentence that the mouse tells of each cell.
-        logarithmic: whether the ramp is.
-        marked_row: the present state, framed, or None.
-        select: name of a point selection over cells (fields row and col), or None.
-        size: screen pixels of a side.
+    The ramp is from gradient_ramp, logarithmic or not, and shared by charts that are compared; told (n, n) are the
+    sentences that the mouse tells of each cell. The present state's row is framed, and a point selection over cells
+    has the fields row and col.
     """
-    n = len(labels)
-    frame = cells_frame(matrix, list(labels), list(labels))
+    frame = cells_frame(matrix, labels, labels)
     frame["told"] = told.ravel()
     frame["shown"] = np.log10(np.clip(frame["value"], 1e-30, None)) if logarithmic else frame["value"]
-    bar = colour_bar(ramp, title, min(size, 260))
-    if logarithmic:
-        bar["values"] = list(np.linspace(ramp.low, ramp.high, 3))
-        bar["labelExpr"] = "format(pow(10, datum.value), '.2~r')"
-    slanted = alt.Axis(labelAngle=-45, **_word_labels(labels, size))
-    upright = alt.Axis(**_word_labels(labels, size))
+    text, ticks = "format(pow(10, datum.value), '.2~r')", np.linspace(ramp.low, ramp.high, 3).tolist()
+    powers = {"values": ticks, "labelExpr": text} if logarithmic else {}
+    bar = colour_bar(ramp, title, min(size, 260), **powers)
+    slanted, upright = alt.Axis(labelAngle=-45, **_word_labels(labels, size)), alt.Axis(**_word_labels(labels, size))
     base = alt.Chart(frame).encode(
         x=alt.X("col:O", title="how much does this word matter", axis=slanted),
         y=alt.Y("row:O", title="to the state after this one?", axis=upright),
     )
     colour = alt.Color("shown:Q", scale=colour_scale(ramp), legend=bar)
     cells = base.mark_rect(invalid=None).encode(
-        color=alt.condition("datum.masked", alt.value("#9aa1aa40"), colour),
-        tooltip=[alt.Tooltip("told:N", title=" ")],
+        color=alt.condition("datum.masked", alt.value(f"{MASKED}40"), colour), tooltip=tips(("told:N", " "))
     )
-    if select:
-        cells = cells.add_params(alt.selection_point(name=select, fields=["row", "col"], on="click", empty=False))
-    layers = [cells]
+    layers = [clickable(cells, select, "row", "col", clear=alt.Undefined)]
     if marked_row is not None:
-        mark = alt.Chart(pd.DataFrame([{"row": marked_row}])).encode(y=alt.Y("row:O"))
-        look = {"fillOpacity": 0, "height": size / n, "tooltip": None}
-        layers += haloed(mark.mark_bar, ROLE_COLOURS[Role.QUERY], (4, 2), **look)
+        layers += row_mark(marked_row, size / len(labels), tooltip=None)
     return fixed(layers, size, size)
 
 
@@ -166,57 +130,35 @@ def fading_chart(
 ) -> alt.LayerChart:
     """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
 
-    Args:
-        lines: name of a network (of NETWORK_COLOURS) -> what is left.
-        bands: name -> (lower, upper) around its line, or None.
-        words: the word that was read at each moment, for the mouse, or None.
-        logarithmic: whether the vertical axis is.
-        title: above the chart.
-        size: screen pixels, width and height.
+    Lines are what is left by name of a network (of NETWORK_COLOURS), bands the (lower, upper) around some of them;
+    words, if given, are those that were read at each moment, for the mouse.
     """
     height = size[1]
-    least = (
-        _lowest([*lines.values(), *(one for pair in (bands or {}).values() for one in pair)]) if logarithmic else 0.0
-    )
-    rows = [
-        {
-            "network": name,
-            "later": later,
-            "left": max(float(left), least),
-            "word": words[later] if words else "",
-        }
+    ends = [*lines.values(), *(one for pair in (bands or {}).values() for one in pair)]
+    least = _lowest(ends) if logarithmic else 0.0
+    frame = pd.DataFrame(
+        {"network": name, "later": later, "left": max(float(left), least), "word": words[later] if words else ""}
         for name, some in lines.items()
         for later, left in enumerate(some)
-    ]
-    frame = pd.DataFrame(rows)
+    )
     longest = max(1, int(frame["later"].max()))
     top = max(1.0, float(frame["left"].max()))
-    scale = alt.Scale(type="log", domain=[least, top]) if logarithmic else alt.Scale(domain=[0, 1.02 * top], nice=False)
-    x = alt.X(
-        "later:Q",
-        title="words later",
-        scale=alt.Scale(domain=[0, longest * 1.16], nice=False),
-        axis=alt.Axis(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12))),
-    )
-    y = alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", tickCount=4))
-    colour = alt.Color(
-        "network:N",
-        scale=alt.Scale(domain=list(NETWORK_COLOURS), range=list(NETWORK_COLOURS.values())),
-        legend=None,
-    )
-    told = [alt.Tooltip("network:N"), alt.Tooltip("later:Q", title="words later")]
-    told += [alt.Tooltip("word:N", title="after")] if words else []
-    line = (
-        alt.Chart(frame)
-        .mark_line(strokeWidth=2.2, point=alt.OverlayMarkDef(size=30))
-        .encode(x=x, y=y, color=colour, tooltip=[*told, alt.Tooltip("left:Q", title="left", format=".2%")])
-    )
+    scale = alt.Scale(type="log", domain=[least, top]) if logarithmic else from_to(0, 1.02 * top)
+    axis = alt.Axis(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
+    space = {
+        "x": alt.X("later:Q", title="words later", scale=from_to(0, longest * 1.16), axis=axis),
+        "y": alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", tickCount=4)),
+    }
+    colour = alt.Color("network:N", scale=one_each(NETWORK_COLOURS, NETWORK_COLOURS.values()), legend=None)
+    after = [("word:N", "after")] if words else []
+    line = alt.Chart(frame).mark_line(strokeWidth=2.2, point=alt.OverlayMarkDef(size=30))
+    tooltip = tips("network:N", ("later:Q", "words later"), *after, ("left:Q", "left", ".2%"))
     half = alt.Chart(pd.DataFrame([{"left": 0.5, "later": 0, "text": "half"}]))
     layers = [
-        half.mark_rule(strokeDash=[3, 3], color=MUTED, aria=False, tooltip=None).encode(y=alt.Y("left:Q")),
-        *_bands(bands or {}, x, y, colour, least),
-        line,
-        *_line_names(frame, x, y, least, top, height),
+        half.mark_rule(strokeDash=[3, 3], color=WORDS, **SILENT).encode(y=alt.Y("left:Q")),
+        *_bands(bands or {}, space, colour, least),
+        line.encode(**space, color=colour, tooltip=tooltip),
+        *_line_names(frame, space, least, top, height),
     ]
     heading = alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
     return fixed(layers, *size, title=heading)
@@ -228,7 +170,7 @@ def _lowest(lines: Sequence[Sequence[float]]) -> float:
     return min(0.1, 10.0 ** np.floor(np.log10(least)))
 
 
-def _bands(bands, x, y, colour, least) -> list[alt.Chart]:
+def _bands(bands, space, colour, least) -> list[alt.Chart]:
     rows = [
         {"network": name, "later": later, "left": max(float(low), least), "upper": max(float(high), least)}
         for name, (lower, upper) in bands.items()
@@ -236,11 +178,11 @@ def _bands(bands, x, y, colour, least) -> list[alt.Chart]:
     ]
     if not rows:
         return []
-    area = alt.Chart(pd.DataFrame(rows)).mark_area(opacity=0.16, aria=False, tooltip=None)
-    return [area.encode(x=x, y=y, y2=alt.Y2("upper"), color=colour)]
+    area = alt.Chart(pd.DataFrame(rows)).mark_area(opacity=0.16, **SILENT)
+    return [area.encode(**space, y2=alt.Y2("upper"), color=colour)]
 
 
-def _line_names(frame, x, y_axis, least, top, height) -> list[alt.Chart]:
+def _line_names(frame, space, least, top, height) -> list[alt.Chart]:
     """Write each network's name at the end of its line, apart from each other where lines end close together."""
     ends = frame.sort_values("later").groupby("network", sort=False).tail(1).sort_values("left", ascending=False).copy()
     logarithmic = least > 0
@@ -249,11 +191,9 @@ def _line_names(frame, x, y_axis, least, top, height) -> list[alt.Chart]:
     lowest = 0.02 * span + (np.log10(least) if logarithmic else 0.0)
     places = np.array(spread_out(list(at), 16 * span / height, lowest))
     ends["left"] = np.minimum(10.0**places, top) if logarithmic else places
-    look = {"align": "left", "dx": 8, "fontWeight": "bold", "aria": False, "tooltip": None}
+    look = {"align": "left", "dx": 8, "fontWeight": "bold", "tooltip": None}
     return [
-        alt.Chart(ends[ends["network"] == name])
-        .mark_text(color=NETWORK_COLOURS[name], **look)
-        .encode(x=x, y=y_axis, text=alt.Text("network:N"))
+        texts(ends[ends["network"] == name], space, "network", color=NETWORK_COLOURS[name], **look)
         for name in ends["network"]
     ]
 
@@ -265,16 +205,10 @@ def _mean_of_rows(values: np.ndarray, most: int) -> np.ndarray:
     return np.add.reduceat(values, starts, axis=0) / sizes[:, None]
 
 
-def _number_format(value: Any) -> dict[str, str]:
-    return {} if isinstance(value, str | int) else {"format": ".3g"}
-
-
 def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
-    place = "floor(datum.value)"
-    text = f"{place} % {every} == 0 ? {names_at(labels, place)} : ''"
     return {
-        "labelExpr": text,
+        "labelExpr": names_at(labels, "floor(datum.value)", every),
         "labelLimit": 90,
         "ticks": False,
         "domain": False,
@@ -283,8 +217,6 @@ def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     }
 
 
-def _words_axis(labels: Sequence[str], width: int, shown: bool) -> alt.Axis | None:
-    if not shown:
-        return None
+def _words_axis(labels: Sequence[str], width: int) -> alt.Axis:
     middles = [place + 0.5 for place in range(len(labels))]
     return alt.Axis(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width))

@@ -17,7 +17,7 @@ from torch import Tensor
 from attention_core.attention.attend import ROWS_AT_ONCE
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
-from attention_core.charts.raster import mosaic_url
+from attention_core.charts.raster import palette_url
 from attention_core.device import to_array
 from attention_core.explain.heads.look import PLAIN, Look, shown, value_lengths
 from attention_core.explain.heads.rows import whole_rows
@@ -94,7 +94,7 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, look: Look = PLA
             whole[place] = np.where(np.isnan(picture), np.nan, colours.position(picture))
             between[place] = False
     return Mosaic(
-        url=mosaic_url(whole, between, ramp, MOST_BYTES),
+        url=palette_url(whole, ramp, MOST_BYTES, between),
         width=width,
         height=height,
         gap=gap,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.layers import fixed, haloed
-from attention_core.charts.palette import ROLE_COLOURS, Ramp
+from attention_core.charts.layers import fixed
+from attention_core.charts.marks import SILENT, haloed, texts, tips
+from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
 from attention_core.charts.product import short
-from attention_core.charts.scale import colour_bar_layer, painted
-
-FREE = {"aria": False, "tooltip": None}
+from attention_core.charts.scale import colour_bar_layer, from_to, painted
 
 
 def neuron_chart(
@@ -22,11 +22,7 @@ def neuron_chart(
 ) -> alt.LayerChart:
     """Draw w1 x1 + w2 x2 + ... = y: inputs on the left, an edge with its weight for each, their sum on the right.
 
-    Args:
-        weights: float (n, d), the neuron's own numbers.
-        inputs: float (n, d).
-        labels: one per input.
-        size: screen pixels, width and height.
+    Weights, the neuron's own numbers, and inputs are (n, d), with a label per input.
     """
     n = len(inputs)
     parts = (weights * inputs).sum(1)
@@ -46,26 +42,31 @@ def neuron_chart(
             ],
         }
     )
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 1], nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[1, 0], nice=False))
+    space = _middles(1, 1)
+    at_dot, at_text = ({**space, "x": alt.X(f"{field}:Q", axis=None)} for field in ("dot", "text"))
     base = alt.Chart(frame)
-    edge = base.mark_rule(color="#8a93a0", strokeWidth=1.5, **FREE).encode(
-        x=x, y=y, x2=alt.X2("x_end"), y2=alt.Y2("y_end")
-    )
-    at_dot, at_text = alt.X("dot:Q", axis=None), alt.X("text:Q", axis=None)
-    dot = base.mark_circle(size=1000, color=ROLE_COLOURS[Role.INPUT], opacity=1, **FREE).encode(x=at_dot, y=y)
-    name = base.mark_text(color="white", fontSize=12, **FREE).encode(x=at_dot, y=y, text=alt.Text("label:N"))
-    text = {"align": "left", "fontSize": 12, "color": "#7d8794", **FREE}
-    weight = base.mark_text(dy=-8, **text).encode(x=at_text, y=y, text=alt.Text("weight:N"))
-    part = base.mark_text(dy=9, **text).encode(x=at_text, y=y, text=alt.Text("part:N"))
+    edge = base.mark_rule(color=GREY, strokeWidth=1.5, **SILENT)
+    dot = base.mark_circle(size=1000, color=ROLE_COLOURS[Role.INPUT], opacity=1, **SILENT)
+    text = {"align": "left", "fontSize": 12, "color": WORDS, "tooltip": None}
     end = pd.DataFrame([{"x": 0.83, "y": 0.5, "label": short(float(parts.sum())), "under": "y"}])
-    total = alt.Chart(end).encode(x=x, y=y)
-    out = [
-        total.mark_circle(size=1900, color=ROLE_COLOURS[Role.OUTPUT], opacity=1, **FREE),
-        total.mark_text(color="white", fontSize=13, fontWeight="bold", **FREE).encode(text=alt.Text("label:N")),
-        total.mark_text(dy=36, fontSize=12, color="#7d8794", **FREE).encode(text=alt.Text("under:N")),
+    total = alt.Chart(end).mark_circle(size=1900, color=ROLE_COLOURS[Role.OUTPUT], opacity=1, **SILENT)
+    layers = [
+        edge.encode(**space, x2=alt.X2("x_end"), y2=alt.Y2("y_end")),
+        dot.encode(**at_dot),
+        texts(frame, at_dot, "label", color="white", fontSize=12, tooltip=None),
+        texts(frame, at_text, "weight", dy=-8, **text),
+        texts(frame, at_text, "part", dy=9, **text),
+        total.encode(**space),
+        texts(end, space, "label", color="white", fontSize=13, fontWeight="bold", tooltip=None),
+        texts(end, space, "under", dy=36, fontSize=12, color=WORDS, tooltip=None),
     ]
-    return fixed([edge, dot, name, weight, part, *out], *size)
+    return fixed(layers, *size)
+
+
+def _middles(width: float, height: float) -> dict[str, Any]:
+    """Return the channels of middles, (0, 0) at the top left, without axes."""
+    x = alt.X("x:Q", axis=None, scale=from_to(0, width))
+    return {"x": x, "y": alt.Y("y:Q", axis=None, scale=from_to(height, 0))}
 
 
 def pair_cells(
@@ -80,14 +81,8 @@ def pair_cells(
 ) -> alt.LayerChart:
     """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
 
-    Args:
-        values: float (n_rows, n_columns); not finite = masked.
-        row_labels: who asks.
-        column_labels: who is asked.
-        ramp: colours.
-        title: of the colour bar.
-        size: screen pixels of the longer side.
-        marked: (row, column) of a pair to frame, or None.
+    Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is
+    framed; the longer side has so many screen pixels, and the title is that of the colour bar.
     """
     n_rows, n_cols = values.shape
     rows, cols = np.indices(values.shape)
@@ -104,25 +99,17 @@ def pair_cells(
         }
     )
     cell = size / max(values.shape)
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, n_cols], nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[n_rows, 0], nice=False))
-    base = alt.Chart(frame).encode(x=x, y=y)
-    layers = [
-        base.mark_rect(width=cell - 2, height=cell - 2, aria=False).encode(
-            color=alt.Color("fill:N", scale=None), tooltip=[alt.Tooltip("pair:N"), alt.Tooltip("text:N")]
-        )
-    ]
+    space, square = _middles(n_cols, n_rows), {"width": cell - 2, "height": cell - 2}
+    base = alt.Chart(frame).encode(**space)
+    cells = base.mark_rect(**square, aria=False)
+    layers = [cells.encode(color=alt.Color("fill:N", scale=None), tooltip=tips("pair:N", "text:N"))]
     if marked is not None:
-        look = {"width": cell - 2, "height": cell - 2, "fillOpacity": 0, "tooltip": None}
-        layers += haloed(base.transform_filter("datum.chosen").mark_rect, "#14181d", (5, 2.5), **look)
+        chosen = base.transform_filter("datum.chosen")
+        layers += haloed(chosen.mark_rect, (5, 2.5), DARK, **square, fillOpacity=0, tooltip=None)
     colour = alt.Color("ink:N", scale=None)
-    longest = max(map(len, frame["pair"]))
-    if longest * 6 < cell:
-        layers.append(base.mark_text(dy=-9, fontSize=11, **FREE).encode(text=alt.Text("pair:N"), color=colour))
-    layers.append(
-        base.mark_text(dy=9 if longest * 6 < cell else 0, fontSize=13, **FREE).encode(
-            text=alt.Text("text:N"), color=colour
-        )
-    )
+    named = max(map(len, frame["pair"])) * 6 < cell
+    if named:
+        layers.append(texts(frame, space, "pair", dy=-9, fontSize=11, tooltip=None).encode(color=colour))
+    layers.append(texts(frame, space, dy=9 if named else 0, fontSize=13, tooltip=None).encode(color=colour))
     layers.append(colour_bar_layer(ramp, title, min(size - 20, 220)))
     return fixed(layers, round(cell * n_cols), round(cell * n_rows))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 
 import altair as alt
@@ -11,16 +9,15 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from attention_core.attention.types import Role
-from attention_core.charts.layers import CORNERS, clickable, corners, fixed, pointer, sheet
-from attention_core.charts.palette import ROLE_COLOURS, Ramp, weights_ramp
-from attention_core.charts.picture import position_cells
+from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
+from attention_core.charts.marks import EDGE, images, outlined, texts, tips
+from attention_core.charts.palette import LABELS, Ramp, weights_ramp
+from attention_core.charts.picture import edges, position_cells
+from attention_core.charts.raster import data_url, png
 from attention_core.charts.scale import colour_bar_layer
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
 """From hardly any weight to the largest: the weights' own hue, so that it is never mistaken for ink."""
-LABELS = "#747b86"
-"""Grey that can be read on a light and on a dark page."""
 SMOOTH_SIDE = 256
 """Pixels along the longer side of the smooth map."""
 
@@ -55,21 +52,21 @@ def overlay(
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
     width, height = _screen(picture.shape[1], picture.shape[0], size)
-    urls = {"picture": image_url(picture), "map": map_url(weights, ramp, smooth)}
-    frame = pd.DataFrame([{**urls, "left": 0, "right": columns, "top": 0, "bottom": rows}])
-    base = alt.Chart(frame).encode(**corners(columns, rows))
-    image = {"aspect": False, "clip": True, "aria": False}
-    shown = base.mark_image(**image, smooth=True).encode(url=alt.Url("picture:N"))
-    glow = base.mark_image(**image, smooth=smooth, opacity=opacity)
-    layers = [shown, glow.encode(url=alt.Url("map:N"))]
-    layers.append(base.mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False))
+    frame = rectangles(0, 0, columns, rows, picture=image_url(picture), map=map_url(weights, ramp, smooth))
+    space = corners(columns, rows)
+    layers = [
+        images(frame, space, "picture", clip=True, smooth=True),
+        images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
+        alt.Chart(frame).mark_rect(**EDGE).encode(**space),
+    ]
     for top, left, bottom, right in boxes:
-        layers.append(_box(top * rows, left * columns, bottom * rows, right * columns, dash=[5, 3]))
+        place = rectangles(left * columns, top * rows, (right - left) * columns, (bottom - top) * rows)
+        layers.append(_framed(place, [5, 3]))
     if marked is not None:
-        layers.append(_box(marked // columns, marked % columns, marked // columns + 1, marked % columns + 1))
+        layers.append(_framed(rectangles(marked % columns, marked // columns), [1, 0]))
     if bar:
         layers.append(colour_bar_layer(ramp, "weight", min(width - 20, 260)))
-    return fixed([*layers, position_cells(weights, select, "weight", format=".2%")], width, height)
+    return fixed([*layers, position_cells(weights, select, "weight", "", ".2%")], width, height)
 
 
 def overlay_strip(
@@ -103,21 +100,13 @@ def overlay_strip(
     maps = [map_url(one, ramp, smooth) for one in weights]
     frame = places.assign(label=list(labels), map=maps, chosen=[number == chosen for number in places["number"]])
     space = corners(total_width, total_height)
-    base = alt.Chart(frame).encode(**space)
-    image = {"aspect": False, "clip": True, "aria": False}
-    shown = base.mark_image(**image, smooth=True).encode(url=alt.value(image_url(picture)))
-    glow = base.mark_image(**image, smooth=smooth, opacity=opacity).encode(url=alt.Url("map:N"))
-    names = (
-        alt.Chart(frame)
-        .mark_text(align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS, aria=False)
-        .encode(x=space["x"], y=space["y"], text=alt.Text("label:N"))
-    )
-    edge = base.mark_rect(fillOpacity=0, **pointer(select)).encode(
-        stroke=alt.condition("datum.chosen", alt.value(ROLE_COLOURS[Role.QUERY]), alt.value("#8a93a066")),
-        strokeWidth=alt.condition("datum.chosen", alt.value(3), alt.value(1)),
-        tooltip=[alt.Tooltip("label:N", title="look")],
-    )
-    return fixed([shown, glow, names, clickable(edge, select, "number")], total_width, total_height)
+    layers = [
+        images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_url(picture))),
+        images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
+        texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS),
+        edges(frame, space, "datum.chosen", tips(("label:N", "look")), select),
+    ]
+    return fixed(layers, total_width, total_height)
 
 
 def glow_ramp(n_regions: int, high: float) -> Ramp:
@@ -129,7 +118,7 @@ def glow_ramp(n_regions: int, high: float) -> Ramp:
 
 def image_url(picture: np.ndarray) -> str:
     """Return a picture, uint8 (height, width, 3 or 4), as a data URL of a PNG."""
-    return _encoded(Image.fromarray(picture))
+    return data_url(png(Image.fromarray(picture)))
 
 
 def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
@@ -140,13 +129,8 @@ def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
         size = share.shape[1] * scale, share.shape[0] * scale
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
     colours = ramp.lookup(256)[np.rint(share * 255).astype(np.uint8)]
-    return _encoded(Image.fromarray(np.dstack((colours, np.rint(255 * share**0.6).astype(np.uint8)))))
-
-
-def _encoded(image: Image.Image) -> str:
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=3)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    opacity = np.rint(255 * share**0.6).astype(np.uint8)
+    return data_url(png(Image.fromarray(np.dstack((colours, opacity)))))
 
 
 def _screen(width: int, height: int, size: int) -> tuple[int, int]:
@@ -154,17 +138,5 @@ def _screen(width: int, height: int, size: int) -> tuple[int, int]:
     return round(width * scale), round(height * scale)
 
 
-def _box(top: float, left: float, bottom: float, right: float, dash: Sequence[int] = (1, 0)) -> alt.Chart:
-    frame = pd.DataFrame([{"left": left, "right": right, "top": top, "bottom": bottom}])
-    return (
-        alt.Chart(frame)
-        .mark_rect(
-            fillOpacity=0,
-            stroke=ROLE_COLOURS[Role.QUERY],
-            strokeWidth=2,
-            strokeDash=list(dash),
-            aria=False,
-            tooltip=None,
-        )
-        .encode(**CORNERS)
-    )
+def _framed(place: pd.DataFrame, dash: list[int]) -> alt.Chart:
+    return outlined(place, CORNERS, 2, strokeDash=dash, tooltip=None)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.layers import haloed
+from attention_core.charts.marks import haloed
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
 
 
@@ -24,16 +24,10 @@ def pair_map(
     size: int = 440,
     ramp: Ramp | None = None,
 ) -> alt.LayerChart:
-    """Draw a square of pairs.
+    """Draw a square of pairs (n, n); -inf or NaN = a pair that may not be chosen, drawn as a grey cell.
 
-    Args:
-        values: float (n, n), -inf or NaN = a pair that may not be chosen, drawn as a grey cell.
-        single: what one member of a pair can be, n labels.
-        role: decides the default colours.
-        framed: pairs (row, column) to frame, in both orders.
-        title: of the colour bar.
-        size: screen pixels.
-        ramp: colours; those of the role if None.
+    The axis says what one member of a pair can be. Framed pairs (row, column) are framed in both orders; colours are
+    those of the role if there is no ramp, and the title is that of the colour bar.
     """
     rows, cols = Axis(f"first of the {single.name}", single.labels), Axis(f"second of the {single.name}", single.labels)
     chart = matrix_chart(values, rows, cols, role, title=title, size=size, ramp=ramp)
@@ -42,5 +36,5 @@ def pair_map(
         return chart
     frame = pd.DataFrame(both, columns=["row", "col"])
     base = alt.Chart(frame).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
-    halo, line = haloed(base.mark_rect, ROLE_COLOURS[Role.CONTEXT], (5, 2.5), fillOpacity=0)
+    halo, line = haloed(base.mark_rect, (5, 2.5), ROLE_COLOURS[Role.CONTEXT], fillOpacity=0)
     return chart + halo + line

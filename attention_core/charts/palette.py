@@ -18,6 +18,8 @@ ROLE_COLOURS = {
     Role.CONTEXT: "#D55E00",
     Role.OUTPUT: "#6B7785",
 }
+CHOSEN = ROLE_COLOURS[Role.QUERY]
+"""Frames around what is chosen: it asks, or is asked about."""
 
 VIRIDIS = (
     "#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c",
@@ -31,6 +33,12 @@ BLUE_ORANGE = (
 """For signed values, 0 in the middle."""
 INK = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention."""
+GREY, FAINT = "#8a93a0", "#8a93a066"
+"""Rules and small words; thin edges around pictures."""
+WORDS, LABELS = "#7d8794", "#747b86"
+"""Greys that can be read on a light and on a dark page."""
+DARK, MASKED = "#14181d", "#9aa1aa"
+"""Numbers on bright cells and frames of chosen ones; cells without a value."""
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.types import Role
-from attention_core.charts.layers import CORNERS, clickable, corners, fixed, haloed, pointer, sheet
-from attention_core.charts.palette import ROLE_COLOURS, Ramp
+from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
+from attention_core.charts.marks import EDGE, SILENT, clickable, haloed, images, mouse_cells, pointer, texts, tips
+from attention_core.charts.palette import CHOSEN, FAINT, LABELS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer
 
-TOLD = ["label:N", "lowest:Q", "highest:Q"]
+TOLD = tips("label:N", "lowest:Q", "highest:Q")
 """What the mouse is told of a picture in a sheet."""
 
 
@@ -41,63 +43,45 @@ def picture(
     """
     height, width = values.shape
     scale = size / max(values.shape)
-    whole = pd.DataFrame([{"url": png_url(values, ramp), "left": 0, "right": width, "top": 0, "bottom": height}])
-    image = (
-        alt.Chart(whole)
-        .mark_image(smooth=False, aspect=False, clip=True, aria=False)
-        .encode(**corners(width, height), url=alt.Url("url:N"))
-    )
-    frame_line = alt.Chart(whole).mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False)
-    layers = [image, frame_line.encode(**CORNERS)]
+    whole = rectangles(0, 0, width, height, url=png_url(values, ramp))
+    image = images(whole, corners(width, height), clip=True)
+    layers = [image, alt.Chart(whole).mark_rect(**EDGE).encode(**CORNERS)]
     if outline is not None:
-        layers.append(_outline(outline))
+        layers.append(dots(outline, size=4, opacity=0.7))
     if bar:
         layers.append(colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
-        layers += _mark(marked, width, scale)
-    cells = position_cells(values, select, "value", title=title or "value", format=".4g")
+        place = pd.DataFrame([{"left": marked % width + 0.5, "top": marked // width + 0.5}])
+        spot = alt.Chart(place).encode(x=CORNERS["x"], y=CORNERS["y"])
+        layers += _squares(spot, (scale + 3) ** 2, (4.5, 2.5))
+    cells = position_cells(values, select, "value", title or "value", ".4g")
     return fixed([*layers, cells], round(width * scale), round(height * scale))
 
 
-def position_cells(values: np.ndarray, select: str | None, name: str, **tooltip: str) -> alt.Chart:
-    """Return what the mouse meets on a picture, for the top: an invisible cell per position, in reading order.
+def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> alt.Chart:
+    """Return what the mouse meets on a picture (height, width), for the top: an invisible cell per position in it.
 
-    Args:
-        values: float (height, width).
-        select: name of a point selection over positions (field position), or None.
-        name: what a value is called.
-        tooltip: title and format of a value.
+    Cells are in reading order and can be selected by their position; a value is told under its name, title and format.
     """
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
     frame = pd.DataFrame({"position": np.arange(values.size), "row": rows, "column": cols, name: values.ravel()})
-    cells = (
-        alt.Chart(frame)
-        .transform_calculate(left="datum.column", right="datum.column + 1", top="datum.row", bottom="datum.row + 1")
-        .mark_rect(opacity=0, **pointer(select))
-        .encode(**CORNERS, tooltip=[alt.Tooltip("row:Q"), alt.Tooltip("column:Q"), alt.Tooltip(f"{name}:Q", **tooltip)])
-    )
+    cells = mouse_cells(
+        frame, CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **pointer(select)
+    ).transform_calculate(left="datum.column", right="datum.column + 1", top="datum.row", bottom="datum.row + 1")
     return clickable(cells, select, "position")
 
 
-def _outline(ink: np.ndarray) -> alt.Chart:
+def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> alt.Chart:
+    """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
     rows, cols = np.nonzero(ink > 0.5)
-    frame = pd.DataFrame({"left": cols + 0.5, "top": rows + 0.5})
-    return (
-        alt.Chart(frame)
-        .mark_circle(size=4, color="white", opacity=0.7, aria=False, tooltip=None)
-        .encode(x=alt.X("left:Q"), y=alt.Y("top:Q"))
-    )
-
-
-def _mark(position: int, width: int, scale: float) -> list[alt.Chart]:
-    frame = pd.DataFrame([{"left": position % width + 0.5, "top": position // width + 0.5}])
-    base = alt.Chart(frame).encode(x=alt.X("left:Q"), y=alt.Y("top:Q"))
-    return _squares(base, (scale + 3) ** 2, (4.5, 2.5))
+    frame = pd.DataFrame({"left": (cols + 0.5) * across, "top": (rows + 0.5) * down})
+    mark = alt.Chart(frame).mark_circle(color="white", **SILENT, **style)
+    return mark.encode(x=CORNERS["x"], y=CORNERS["y"])
 
 
 def _squares(places: alt.Chart, size: float, widths: tuple[float, float]) -> list[alt.Chart]:
     square = {"shape": "square", "filled": False, "size": size, "opacity": 1}
-    return haloed(places.mark_point, ROLE_COLOURS[Role.QUERY], widths, **square)
+    return haloed(places.mark_point, widths, **square)
 
 
 def contact_sheet(
@@ -128,36 +112,29 @@ def contact_sheet(
     n, height, width = pictures.shape
     scale = size / max(height, width)
     places, total_width, total_height = sheet(n, columns, round(width * scale), round(height * scale), 8, 16)
-    told = places.assign(label=labels, lowest=pictures.min((1, 2)).round(4), highest=pictures.max((1, 2)).round(4))
-    frame = told.assign(url=[png_url(one, ramp) for one in pictures])
+    known = places.assign(label=labels, lowest=pictures.min((1, 2)).round(4), highest=pictures.max((1, 2)).round(4))
+    frame = known.assign(url=[png_url(one, ramp) for one in pictures])
     space = corners(total_width, total_height)
-    base = alt.Chart(frame)
-    images = base.mark_image(smooth=False, aspect=False, aria=False).encode(**space, url=alt.Url("url:N"), tooltip=TOLD)
-    names = base.mark_text(align="left", baseline="bottom", dy=-3, fontSize=10, color="#747b86", aria=False).encode(
-        x=space["x"], y=space["y"], text=alt.Text("label:N")
-    )
-    layers = [images, names, colour_bar_layer(ramp, title, min(total_width - 20, 260))]
+    names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABELS)
+    bar = colour_bar_layer(ramp, title, min(total_width - 20, 260))
+    layers = [images(frame, space).encode(tooltip=TOLD), names, bar]
     if marked is not None:
         frame["mark_x"] = frame["left"] + (marked % width + 0.5) * scale
         frame["mark_y"] = frame["top"] + (marked // width + 0.5) * scale
         spots = alt.Chart(frame[["mark_x", "mark_y"]]).encode(x=alt.X("mark_x:Q"), y=alt.Y("mark_y:Q"))
         layers += _squares(spots, 30, (3.5, 2))
     if chosen is not None or select:
-        layers.append(_edges(told, chosen, select))
+        # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
+        is_chosen = f"datum.number == {-1 if chosen is None else chosen}"
+        layers.append(edges(known, CORNERS, is_chosen, TOLD, select))
     return fixed(layers, total_width, total_height)
 
 
-def _edges(frame: pd.DataFrame, chosen: int | None, select: str | None) -> alt.Chart:
-    """Return a frame around every picture, which meets the mouse; the chosen one's is strong."""
-    is_chosen = f"datum.number == {-1 if chosen is None else chosen}"
-    edges = (
-        alt.Chart(frame)
-        .mark_rect(fillOpacity=0, **pointer(select))
-        .encode(
-            **CORNERS,  # no second axis=None after the marks' axis: Vega-Lite stumbles over it
-            stroke=alt.condition(is_chosen, alt.value(ROLE_COLOURS[Role.QUERY]), alt.value("#8a93a066")),
-            strokeWidth=alt.condition(is_chosen, alt.value(3), alt.value(1)),
-            tooltip=TOLD,
-        )
-    )
-    return clickable(edges, select, "number")
+def edges(
+    frame: pd.DataFrame, space: dict[str, Any], is_chosen: str, tooltip: list[alt.Tooltip], select: str | None
+) -> alt.Chart:
+    """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
+    mark = alt.Chart(frame).mark_rect(fillOpacity=0, **pointer(select))
+    stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))
+    width = alt.condition(is_chosen, alt.value(3), alt.value(1))
+    return clickable(mark.encode(**space, stroke=stroke, strokeWidth=width, tooltip=tooltip), select, "number")

@@ -12,6 +12,7 @@ from torch import Tensor
 from attention_core.attention.positions import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts.layers import fixed
+from attention_core.charts.marks import tips
 from attention_core.charts.palette import ROLE_COLOURS
 
 LINE = "#1B6CA8"
@@ -22,57 +23,38 @@ def distance_chart(found: ByDistance, title: str, *, height: int = 230) -> alt.L
     frame = pd.DataFrame({name: getattr(found, name).tolist() for name in ("distances", "mean", "low", "high")})
     x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
     base = alt.Chart(frame).encode(x=x)
-    band = base.mark_area(color=LINE, opacity=0.2, aria=False).encode(
-        y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")
-    )
-    line = base.mark_line(
-        color=LINE, strokeWidth=2, point=alt.OverlayMarkDef(size=22) if len(frame) < 99 else False
-    ).encode(
+    band = base.mark_area(color=LINE, opacity=0.2, aria=False)
+    dots = alt.OverlayMarkDef(size=22) if len(frame) < 99 else False
+    line = base.mark_line(color=LINE, strokeWidth=2, point=dots).encode(
         y=alt.Y("mean:Q", title=title, axis=alt.Axis(tickCount=4)),
-        tooltip=[
-            alt.Tooltip("distances:Q", title="distance"),
-            alt.Tooltip("mean:Q", format=".4g"),
-            alt.Tooltip("low:Q", title="lowest", format=".4g"),
-            alt.Tooltip("high:Q", title="highest", format=".4g"),
-        ],
+        tooltip=tips(
+            ("distances:Q", "distance"),
+            ("mean:Q", "", ".4g"),
+            ("low:Q", "lowest", ".4g"),
+            ("high:Q", "highest", ".4g"),
+        ),
     )
-    return alt.layer(band, line).properties(height=height)
+    return alt.layer(band.encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")), line, height=height)
 
 
 def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> alt.LayerChart:
     """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
 
-    Args:
-        angles: (n, d / 2) radians.
-        pairs: which pairs, from 0; small numbers turn fast.
-        cell: screen pixels of one hand.
+    Angles are (n, d / 2) radians; pairs are counted from 0, and small numbers turn fast.
     """
-    turned = angles[:, list(pairs)]
+    turned = [[math.degrees(float(angle)) for angle in row] for row in angles[:, list(pairs)].T]
+    order = [str(pair) for pair in pairs]
     frame = pd.DataFrame(
-        [
-            {
-                "position": position,
-                "pair": f"{pair}",
-                "degrees": math.degrees(float(turned[position, row])) % 360,
-                "turned": math.degrees(float(turned[position, row])),
-            }
-            for row, pair in enumerate(pairs)
-            for position in range(len(turned))
-        ]
+        {"position": position, "pair": pair, "degrees": degrees % 360, "turned": degrees}
+        for pair, row in zip(order, turned, strict=True)
+        for position, degrees in enumerate(row)
     )
-    order = [f"{pair}" for pair in pairs]
-    hands = (
-        alt.Chart(frame)
-        .mark_point(shape="arrow", filled=True, color=ROLE_COLOURS[Role.QUERY], opacity=1, size=cell**2 * 0.7)
-        .encode(
-            x=alt.X("position:O", title="position", axis=alt.Axis(labelAngle=0, ticks=False)),
-            y=alt.Y("pair:N", title="pair of numbers", sort=order, axis=alt.Axis(ticks=False)),
-            angle=alt.Angle("degrees:Q", scale=alt.Scale(domain=[0, 360], range=[0, 360])),
-            tooltip=[
-                alt.Tooltip("position:O"),
-                alt.Tooltip("pair:N"),
-                alt.Tooltip("turned:Q", title="turned by (degrees)", format=".1f"),
-            ],
-        )
+    arrows = {"shape": "arrow", "filled": True, "opacity": 1, "size": cell**2 * 0.7}
+    hands = alt.Chart(frame).mark_point(color=ROLE_COLOURS[Role.QUERY], **arrows)
+    hands = hands.encode(
+        x=alt.X("position:O", title="position", axis=alt.Axis(labelAngle=0, ticks=False)),
+        y=alt.Y("pair:N", title="pair of numbers", sort=order, axis=alt.Axis(ticks=False)),
+        angle=alt.Angle("degrees:Q", scale=alt.Scale(domain=[0, 360], range=[0, 360])),
+        tooltip=tips("position:O", "pair:N", ("turned:Q", "turned by (degrees)", ".1f")),
     )
-    return fixed([hands], cell * len(turned), cell * len(order))
+    return fixed([hands], cell * len(angles), cell * len(order))

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.heatmap import CHOSEN
-from attention_core.charts.layers import clickable, corners, fixed
-from attention_core.charts.palette import ROLE_COLOURS, Ramp
+from attention_core.charts.layers import corners, fixed, rectangles
+from attention_core.charts.marks import clickable, outlined, pointer, texts, tips
+from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
 from attention_core.charts.scale import colour_bar_layer, painted
 
 GAP = 0.45
@@ -26,13 +26,9 @@ LABEL_ROOM = 64
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """One of the three matrices.
+    """One of the three matrices: its name, such as "X" or "Kᵀ", float (n_rows, n_columns), in the colours of its ramp.
 
-    Attributes:
-        name: such as "X" or "Kᵀ".
-        values: float (n_rows, n_columns).
-        ramp: its colours.
-        role: decides the colour of its name and frame.
+    The role decides the colour of name and frame.
     """
 
     name: str
@@ -44,12 +40,7 @@ class Factor:
 def product_cell(left: np.ndarray, right: np.ndarray, width: int, height: int, largest: int = 54) -> int | None:
     """Return the screen pixels of a cell at which the product fits, or None where cells would be too small to see.
 
-    Args:
-        left: (n_rows, n_inner).
-        right: (n_inner, n_columns).
-        width: screen pixels there are.
-        height: screen pixels there are.
-        largest: cells need not be larger.
+    The factors are (n_rows, n_inner) and (n_inner, n_columns); width and height are the screen pixels there are.
     """
     across = left.shape[1] + right.shape[1] + GAP
     down = right.shape[0] + left.shape[0] + GAP
@@ -99,46 +90,28 @@ def product_chart(
     frames = [_cells(left, 0, top), _cells(right, start, 0), _cells(result, start, top)]
     across, down = start + n_columns, top + n_rows
     space = corners(across, down)
-    x, y = space["x"], space["y"]
     layers = [_painted(pd.concat(frames[:2]), space, None), _painted(frames[2], space, select)]
     if cell >= NUMBERS_FROM * font_size / 11:
-        layers.append(_numbers(pd.concat(frames), x, y, font_size))
-    lit = pd.DataFrame(
-        [
-            {"left": 0.0, "right": n_inner, "top": top + row, "bottom": top + row + 1, "colour": CHOSEN},
-            {"left": start + column, "right": start + column + 1, "top": 0.0, "bottom": inner, "colour": CHOSEN},
-            {"left": start + column, "right": start + column + 1, "top": top + row, "bottom": top + row + 1},
-        ]
-    )
-    lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], CHOSEN]
-    for stroke, width in (("white", 5.0), (alt.Undefined, 2.5)):
-        mark = alt.Chart(lit).mark_rect(fillOpacity=0, strokeWidth=width, aria=False, tooltip=None, stroke=stroke)
-        own = {"stroke": alt.Stroke("colour:N", scale=None)} if stroke is alt.Undefined else {}
-        layers.append(mark.encode(**space, **own))
-    layers += _labels(row_labels, column_labels, start, top, across, down, cell, x, y, font_size)
-    layers += _names(left, right, result, inner, n_inner, start, top, x, y)
+        layers.append(_numbers(pd.concat(frames), space, font_size))
+    at_x, at_y = start + column, top + row
+    lit = rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
+    lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK]
+    colour = alt.Stroke("colour:N", scale=None)
+    layers.append(outlined(lit, space, 5.0, "white", tooltip=None))
+    layers.append(outlined(lit, space, 2.5, alt.Undefined, tooltip=None).encode(stroke=colour))
+    layers += _labels(row_labels, column_labels, start, top, across, cell, space, min(font_size, 14))
+    if inner:
+        layers += _names(left, right, inner, n_inner, start, top, space)
     layers.append(colour_bar_layer(result.ramp, title, min(round(across * cell) - 20, 220)))
     return fixed(layers, round(across * cell), round(down * cell))
 
 
 def _cells(factor: Factor, start: float, top: float) -> pd.DataFrame:
     values = factor.values
-    rows, cols = np.indices(values.shape)
-    fill, ink = painted(values, factor.ramp)
-    return pd.DataFrame(
-        {
-            "matrix": factor.name,
-            "row": rows.ravel(),
-            "col": cols.ravel(),
-            "left": start + cols.ravel(),
-            "right": start + cols.ravel() + 1,
-            "top": top + rows.ravel(),
-            "bottom": top + rows.ravel() + 1,
-            "value": np.where(np.isfinite(values), values, np.nan).ravel().astype(float),
-            "fill": fill.ravel(),
-            "ink": ink.ravel(),
-        }
-    )
+    rows, cols = np.indices(values.shape).reshape(2, -1)
+    fill, ink = painted(values.ravel(), factor.ramp)
+    frame = rectangles(start + cols, top + rows, matrix=factor.name, row=rows, col=cols, fill=fill, ink=ink)
+    return frame.assign(value=np.where(np.isfinite(values), values, np.nan).ravel().astype(float))
 
 
 def _painted(frame: pd.DataFrame, space: dict[str, Any], select: str | None) -> alt.Chart:
@@ -146,32 +119,21 @@ def _painted(frame: pd.DataFrame, space: dict[str, Any], select: str | None) -> 
     shown["words"] = [
         f"{one.matrix}, row {one.shown_row}, column {one.shown_col}: {short(one.value)}" for one in shown.itertuples()
     ]
-    chart = (
-        alt.Chart(shown)
-        .mark_rect(stroke="#8a93a0", strokeWidth=0.4, strokeOpacity=0.5, cursor="pointer" if select else "default")
-        .encode(
-            **space,
-            color=alt.Color("fill:N", scale=None),
-            description=alt.Description("words:N"),
-            tooltip=[
-                alt.Tooltip("matrix:N"),
-                alt.Tooltip("shown_row:Q", title="row"),
-                alt.Tooltip("shown_col:Q", title="column"),
-                alt.Tooltip("value:Q", format=".5g"),
-            ],
-        )
+    edge = {"stroke": GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5}
+    chart = alt.Chart(shown).mark_rect(**edge, cursor=pointer(select)["cursor"])
+    chart = chart.encode(
+        **space,
+        color=alt.Color("fill:N", scale=None),
+        description=alt.Description("words:N"),
+        tooltip=tips("matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")),
     )
     return clickable(chart, select, "row", "col")
 
 
-def _numbers(frame: pd.DataFrame, x: alt.X, y: alt.Y, font_size: int) -> alt.Chart:
+def _numbers(frame: pd.DataFrame, space: dict[str, Any], font_size: int) -> alt.Chart:
     middle = frame.assign(left=frame["left"] + 0.5, top=frame["top"] + 0.5).dropna(subset=["value"])
     middle["text"] = [short(value) for value in middle["value"]]
-    return (
-        alt.Chart(middle)
-        .mark_text(fontSize=font_size, aria=False, tooltip=None)
-        .encode(x=x, y=y, text=alt.Text("text:N"), color=alt.Color("ink:N", scale=None))
-    )
+    return texts(middle, space, fontSize=font_size, tooltip=None).encode(color=alt.Color("ink:N", scale=None))
 
 
 def short(value: float) -> str:
@@ -186,56 +148,35 @@ def short(value: float) -> str:
     return "0" if text in ("-0", "") else text
 
 
-def _labels(row_labels, column_labels, start, top, across, down, cell, x, y, font_size):
+def _labels(row_labels, column_labels, start, top, across, cell, space, font_size):
     every = max(1, round(14 / cell))
-    size = min(font_size, 14)
-    rows = pd.DataFrame(
-        {
-            "left": across,
-            "top": [top + place + 0.5 for place in range(len(row_labels))],
-            "text": [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)],
-        }
-    )
-    cols = pd.DataFrame(
-        {
-            "left": [start + place + 0.5 for place in range(len(column_labels))],
-            "top": 0.0,
-            "text": _fitting(column_labels, cell),
-        }
-    )
-    style = {"fontSize": size, "color": "#7d8794", "aria": False, "tooltip": None}
-    return [
-        alt.Chart(rows).mark_text(align="left", dx=6, **style).encode(x=x, y=y, text=alt.Text("text:N")),
-        alt.Chart(cols).mark_text(baseline="bottom", dy=-4, **style).encode(x=x, y=y, text=alt.Text("text:N")),
-    ]
+    rows = pd.DataFrame({"left": across, "top": top + np.arange(len(row_labels)) + 0.5})
+    rows["text"] = [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)]
+    cols = pd.DataFrame({"left": start + np.arange(len(column_labels)) + 0.5, "top": 0.0})
+    cols["text"] = _fitting(column_labels, cell)
+    style = {"fontSize": font_size, "color": WORDS, "tooltip": None}
+    return [texts(rows, space, align="left", dx=6, **style), texts(cols, space, baseline="bottom", dy=-4, **style)]
 
 
 def _fitting(labels: Sequence[str], cell: int) -> list[str]:
     room = max(1, cell // 7)
     if max(map(len, labels)) <= room:
         return list(labels)
-    return (
-        [label if len(label) <= room else label[: max(room - 1, 1)] + "…" for label in labels]
-        if cell >= 30
-        else ["" for _ in labels]
-    )
+    if cell < 30:
+        return ["" for _ in labels]
+    return [label if len(label) <= room else label[: max(room - 1, 1)] + "…" for label in labels]
 
 
-def _names(left, right, result, inner, n_inner, start, top, x, y):
+def _names(left, right, inner, n_inner, start, top, space):
     """Write what the factors are into the free corner at the top left: left, times, right."""
-    if inner < 1:
-        return []
     frame = pd.DataFrame(
         [
             {"left": n_inner, "top": top, "text": left.name, "colour": ROLE_COLOURS[left.role], "turn": "below"},
             {"left": start, "top": inner, "text": right.name, "colour": ROLE_COLOURS[right.role], "turn": "beside"},
         ]
     )
-    style = {"fontSize": 15, "fontWeight": "bold", "aria": False, "tooltip": None}
-    below = alt.Chart(frame[frame.turn == "below"]).mark_text(align="right", baseline="bottom", dy=-4, dx=-2, **style)
-    beside = alt.Chart(frame[frame.turn == "beside"]).mark_text(align="right", baseline="bottom", dx=-6, **style)
+    style = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom", "tooltip": None}
+    below = texts(frame[frame.turn == "below"], space, dy=-4, dx=-2, **style)
+    beside = texts(frame[frame.turn == "beside"], space, dx=-6, **style)
     colour = alt.Color("colour:N", scale=None)
-    return [
-        below.encode(x=x, y=y, text=alt.Text("text:N"), color=colour),
-        beside.encode(x=x, y=y, text=alt.Text("text:N"), color=colour),
-    ]
+    return [below.encode(color=colour), beside.encode(color=colour)]

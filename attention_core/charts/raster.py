@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -29,42 +30,29 @@ def png_url(matrix: np.ndarray, ramp: Ramp) -> str:
         ramp: values to colours.
     """
     cells = reduce_by_max(matrix)
-    content = b""
-    for n_colours in N_COLOURS:
-        content = _encode(cells, ramp, n_colours)
-        if len(content) <= MAX_BYTES:
-            break
-    return "data:image/png;base64," + base64.b64encode(content).decode()
+    shares = np.where(np.isfinite(cells), ramp.position(cells), np.nan)
+    return palette_url(shares, ramp, MAX_BYTES)
 
 
-def mosaic_url(shares: np.ndarray, between: np.ndarray, ramp: Ramp, most_bytes: int) -> str:
-    """Return many small pictures in one as a data URL of a palette PNG, one pixel a cell.
+def palette_url(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.ndarray | None = None) -> str:
+    """Return a picture as a data URL of a palette PNG, in fewer colours where its file would be too large.
 
     Args:
         shares: float (height, width), where on the ramp each cell lies, 0 to 1; NaN = masked.
-        between: bool (height, width), what lies between the pictures and stays clear.
         ramp: gives the colours only.
         most_bytes: a file larger than this is made again with fewer colours.
+        between: bool (height, width), what lies between pictures and stays clear, or None.
     """
-    content = b""
-    for n_colours in N_COLOURS[1:]:
-        index = _index(shares, n_colours)
-        index[between] = n_colours + 1
+    content, masked = b"", np.isnan(shares)
+    for n_colours in N_COLOURS[between is not None :]:  # a place of the 256 is for what is clear
+        index = np.rint(np.where(masked, 0, shares) * (n_colours - 1)).astype(np.uint8)
+        index[masked] = n_colours
+        if between is not None:
+            index[between] = n_colours + 1
         content = _palette_png(index, ramp, n_colours)
         if len(content) <= most_bytes:
             break
-    return "data:image/png;base64," + base64.b64encode(content).decode()
-
-
-def _encode(cells: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
-    return _palette_png(_index(np.where(np.isfinite(cells), ramp.position(cells), np.nan), n_colours), ramp, n_colours)
-
-
-def _index(shares: np.ndarray, n_colours: int) -> np.ndarray:
-    masked = np.isnan(shares)
-    index = np.rint(np.where(masked, 0, shares) * (n_colours - 1)).astype(np.uint8)
-    index[masked] = n_colours
-    return index
+    return data_url(content)
 
 
 def _palette_png(index: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
@@ -73,9 +61,19 @@ def _palette_png(index: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
     beyond = [MASKED_COLOUR, (0, 0, 0, 0)][: 256 - n_colours]
     image.putpalette([*ramp.lookup(n_colours).ravel().tolist(), *(part for colour in beyond for part in colour[:3])])
     opacity = bytes([255] * n_colours + [colour[3] for colour in beyond])
+    return png(image, transparency=opacity)
+
+
+def png(image: Image.Image, **more: Any) -> bytes:
+    """Return a picture as a PNG file."""
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=3, transparency=opacity)
+    image.save(buffer, "PNG", compress_level=3, **more)
     return buffer.getvalue()
+
+
+def data_url(content: bytes) -> str:
+    """Return a PNG file as a data URL."""
+    return "data:image/png;base64," + base64.b64encode(content).decode()
 
 
 def reduce_by_max(matrix: np.ndarray, max_side: int = MAX_SIDE) -> np.ndarray:

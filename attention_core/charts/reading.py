@@ -10,25 +10,19 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.layers import clickable, corners, fixed, pointer
+from attention_core.charts.layers import corners, fixed, rectangles
+from attention_core.charts.marks import EDGE, clickable, images, outlined, pointer, texts, tips
 from attention_core.charts.overlay import glow_ramp, image_url
-from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
-from attention_core.charts.scale import colour_bar, colour_scale, names_at
+from attention_core.charts.palette import LABELS, ROLE_COLOURS, Ramp, signed_ramp
+from attention_core.charts.scale import colour_bar, colour_scale, from_to, names_at
 
-LABELS = 64
+NAMES = 64
 """Screen pixels for the names of rows, left of the chart."""
-GREY = "#747b86"
 
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """A vector to be shown as a row of coloured cells.
-
-    Attributes:
-        name: of the vector.
-        values: float (n,).
-        role: decides the colour of its name.
-    """
+    """A vector (n,) to be shown as a row of coloured cells; its role decides the colour of its name."""
 
     name: str
     values: np.ndarray
@@ -40,11 +34,10 @@ def columns_chart(
     columns: np.ndarray,
     labels: Sequence[str],
     *,
+    select: str | None = None,
     size: int = 600,
-    row_height: int = 24,
     marked: int | None = None,
     column: int | None = None,
-    select: str | None = None,
 ) -> alt.LayerChart:
     """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
 
@@ -52,67 +45,43 @@ def columns_chart(
         picture: uint8 (height, width, 3 or 4).
         columns: float (n_looks, n_columns), weights summed over the rows of regions.
         labels: n_looks texts.
+        select: name of a point selection over cells (fields look and column), or None.
         size: screen pixels of the picture's width.
-        row_height: screen pixels of a look's row.
         marked: the present look, or None.
         column: a column to follow through the looks, or None.
-        select: name of a point selection over cells (fields look and column), or None.
     """
     n, n_columns = columns.shape
-    high, gap = size * picture.shape[0] / picture.shape[1], 8
+    high, gap, row_height = size * picture.shape[0] / picture.shape[1], 8, 24
     ramp = glow_ramp(n_columns, float(columns.max()))
     tops = high + gap + row_height * np.arange(n)
-    whole = pd.DataFrame([{"url": image_url(picture), "left": 0, "right": n_columns, "top": 0.0, "bottom": high}])
+    whole = rectangles(0, 0, n_columns, high, url=image_url(picture))
     looks, places = np.divmod(np.arange(columns.size), n_columns)
-    cells = pd.DataFrame(
-        {
-            "look": looks,
-            "label": [labels[look] for look in looks],
-            "column": places,
-            "left": places,
-            "right": places + 1,
-            "top": tops[looks],
-            "bottom": tops[looks] + row_height - 2,
-            "weight": columns.ravel(),
-        }
-    )
+    names = [labels[look] for look in looks]
+    cells = rectangles(places, tops[looks], 1, row_height - 2, look=looks, label=names, column=places)
+    cells["weight"] = columns.ravel()
     end = float(tops[-1] + row_height)
     space = corners(n_columns, end)
-    shown = alt.Chart(whole).encode(**space)
-    map_cells = (
-        alt.Chart(cells)
-        .mark_rect(**pointer(select))
-        .encode(
-            **space,
-            color=alt.Color("weight:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, "weight of a column", 260)),
-            tooltip=[
-                alt.Tooltip("label:N", title="look"),
-                alt.Tooltip("column:Q"),
-                alt.Tooltip("weight:Q", format=".1%"),
-            ],
-        )
-    )
-    names = pd.DataFrame({"left": 0, "top": tops + row_height / 2 - 1, "label": list(labels)})
+    drawn = _coloured(cells, space, "weight", ramp, "weight of a column", 260, **pointer(select))
+    tooltip = tips(("label:N", "look"), "column:Q", ("weight:Q", "", ".1%"))
+    beside = pd.DataFrame({"left": 0, "top": tops + row_height / 2 - 1, "label": list(labels)})
     layers = [
-        shown.mark_image(aspect=False, clip=True, aria=False, smooth=True).encode(url=alt.Url("url:N")),
-        shown.mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False),
-        clickable(map_cells, select, "look", "column"),
-        alt.Chart(names)
-        .mark_text(align="right", dx=-8, fontSize=12, color=GREY, aria=False)
-        .encode(x=space["x"], y=space["y"], text=alt.Text("label:N")),
+        images(whole, space, clip=True, smooth=True),
+        alt.Chart(whole).mark_rect(**EDGE).encode(**space),
+        clickable(drawn.encode(tooltip=tooltip), select, "look", "column"),
+        texts(beside, space, "label", align="right", dx=-8, fontSize=12, color=LABELS),
     ]
-    frame = {"fillOpacity": 0, "stroke": ROLE_COLOURS[Role.QUERY], "strokeWidth": 2, "aria": False}
     if marked is not None:
-        row = {"left": 0, "right": n_columns, "top": tops[marked] - 1, "bottom": tops[marked] + row_height - 1}
-        layers.append(alt.Chart(pd.DataFrame([row])).mark_rect(**frame).encode(**space))
+        row = rectangles(0, tops[marked] - 1, n_columns, row_height)
+        layers.append(outlined(row, space, 2))
     if column is not None:
-        beam = {"left": column, "right": column + 1, "top": 0.0, "bottom": end}
-        layers.append(
-            alt.Chart(pd.DataFrame([beam]))
-            .mark_rect(fillOpacity=0, stroke=GREY, strokeDash=[4, 3], strokeWidth=1.2, aria=False, tooltip=None)
-            .encode(**space)
-        )
-    return fixed(layers, size, round(end), padding={"left": LABELS, "top": 5, "right": 5, "bottom": 5})
+        beam = rectangles(column, 0.0, 1, end)
+        layers.append(outlined(beam, space, 1.2, LABELS, strokeDash=[4, 3], tooltip=None))
+    return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
+
+
+def _coloured(cells: pd.DataFrame, space: dict, field: str, ramp: Ramp, title: str, bar: int, **style) -> alt.Chart:
+    colour = alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
+    return alt.Chart(cells).mark_rect(**style).encode(**space, color=colour)
 
 
 def region_chart(
@@ -126,13 +95,7 @@ def region_chart(
 ) -> alt.LayerChart:
     """Draw one region's score at every look as a line, with the weight that follows from it at every point.
 
-    Args:
-        scores: float (n_looks,).
-        weights: float (n_looks,).
-        labels: n_looks texts.
-        marked: the present look, or None.
-        width: screen pixels.
-        height: screen pixels.
+    Scores, weights and labels are one per look; the marked look is the present one.
     """
     frame = pd.DataFrame(
         {
@@ -145,35 +108,23 @@ def region_chart(
         }
     )
     room = 0.18 * max(float(np.ptp(frame["score"])), 1.0)
-    span = [float(frame["score"].min()) - room, float(frame["score"].max()) + room]
-    names = alt.Axis(
-        title=None,
-        values=list(range(len(labels))),
-        labelExpr=names_at(labels),
-        labelAngle=0,
-        ticks=False,
-        grid=False,
-    )
+    low, high = float(frame["score"].min()) - room, float(frame["score"].max()) + room
+    places = list(range(len(labels)))
+    names = alt.Axis(title=None, values=places, labelExpr=names_at(labels), labelAngle=0, ticks=False, grid=False)
     base = alt.Chart(frame).encode(
-        x=alt.X("place:Q", axis=names, scale=alt.Scale(domain=[-0.5, len(labels) - 0.5], nice=False)),
-        y=alt.Y("score:Q", axis=alt.Axis(tickCount=4), scale=alt.Scale(domain=span, nice=False)),
+        x=alt.X("place:Q", axis=names, scale=from_to(-0.5, len(labels) - 0.5)),
+        y=alt.Y("score:Q", axis=alt.Axis(tickCount=4), scale=from_to(low, high)),
     )
     points = base.mark_circle(opacity=1, color=ROLE_COLOURS[Role.SCORES]).encode(
         size=alt.condition("datum.present", alt.value(160), alt.value(55)),
-        tooltip=[
-            alt.Tooltip("label:N", title="look"),
-            alt.Tooltip("score:Q", format=".2f"),
-            alt.Tooltip("weight:Q", format=".2%"),
-        ],
+        tooltip=tips(("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")),
     )
     line = base.mark_line(color=ROLE_COLOURS[Role.SCORES], strokeWidth=2, aria=False)
-    shares = [
-        base.transform_filter(where)
-        .mark_text(dy=dy, fontSize=11, color=ROLE_COLOURS[Role.WEIGHTS], aria=False)
-        .encode(text=alt.Text("weight:Q", format=".1%"))
-        for where, dy in (("!datum.valley", -13), ("datum.valley", 14))
-    ]
-    return fixed([line, points, *shares], width, height)
+    percent = base.encode(text=alt.Text("weight:Q", format=".1%"))
+    look = {"fontSize": 11, "color": ROLE_COLOURS[Role.WEIGHTS], "aria": False}
+    above = percent.transform_filter("!datum.valley").mark_text(dy=-13, **look)
+    below = percent.transform_filter("datum.valley").mark_text(dy=14, **look)
+    return fixed([line, points, above, below], width, height)
 
 
 def _valleys(scores: np.ndarray) -> np.ndarray:
@@ -183,53 +134,23 @@ def _valleys(scores: np.ndarray) -> np.ndarray:
 
 
 def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int = 20) -> alt.LayerChart:
-    """Draw vectors as rows of coloured cells on one signed scale; each row is as wide as its vector is long.
+    """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked.
 
-    Args:
-        strips: the vectors, from top to bottom.
-        width: screen pixels of the longest.
-        row_height: screen pixels of a row of cells; its name stands above it.
+    A row is so high without the name above it.
     """
     head = 18
     longest = max(len(strip.values) for strip in strips)
     ramp = signed_ramp(np.concatenate([strip.values for strip in strips]))
     tops = head + (head + row_height) * np.arange(len(strips))
-    cells = pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "left": np.arange(len(strip.values)),
-                    "right": np.arange(len(strip.values)) + 1,
-                    "top": float(top),
-                    "bottom": float(top + row_height),
-                    "vector": strip.name,
-                    "number": np.arange(len(strip.values)),
-                    "value": np.asarray(strip.values, float).round(4),
-                }
-            )
-            for strip, top in zip(strips, tops, strict=True)
-        ],
-        ignore_index=True,
-    )
     high = int(tops[-1] + row_height)
     space = corners(longest, high)
-    drawn = (
-        alt.Chart(cells)
-        .mark_rect(aria=False)
-        .encode(
-            **space,
-            color=alt.Color(
-                "value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, "value", min(width - 20, 200))
-            ),
-            tooltip=[alt.Tooltip("vector:N"), alt.Tooltip("number:Q"), alt.Tooltip("value:Q", format=".3f")],
-        )
-    )
-    names = [
-        alt.Chart(pd.DataFrame([{"left": 0, "top": top - 4.0, "name": strip.name}]))
-        .mark_text(
-            align="left", baseline="bottom", fontSize=12, fontWeight=600, color=ROLE_COLOURS[strip.role], aria=False
-        )
-        .encode(x=space["x"], y=space["y"], text=alt.Text("name:N"))
-        for strip, top in zip(strips, tops, strict=True)
-    ]
-    return fixed([drawn, *names], width, high)
+    look = {"align": "left", "baseline": "bottom", "fontSize": 12, "fontWeight": 600}
+    cells, names = [], []
+    for strip, top in zip(strips, tops.astype(float), strict=True):
+        numbers = np.arange(len(strip.values))
+        row = rectangles(numbers, top, 1, row_height, vector=strip.name, number=numbers)
+        cells.append(row.assign(value=np.asarray(strip.values, float).round(4)))
+        above = pd.DataFrame([{"left": 0, "top": top - 4.0, "name": strip.name}])
+        names.append(texts(above, space, "name", color=ROLE_COLOURS[strip.role], **look))
+    drawn = _coloured(pd.concat(cells), space, "value", ramp, "value", min(width - 20, 200), aria=False)
+    return fixed([drawn.encode(tooltip=tips("vector:N", "number:Q", ("value:Q", "", ".3f"))), *names], width, high)

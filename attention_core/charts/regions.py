@@ -8,13 +8,16 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.attention.types import Role
-from attention_core.charts.layers import CORNERS, corners, fixed
-from attention_core.charts.palette import ROLE_COLOURS, Ramp
+from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
+from attention_core.charts.marks import EDGE, images, mouse_cells, outlined, texts, tips
+from attention_core.charts.palette import GREY, Ramp
+from attention_core.charts.picture import dots
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar_layer, series_colour
+from attention_core.charts.scale import colour_bar_layer, from_to, one_each, series_colour, shares
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
+SMALL = "#858d98"
+"""Small words."""
 GAP, SQUARE = 1.2, 2.4
 """Widths in regions: between the picture and the square, and of the square."""
 
@@ -45,103 +48,51 @@ def region_picture(
     rows, columns = grid
     scale = size / max(grid)
     left, top = columns + GAP, (rows - SQUARE) / 2
-    parts = pd.DataFrame(
-        {
-            "url": [png_url(values[:-1].reshape(grid), ramp), png_url(values[-1:].reshape(1, 1), ramp)],
-            "left": [0.0, left],
-            "right": [float(columns), left + SQUARE],
-            "top": [0.0, top],
-            "bottom": [float(rows), top + SQUARE],
-            "name": ["", extra],
-            "number": ["", f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"],
-        }
-    )
-    base = alt.Chart(parts).encode(**corners(left + SQUARE + 1.2, rows))
+    said = f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"
+    parts = rectangles([0.0, left], [0.0, top], [columns, SQUARE], [rows, SQUARE], name=["", extra], number=["", said])
+    parts["url"] = [png_url(one, ramp) for one in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
+    space = corners(left + SQUARE + 1.2, rows)
     layers = [
-        base.mark_image(smooth=False, aspect=False, aria=False).encode(url=alt.Url("url:N")),
-        base.mark_rect(fillOpacity=0, stroke="#8a93a066", aria=False),
+        images(parts, space),
+        alt.Chart(parts).mark_rect(**EDGE).encode(**space),
         _words(parts[1:], "name", "top", -6, "bottom"),
         _words(parts[1:], "number", "bottom", 6, "top"),
         colour_bar_layer(ramp, title, min(size - 20, 260)),
     ]
     if ink is not None:
-        layers.append(_dots(ink, grid))
+        layers.append(dots(ink, columns / ink.shape[1], rows / ink.shape[0], size=3, opacity=0.6))
+    cells = _cells(values, grid, extra, parts)
     if marked is not None:
-        layers.append(_frame(marked, grid, parts))
-    layers.append(_cells(values, grid, title, extra, parts))
+        frame = cells.loc[[marked], ["left", "right", "top", "bottom"]]
+        layers.append(outlined(frame, CORNERS, 2.5, tooltip=None))
+    layers.append(mouse_cells(cells, CORNERS, "region:N", ("value:Q", title, ".4g")))
     return fixed(layers, round((left + SQUARE + 1.2) * scale), size)
 
 
 def _words(parts: pd.DataFrame, field: str, side: str, offset: int, baseline: str) -> alt.Chart:
     middle = parts.assign(middle=(parts["left"] + parts["right"]) / 2)
-    return (
-        alt.Chart(middle)
-        .mark_text(dy=offset, baseline=baseline, fontSize=11, color="#858d98", aria=False)
-        .encode(x=alt.X("middle:Q"), y=alt.Y(f"{side}:Q"), text=alt.Text(f"{field}:N"))
-    )
+    place = {"x": alt.X("middle:Q"), "y": alt.Y(f"{side}:Q")}
+    return texts(middle, place, field, dy=offset, baseline=baseline, fontSize=11, color=SMALL)
 
 
-def _dots(ink: np.ndarray, grid: tuple[int, int]) -> alt.Chart:
-    rows, columns = np.nonzero(ink > 0.5)
-    frame = pd.DataFrame(
-        {"left": (columns + 0.5) * grid[1] / ink.shape[1], "top": (rows + 0.5) * grid[0] / ink.shape[0]}
-    )
-    return (
-        alt.Chart(frame)
-        .mark_circle(size=3, color="white", opacity=0.6, aria=False, tooltip=None)
-        .encode(x=alt.X("left:Q"), y=alt.Y("top:Q"))
-    )
-
-
-def _frame(marked: int, grid: tuple[int, int], parts: pd.DataFrame) -> alt.Chart:
-    row, column = divmod(marked, grid[1])
-    box = parts.loc[1, ["left", "right", "top", "bottom"]].to_dict() if marked == grid[0] * grid[1] else None
-    frame = pd.DataFrame([box or {"left": column, "right": column + 1, "top": row, "bottom": row + 1}])
-    return (
-        alt.Chart(frame)
-        .mark_rect(fillOpacity=0, stroke=ROLE_COLOURS[Role.QUERY], strokeWidth=2.5, aria=False, tooltip=None)
-        .encode(**CORNERS)
-    )
-
-
-def _cells(values: np.ndarray, grid: tuple[int, int], title: str, extra: str, parts: pd.DataFrame) -> alt.Chart:
-    """Return what the mouse meets, invisible."""
-    rows, columns = np.divmod(np.arange(grid[0] * grid[1]), grid[1])
-    shown = np.where(np.isfinite(values), values, np.nan)
-    frame = pd.DataFrame(
-        {
-            "region": [*(f"row {row}, column {column}" for row, column in zip(rows, columns, strict=True)), extra],
-            "left": [*columns, parts["left"][1]],
-            "right": [*columns + 1, parts["right"][1]],
-            "top": [*rows, parts["top"][1]],
-            "bottom": [*rows + 1, parts["bottom"][1]],
-            "value": shown,
-        }
-    )
-    return (
-        alt.Chart(frame)
-        .mark_rect(opacity=0, aria=False)
-        .encode(**CORNERS, tooltip=[alt.Tooltip("region:N"), alt.Tooltip("value:Q", title=title, format=".4g")])
-    )
+def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, parts: pd.DataFrame) -> pd.DataFrame:
+    """Return every region, and the square last, as a rectangle with its name and its value."""
+    rows, columns = np.indices(grid).reshape(2, -1)
+    names = [f"row {row}, column {column}" for row, column in zip(rows, columns, strict=True)]
+    cells = pd.concat([rectangles(columns, rows), parts.loc[1:, ["left", "right", "top", "bottom"]]], ignore_index=True)
+    return cells.assign(region=[*names, extra], value=np.where(np.isfinite(values), values, np.nan))
 
 
 def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480, height: int = 190) -> alt.Chart:
     """Draw the numbers of one vector (d,) as thin bars around 0."""
     frame = pd.DataFrame({"dimension": np.arange(len(values)), "value": values.astype(float)})
-    return (
-        alt.Chart(frame)
-        .mark_bar(color=colour, width=max(1, round(0.7 * width / len(values))))
-        .encode(
-            x=alt.X(
-                "dimension:Q",
-                title="dimension",
-                scale=alt.Scale(domain=[-1, len(values)], nice=False),
-                axis=alt.Axis(grid=False, tickMinStep=1),
-            ),
-            y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
-            tooltip=[alt.Tooltip("dimension:Q"), alt.Tooltip("value:Q", format=".3f", title=title)],
-        )
-        .properties(width=width, height=height)
+    thick = max(1, round(0.7 * width / len(values)))
+    axis = alt.Axis(grid=False, tickMinStep=1)
+    bars = alt.Chart(frame, width=width, height=height).mark_bar(color=colour, width=thick)
+    return bars.encode(
+        x=alt.X("dimension:Q", title="dimension", scale=from_to(-1, len(values)), axis=axis),
+        y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
+        tooltip=tips("dimension:Q", ("value:Q", title, ".3f")),
     )
 
 
@@ -153,58 +104,32 @@ def nothing_weights(
 ) -> alt.LayerChart:
     """Draw how the weight of what matches nothing changes with the number of things that match.
 
-    Args:
-        counts: n numbers of things, ascending.
-        empty: float (n, n_looks), the empty key's weight at every look.
-        paper: float (n, n_looks), the weight of all regions without ink.
-        said: n answers.
-        height: screen pixels.
+    Counts are n rising numbers of things, with the model's answer to each. Empty is the weight of the empty key at
+    every look, (n, n_looks), paper that of all regions without ink.
     """
     looks = [f"look {look + 1}" for look in range(empty.shape[1])]
     frame = pd.DataFrame(
-        [
-            {
-                "matching": count,
-                "look": look,
-                "part": part,
-                "weight": float(weights[place, number]),
-                "answer": said[place],
-            }
-            for part, weights in zip(PARTS, (empty + paper, empty), strict=True)
-            for place, count in enumerate(counts)
-            for number, look in enumerate(looks)
-        ]
+        {"matching": count, "look": look, "part": part, "weight": float(weight), "answer": answer}
+        for part, weights in zip(PARTS, (empty + paper, empty), strict=True)
+        for count, answer, row in zip(counts, said, weights, strict=True)
+        for look, weight in zip(looks, row, strict=True)
     )
     across = alt.X(
         "matching:Q",
         title="digits that match",
         axis=alt.Axis(values=list(counts), format="d", grid=False),
-        scale=alt.Scale(domain=[min(counts) - 0.3, max(counts) + 0.3], nice=False),
+        scale=from_to(min(counts) - 0.3, max(counts) + 0.3),
     )
-    up = alt.Y("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
-    dashes = alt.Legend(orient="top", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor="#8a93a0")
+    space = {"x": across, "y": shares("weight", "weight", 5)}
+    share, answer = ("weight:Q", "", ".1%"), ("answer:N", "model's answer")
     base = alt.Chart(frame).encode(
-        x=across,
-        y=up,
+        **space,
         color=series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220),
-        tooltip=[
-            alt.Tooltip("matching:Q", title="digits that match"),
-            alt.Tooltip("look:N"),
-            alt.Tooltip("part:N"),
-            alt.Tooltip("weight:Q", format=".1%"),
-            alt.Tooltip("answer:N", title="model's answer"),
-        ],
+        tooltip=tips(("matching:Q", "digits that match"), "look:N", "part:N", share, answer),
     )
+    dashes = alt.Legend(orient="top", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
+    dash = alt.StrokeDash("part:N", sort=list(PARTS), scale=one_each(PARTS, ([1, 0], [3, 3])), legend=dashes)
     answers = pd.DataFrame({"matching": list(counts), "said": [f"says {one}" for one in said], "weight": 1.0})
-    words = (
-        alt.Chart(answers)
-        .mark_text(dy=2, fontSize=11, color="#858d98", aria=False)
-        .encode(x=across, y=up, text=alt.Text("said:N"))
-    )
-    lines = base.mark_line(strokeWidth=2).encode(
-        strokeDash=alt.StrokeDash(
-            "part:N", sort=list(PARTS), scale=alt.Scale(domain=list(PARTS), range=[[1, 0], [3, 3]]), legend=dashes
-        )
-    )
+    words = texts(answers, space, "said", dy=2, fontSize=11, color=SMALL)
     points = base.mark_point(size=50, filled=True, opacity=1)
-    return alt.layer(lines, points, words).properties(height=height)
+    return alt.layer(base.mark_line(strokeWidth=2).encode(strokeDash=dash), points, words, height=height)

@@ -1,4 +1,4 @@
-"""What charts share: colours of ramps and of series, colour bars, frames of cells, names at an axis."""
+"""How values become colours and places: ramps, series and their legends; ends of axes, names at them, rules on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.palette import Ramp
+from attention_core.charts.palette import DARK, MASKED, Ramp
 
 
 def colour_scale(ramp: Ramp) -> alt.Scale:
@@ -22,10 +22,13 @@ def colour_scale(ramp: Ramp) -> alt.Scale:
 
 def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> alt.Color:
     """Return one colour per name, in this order, with a legend without a title above the chart."""
-    scale = alt.Scale(domain=list(names), range=list(colours))
-    return alt.Color(
-        f"{field}:N", sort=list(names), scale=scale, legend=alt.Legend(title=None, **{"orient": "top", **legend})
-    )
+    above = alt.Legend(title=None, **{"orient": "top", **legend})
+    return alt.Color(f"{field}:N", sort=list(names), scale=one_each(names, colours), legend=above)
+
+
+def one_each(names: Sequence[str], looks: Sequence[Any]) -> alt.Scale:
+    """Return the scale that gives each name its own colour, shape or dashes."""
+    return alt.Scale(domain=list(names), range=list(looks))
 
 
 def is_dark(colours: np.ndarray) -> np.ndarray:
@@ -38,16 +41,11 @@ def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
     finite, colours = np.isfinite(values), ramp.lookup(64)
     place = (ramp.position(values) * 63).astype(int)
     names = np.array([f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colours], dtype=object)
-    ink = np.where(is_dark(colours)[place] & finite, "#ffffff", "#14181d")
-    return np.where(finite, names[place], "#9aa1aa"), ink
+    ink = np.where(is_dark(colours)[place] & finite, "#ffffff", DARK)
+    return np.where(finite, names[place], MASKED), ink
 
 
-def names_at(labels: Sequence[str], place: str = "datum.value") -> str:
-    """Return the expression that puts the labels in the place of positions from 0."""
-    return f"{json.dumps(list(labels))}[{place}]"
-
-
-def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
+def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> alt.Legend:
     """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
     ticks = [ramp.low, ramp.high]
     label = "format(datum.value, '.3~g')"
@@ -57,20 +55,21 @@ def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
         label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
     elif ramp.low < 0 < ramp.high:
         ticks.insert(1, 0.0)
-    return alt.Legend(
-        title=title or None,
-        orient="bottom",
-        direction="horizontal",
-        gradientLength=length,
-        gradientThickness=8,
-        values=ticks,
-        labelExpr=label,
-        labelFontSize=11,
-        titleFontSize=11,
-        titleFontWeight="normal",
-        labelOverlap=False,
-        offset=4,
-    )
+    look: dict[str, Any] = {
+        "title": title or None,
+        "orient": "bottom",
+        "direction": "horizontal",
+        "gradientLength": length,
+        "gradientThickness": 8,
+        "values": ticks,
+        "labelExpr": label,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "labelOverlap": False,
+        "offset": 4,
+    }
+    return alt.Legend(**look | own)
 
 
 def _has_room(ramp: Ramp, reference: float) -> bool:
@@ -78,24 +77,32 @@ def _has_room(ramp: Ramp, reference: float) -> bool:
     return float(ramp.position(np.array([reference]))[0]) < 0.85
 
 
-def colour_bar_layer(ramp: Ramp, title: str, length: int) -> alt.Chart:
+def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> alt.Chart:
     """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
     ends = pd.DataFrame({"value": [ramp.low, ramp.high]})
-    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length))
+    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
     return alt.Chart(ends).mark_point(opacity=0, size=0, aria=False).encode(color=colour)
 
 
-def cells_frame(matrix: np.ndarray, row_labels: list[str], col_labels: list[str]) -> pd.DataFrame:
-    """Return one row per cell: row, col (positions), row_label, col_label, value (NaN where masked)."""
-    n_rows, n_cols = matrix.shape
-    rows, cols = np.repeat(np.arange(n_rows), n_cols), np.tile(np.arange(n_cols), n_rows)
-    return pd.DataFrame(
-        {
-            "row": rows,
-            "col": cols,
-            "row_label": np.asarray(row_labels, dtype=object)[rows],
-            "col_label": np.asarray(col_labels, dtype=object)[cols],
-            "value": np.where(np.isfinite(matrix), matrix, np.nan).ravel().astype(float),
-            "masked": ~np.isfinite(matrix).ravel(),
-        }
-    )
+def from_to(low: float, high: float, **more: Any) -> alt.Scale:
+    """Return the scale that begins and ends exactly there."""
+    return alt.Scale(domain=[low, high], nice=False, **more)
+
+
+def shares(field: str, title: Any = None, ticks: int = 3) -> alt.Y:
+    """Return a field as percentages of 1, upwards."""
+    axis = alt.Axis(format="%", tickCount=ticks)
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+
+def names_at(labels: Sequence[str], place: str = "datum.value", every: int | None = None) -> str:
+    """Return the expression that puts the labels, or every so many of them, in the place of positions from 0."""
+    names = f"{json.dumps(list(labels))}[{place}]"
+    return f"{place} % {every} == 0 ? {names} : ''" if every else names
+
+
+def rule_at(axis: str, field: str, value: float, **style: Any) -> alt.Chart:
+    """Return a line across the plot where a field on the axis, x or y, has this value."""
+    channel = alt.X if axis == "x" else alt.Y
+    mark = alt.Chart(pd.DataFrame({field: [value]})).mark_rule(**{"aria": False, **style})
+    return mark.encode(channel(f"{field}:Q"))

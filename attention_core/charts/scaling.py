@@ -8,7 +8,9 @@ from dataclasses import asdict
 import altair as alt
 import pandas as pd
 
-from attention_core.charts.scale import series_colour
+from attention_core.charts.marks import tips
+from attention_core.charts.palette import GREY
+from attention_core.charts.scale import rule_at, series_colour, shares
 from attention_core.topics.scoring.scaling import ScaleRow
 
 WITHOUT, WITH = "q · k", "q · k / √dₖ"
@@ -25,16 +27,10 @@ def scale_chart(
     chosen: int | None = None,
     height: int = 240,
 ) -> alt.LayerChart:
-    """Draw one measured quantity over d_k, a line without the division and one with it.
+    """Draw one measured quantity over d_k, a line without the division and one with it, under a title.
 
-    Args:
-        rows: from measure_scale.
-        field: variance, entropy, largest or gradient.
-        title: what is drawn, above the chart.
-        reference: the value of uniform weights, drawn as a dotted line, or None.
-        logarithmic: whether the vertical axis is.
-        chosen: a d_k to mark, or None.
-        height: screen pixels.
+    The field is variance, entropy, largest or gradient. The reference, such as the value of uniform weights, is
+    dotted; a d_k can be marked, and the vertical axis can be logarithmic.
 
     Raises:
         ValueError: no such field.
@@ -44,56 +40,35 @@ def scale_chart(
     frame = pd.DataFrame([asdict(row) for row in rows])
     frame["scores"] = [WITH if scaled else WITHOUT for scaled in frame["scaled"]]
     scale = alt.Scale(type="log", base=10) if logarithmic else alt.Scale(zero=True)
-    x = alt.X(
-        "d_k:Q",
-        title="dₖ",
-        scale=alt.Scale(type="log", base=2),
-        axis=alt.Axis(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False),
-    )
-    line = (
-        alt.Chart(frame)
-        .mark_line(point=alt.OverlayMarkDef(size=28), strokeWidth=2)
-        .encode(
-            x=x,
-            y=alt.Y(f"{field}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="~g")),
-            color=series_colour("scores", (WITHOUT, WITH), COLOURS, offset=2),
-            tooltip=[
-                alt.Tooltip("scores:N"),
-                alt.Tooltip("d_k:Q", title="dₖ"),
-                alt.Tooltip(f"{field}:Q", title=title, format=".4g"),
-            ],
-        )
+    axis = alt.Axis(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False)
+    line = alt.Chart(frame).mark_line(point=alt.OverlayMarkDef(size=28), strokeWidth=2)
+    line = line.encode(
+        x=alt.X("d_k:Q", title="dₖ", scale=alt.Scale(type="log", base=2), axis=axis),
+        y=alt.Y(f"{field}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="~g")),
+        color=series_colour("scores", (WITHOUT, WITH), COLOURS, offset=2),
+        tooltip=tips("scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")),
     )
     layers = [line]
     if reference is not None:
-        rule = alt.Chart(pd.DataFrame([{"value": reference}]))
-        layers.append(rule.mark_rule(strokeDash=[3, 3], color="#8a93a0", aria=False).encode(y=alt.Y("value:Q")))
+        layers.append(rule_at("y", "value", reference, strokeDash=[3, 3], color=GREY))
     if chosen is not None:
-        rule = alt.Chart(pd.DataFrame([{"d_k": chosen}]))
-        layers.append(rule.mark_rule(color="#8a93a0", opacity=0.6, aria=False).encode(x=alt.X("d_k:Q")))
-    return alt.layer(*layers).properties(
-        height=height, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
-    )
+        layers.append(rule_at("x", "d_k", chosen, color=GREY, opacity=0.6))
+    heading = alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
+    return alt.layer(*layers, height=height, title=heading)
 
 
 def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], *, height: int = 190) -> alt.Chart:
     """Draw one query's weights over its keys, largest first, without the division and with it."""
     frame = pd.DataFrame(
-        [
-            {"scores": name, "rank": place + 1, "weight": float(weight)}
-            for name, weights in ((WITHOUT, without), (WITH, with_scale))
-            for place, weight in enumerate(weights)
-        ]
+        {"scores": name, "rank": place + 1, "weight": float(weight)}
+        for name, weights in ((WITHOUT, without), (WITH, with_scale))
+        for place, weight in enumerate(weights)
     )
-    return (
-        alt.Chart(frame)
-        .mark_bar()
-        .encode(
-            x=alt.X("rank:O", title="keys, largest weight first", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-            xOffset=alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
-            y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
-            color=series_colour("scores", (WITHOUT, WITH), COLOURS, offset=2),
-            tooltip=[alt.Tooltip("scores:N"), alt.Tooltip("rank:O"), alt.Tooltip("weight:Q", format=".4f")],
-        )
-        .properties(height=height)
+    marks = alt.Chart(frame, height=height).mark_bar()
+    return marks.encode(
+        x=alt.X("rank:O", title="keys, largest weight first", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+        xOffset=alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
+        y=shares("weight", "weight"),
+        color=series_colour("scores", (WITHOUT, WITH), COLOURS, offset=2),
+        tooltip=tips("scores:N", "rank:O", ("weight:Q", "", ".4f")),
     )
