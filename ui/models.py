@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 
 import streamlit as st
 from torch import Tensor, nn
@@ -12,9 +11,10 @@ from attention_core.device import choose_device
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.weights import WeightsError, read_weights
+from ui.computed import TURN
 
-COMPUTE = threading.Lock()
-"""Held while a model computes, so that many visitors take turns instead of thrashing the cores."""
+COMPUTE = TURN
+"""Until every page computes with ui.computed."""
 
 
 @st.cache_resource(max_entries=16, show_spinner="Loading the model")

@@ -14,6 +14,7 @@ from PIL import Image
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
 from tests import tiny_hub
+from tests.app.tools import settled
 
 SCRIPT = """
 import streamlit as st
@@ -68,12 +69,6 @@ def opened(hub, root, monkeypatch):
     from ui.runs.runs import make_room
 
     make_room()
-
-
-def settled(page):
-    page.run()
-    assert not page.exception
-    return page
 
 
 def asked(page, name):

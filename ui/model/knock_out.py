@@ -1,163 +1,126 @@
-"""Section in which heads are switched off: what the model then makes of the same input, and which heads matter."""
+"""Heads are switched off: what the model then makes of the same input, and which heads matter."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
-from attention_core.charts.head_maps import layer_head_map
-from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.explain.heads.groups import groups
 from attention_core.hub.knock_out import Effect, Head, KnockOutMap, every_head, fill
 from attention_core.hub.language import predicts_words
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
-from ui.layout import section
+from ui.computed import computing
 from ui.model.changes import show_change
-from ui.model.kept import kept
-from ui.model.portions import portion, run_again
-from ui.model.state import Chosen, choose, chosen
-from ui.models import COMPUTE
-from ui.runs.runs import ModelInput, prepared_of, pretrained_of, run_of
+from ui.model.glance import head_map
+from ui.model.state import NAME, Chosen, chosen
+from ui.model.work import kept_with, portion, run_again
+from ui.runs.runs import Latest, prepared_of, pretrained_of, run_of
+from ui.state import Field
 
 MOST_OFF = 200
 """Heads that may be switched off together."""
+OFF = Field[list[str] | None](NAME, "out", None)
+FOLLOWED = Field(NAME, "out_followed", "")
+TRYING = Field(NAME, "out_trying", False)
+WORTH_OF = Field(NAME, "out_worth_of", Effect._fields[0])
 
 
-@st.fragment
-def knock_out(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
-    """Draw what changes without the chosen heads, and how much the model needs each head.
-
-    Args:
-        run: what is on the page now, with every head.
-        key: of the model.
-        given: its input.
-        name: prefix of the section's state, which is the page's.
-    """
-    if st.session_state.pop(f"{name}_out_worth_clicked", False):
-        st.rerun()  # the head that was clicked is chosen on the whole page
-    section("Knock a head out")
+def knock_out(run: ModelRun, asked: Latest) -> None:
+    """Draw what changes without the chosen heads, and how much the model needs each head."""
     st.markdown(
         "A head that is switched off hands over 0 inside the run, so that everything after it changes. High weights do "
         "not tell whether a head matters; this does."
     )
-    pretrained = pretrained_of(key)
     if "bypasses" in run.recording.note:
-        st.info(
-            f"The code of {pretrained.name} bypasses the library's attention interface: no head can be switched off."
-        )
+        name = pretrained_of(asked.key).name
+        st.info(f"The code of {name} bypasses the library's attention interface: no head can be switched off.")
         return
-    picked = chosen(name, run)
-    off = _choose_heads(run, name, picked)
+    now = chosen(run)
+    off = _choose_heads(run, now)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
-        _map(run, key, given, name, picked)
+        _map(run, asked, now)
     with right:
-        _change(run, key, given, name, tuple(off))
-    state = f"{name}_out_trying"
-    if st.session_state.get(state) and not run_again():
-        st.session_state[state] = False
+        if off:
+            _change(run, asked, off)
+        else:
+            st.info("No head is switched off. Choose one above, or click one on the map.")
+    if TRYING.value and not run_again():
+        TRYING.value = False
 
 
-def _change(run: ModelRun, key: str, given: ModelInput, name: str, off: tuple[Head, ...]) -> None:
-    if not off:
-        st.info("No head is switched off. Choose one above, or click one on the map.")
-        return
+def _change(run: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
     try:
-        without = run_of(key, given, off)
+        without = run_of(*asked, off)
     except ModelError as error:
         st.warning(str(error))
         return
-    show_change(run, without, key, given, name, off)
+    show_change(run, without, asked, off)
 
 
-def names_of_heads(run: ModelRun) -> dict[str, Head]:
-    """Return every head by its name for people, such as "decoder self, layer 3, head 5"."""
+def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
+    """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
     number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
-    return {
+    heads = {
         f"{group}, layer {layer + 1}, head {head + 1}": (number[id(trace)], head)
         for group, layers in groups(run.recording).items()
         for layer, trace in enumerate(layers)
         for head in range(trace.n_heads)
     }
-
-
-def _number(run: ModelRun, group: str, layer: int) -> int:
-    """Return the number of a layer of a group among all traces of the run."""
-    trace = groups(run.recording)[group][layer]
-    return next(number for number, one in enumerate(run.recording.traces) if one is trace)
-
-
-def _choose_heads(run: ModelRun, name: str, picked: Chosen) -> list[Head]:
-    """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
-    state, field = st.session_state, f"{name}_out"
-    heads = names_of_heads(run)
-    now = f"{picked.group}, layer {picked.layer + 1}, head {picked.head + 1}"
-    before = state.get(field)
-    if before is None or before == [state.get(f"{field}_followed")]:
-        state[field] = [now]
+    followed = f"{now.group}, layer {now.layer + 1}, head {now.head + 1}"
+    before = OFF.value
+    if before is None or before == [FOLLOWED.value]:
+        OFF.value = [followed]
     else:
-        kept_ones = [one for one in before if one in heads]
-        state[field] = [now] if before and not kept_ones else kept_ones
-    state[f"{field}_followed"] = now
+        there = [name for name in before if name in heads]
+        OFF.value = [followed] if before and not there else there
+    FOLLOWED.value = followed
 
     def add() -> None:
-        state[field] = [*state[field], now]
+        OFF.value = [*OFF.value, followed]
 
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{name}_out_row"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         names = st.multiselect(
             "Switched off",
             list(heads),
-            key=field,
+            key=OFF.key,
             max_selections=MOST_OFF,
             placeholder="Choose heads",
             persist_state="session",
         )
-        if now not in names:
-            st.button(f"Add {now}", key=f"{name}_out_add", on_click=add)
-    return [heads[one] for one in names]
+        if followed not in names:
+            st.button(f"Add {followed}", key="model_out_add", on_click=add)
+    return tuple(heads[name] for name in names)
 
 
-def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) -> None:
+def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
     """Draw how much the output changes without each head alone; computed when asked, a few heads at a time."""
-    found: KnockOutMap = kept(run, "knock-out map", lambda: KnockOutMap(every_head(run.recording)))
-    layers = groups(run.recording)[picked.group]
-    st.markdown(f"**Which heads matter: {picked.group}**")
+    found: KnockOutMap = kept_with(run, "knock-out map", lambda: KnockOutMap(every_head(run.recording)))
+    st.markdown(f"**Which heads matter: {now.group}**")
     if not found.is_whole:
-        _go_on(found, key, given, name)
+        _go_on(found, asked)
     if not found.effects:
         st.caption(f"Runs the model once without each of its {len(found.heads)} heads, several in one batch.")
         return
-    which = _which_effect(key, name)
-    amounts = _matrix(found, run, picked.group, which)
+    amounts = _matrix(found, run, now.group, _which_effect(asked))
     done = amounts[np.isfinite(amounts)]
     if not done.size:
         return
-    scale = 1000 if done.max() < 0.1 else 100
-    chart_key = f"{name}_out_worth_{picked.group}_{len(layers)}_{amounts.shape[1]}"
-    small = max(amounts.shape) <= MAX_RECT_SIDE
+    scale, parts = (1000, "thousandths") if done.max() < 0.1 else (100, "hundredths")
+    n_layers, n_heads = amounts.shape
 
-    def take() -> None:
-        clicked = st.session_state[chart_key]["selection"].get("cell")
-        if clicked:
-            layer, head = int(clicked[0]["row"]), int(clicked[0]["col"])
-            choose(name, group=picked.group, layer=layer, head=head)
-            st.session_state[f"{name}_out"] = [f"{picked.group}, layer {layer + 1}, head {head + 1}"]
-            st.session_state[f"{name}_out_worth_clicked"] = True
+    def switch_off_alone() -> None:
+        OFF.value = None
 
-    st.altair_chart(
-        layer_head_map(
-            (scale * amounts).tolist(),
-            title=_unit(run, scale),
-            chosen=(picked.layer, picked.head),
-            select="cell" if small else None,
-            widest=430,
-            exponent=0.5,
-        ),
-        key=chart_key,
-        width="content",
-        alt="How much the output changes without each head alone; click one",
-        **({"on_select": take, "selection_mode": "cell"} if small else {}),
+    head_map(
+        f"model_out_worth_{now.group}_{n_layers}_{n_heads}",
+        (scale * amounts).tolist(),
+        now,
+        title=f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}",
+        on_choose=switch_off_alone,
+        widest=430,
+        exponent=0.5,
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(
@@ -166,70 +129,58 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
     )
 
 
-def _go_on(found: KnockOutMap, key: str, given: ModelInput, name: str) -> None:
+def _go_on(found: KnockOutMap, asked: Latest) -> None:
     """Go on with the map while it is asked for, in portions; what is done is kept when it is stopped."""
-    state = f"{name}_out_trying"
 
     def ask(wanted: bool) -> None:
-        st.session_state[state] = wanted
+        TRYING.value = wanted
 
-    if not st.session_state.get(state):
+    if not TRYING.value:
         words = "Try every head" if not found.effects else f"Go on: {found.share:.0%} are done"
-        st.button(words, key=f"{name}_out_try", on_click=ask, args=(True,), icon=":material/grid_on:")
+        st.button(words, key="model_out_try", on_click=ask, args=(True,), icon=":material/grid_on:")
         return
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         st.progress(found.share, text=f"{len(found.effects)} of {len(found.heads)} heads", width=280)
-        st.button("Stop", key=f"{name}_out_stop", on_click=ask, args=(False,))
-    steps = fill(pretrained_of(key), prepared_of(key, given).inputs, found)
+        st.button("Stop", key="model_out_stop", on_click=ask, args=(False,))
+    steps = fill(pretrained_of(asked.key), prepared_of(*asked).inputs, found)
     try:
         for _ in portion():
-            with COMPUTE:
+            with computing():
                 if next(steps, None) is None:
                     break
     except ModelError as error:
-        st.session_state[state] = False
+        TRYING.value = False
         st.warning(f"The heads cannot be tried: {str(error).splitlines()[0][:300]}")
         return
     if found.is_whole:
-        st.session_state[state] = False
+        TRYING.value = False
         place.empty()
 
 
-def _which_effect(key: str, name: str) -> str:
+def _which_effect(asked: Latest) -> str:
     """Let a person choose which change is mapped, where there are two."""
-    pretrained = pretrained_of(key)
-    if pretrained.kind is Kind.VISION:
-        return Effect._fields[0]
+    pretrained = pretrained_of(asked.key)
     words = predicts_words(pretrained)
+    if pretrained.kind is Kind.VISION or (words and pretrained.kind is Kind.ENCODER):
+        return "everywhere"
     names = {
         "everywhere": "every position" if words else "each token",
         "in_the_end": "the next token" if words else "the sentence",
     }
-    if words and pretrained.kind is Kind.ENCODER:
-        return "everywhere"
-    return st.segmented_control(
-        "Change of",
-        list(names),
-        default="everywhere",
-        key=f"{name}_out_worth_of",
-        required=True,
-        format_func=names.get,
-        persist_state="session",
+    st.segmented_control(
+        "Change of", list(names), key=WORTH_OF.key, required=True, format_func=names.get, persist_state="session"
     )
-
-
-def _unit(run: ModelRun, scale: int) -> str:
-    parts = "thousandths" if scale == 1000 else "hundredths"
-    return f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}"
+    return WORTH_OF.value
 
 
 def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.ndarray:
     """Return (n_layers, n_heads) of a group; NaN for a head that is not done yet or not there."""
     layers = groups(run.recording)[group]
     amounts = np.full((len(layers), max(trace.n_heads for trace in layers)), np.nan)
-    rows = {_number(run, group, layer): layer for layer in range(len(layers))}
+    rows = {id(trace): layer for layer, trace in enumerate(layers)}
     for (number, head), effect in zip(found.heads, found.effects, strict=False):
-        if number in rows:
-            amounts[rows[number], head] = getattr(effect, which)
+        layer = rows.get(id(run.recording.traces[number]))
+        if layer is not None:
+            amounts[layer, head] = getattr(effect, which)
     return amounts

@@ -6,8 +6,7 @@ A component rather than a chart: tokens keep their type and wrap as text does, a
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,16 +57,20 @@ class Tokens(NamedTuple):
     empty: tuple[int, ...] = ()
 
 
-def token_component(name: str, tokens: Tokens, query: int, *, on_choose: Callable[[int], None] | None = None) -> None:
-    """Draw tokens and numbers between them.
+def token_component(key: str, tokens: Tokens, query: int) -> None:
+    """Draw tokens and numbers between them; a click on a token makes it the query.
 
     Args:
-        name: prefix of its state.
+        key: of the component.
         tokens: what is drawn.
         query: that is chosen, as a position in the whole input.
-        on_choose: called with the position that was clicked; chooses the query if None.
     """
-    key = f"{name}_tokens"
+
+    def take() -> None:
+        row = ((st.session_state.get(key) or {}).get("chosen") or {}).get("row")
+        if isinstance(row, int) and row >= 0:
+            choose(query=row)
+
     active, stamp = _seed(key, _content(tokens), query)
     high = float(tokens.matrix.max(initial=0.0))
     _component(
@@ -88,7 +91,7 @@ def token_component(name: str, tokens: Tokens, query: int, *, on_choose: Callabl
             "stamp": stamp,
         },
         default={"chosen": None},
-        on_chosen_change=partial(_take, name, key, on_choose),
+        on_chosen_change=take,
     )
 
 
@@ -155,9 +158,3 @@ def next_sent(sent: dict[str, Any] | None, known: int, query: int, click: tuple 
             return {**sent, "shown": query, "click": click}
     count = 1 if sent is None else sent["count"] + 1
     return {"content": known, "query": query, "shown": query, "click": click, "count": count}
-
-
-def _take(name: str, key: str, on_choose: Callable[[int], None] | None) -> None:
-    row = ((st.session_state.get(key) or {}).get("chosen") or {}).get("row")
-    if isinstance(row, int) and row >= 0:
-        (on_choose or (lambda place: choose(name, query=place)))(row)
