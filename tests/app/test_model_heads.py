@@ -93,7 +93,7 @@ def script() -> None:
     from ui.model.glance import glance
     from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
     from ui.model.look import look_controls
-    from ui.model.state import chosen, chosen_trace
+    from ui.model.state import chosen_layers
     from ui.model.tokens import token_view
     from ui.state import take_address, write_address
 
@@ -102,9 +102,9 @@ def script() -> None:
     take_address("model")
     look = look_controls(run)
     glance(run, look)
-    now = chosen(run)
+    now, layers = chosen_layers(run)
     st.text(f"now {tuple(now)}")
-    token_view(run, chosen_trace(run), now.head, look)
+    token_view(run, layers[now.layer], now.head, look)
     for part in (heads_in_numbers, heads_alike, rolled_out):
         part(run)
     write_address()

@@ -11,7 +11,7 @@ from attention_core.hub.generation import Generation
 from attention_core.hub.model import ModelError
 from ui.computed import computing
 from ui.layout import section
-from ui.model.state import NAME
+from ui.model.state import NAME, choice
 from ui.model.writing import generation_of, text_ids
 from ui.runs.runs import Latest
 from ui.state import Field
@@ -40,28 +40,18 @@ def kv_cache(asked: Latest) -> None:
     )
     picture, words = st.columns([1, 1], gap="large")
     with picture:
-        st.segmented_control(
-            "Kept vectors",
-            ["keys", "values"],
-            key=VECTORS.key,
-            required=True,
-            format_func=str.capitalize,
-            persist_state="session",
-            label_visibility="collapsed",
+        names = {"keys": "Keys", "values": "Values"}
+        which = choice("Kept vectors", VECTORS, names, label_visibility="collapsed")
+        chart = kept_chart(
+            lengths_kept(made, which),
+            [layer.n_key_heads for layer in found.layers],
+            made.tokens,
+            role=Role.KEY if which == "keys" else Role.VALUE,
+            width=480,
+            height=240,
         )
-        st.altair_chart(
-            kept_chart(
-                lengths_kept(made, VECTORS.value),
-                [layer.n_key_heads for layer in found.layers],
-                made.tokens,
-                role=Role.KEY if VECTORS.value == "keys" else Role.VALUE,
-                width=480,
-                height=240,
-            ),
-            width="content",
-            alt=f"Lengths of the kept {VECTORS.value}: a row per layer and key head, a column per token; the newest "
-            "framed",
-        )
+        words = f"Lengths of the kept {which}: a row per layer and key head, a column per token; the newest framed"
+        st.altair_chart(chart, width="content", alt=words)
     with words:
         st.markdown("\n\n".join(_sentences(found)))
         _measured(made)
@@ -125,15 +115,12 @@ def _measured(made: Generation) -> None:
 
 
 def _size(n_bytes: int) -> str:
-    """Return bytes for people, in steps of 1,000."""
-    for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= step:
-            return f"{n_bytes / step:.3g} {unit}"
-    return f"{n_bytes} bytes"
+    return _rounded(n_bytes, {"GB": 1e9, "MB": 1e6, "kB": 1e3}) or f"{n_bytes} bytes"
 
 
 def _count(n: int) -> str:
-    for unit, step in (("billion", 1e9), ("million", 1e6)):
-        if n >= step:
-            return f"{n / step:.3g} {unit}"
-    return f"{n:,}"
+    return _rounded(n, {"billion": 1e9, "million": 1e6}) or f"{n:,}"
+
+
+def _rounded(n: int, units: dict[str, float]) -> str:
+    return next((f"{n / size:.3g} {unit}" for unit, size in units.items() if n >= size), "")

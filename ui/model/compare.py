@@ -16,7 +16,7 @@ from ui.model.glance import glance_picture, head_map, summaries_of
 from ui.model.input import choose_input
 from ui.model.look import look_for
 from ui.model.one_head import large_matrix
-from ui.model.state import NAME, Chosen, chosen
+from ui.model.state import NAME, Chosen, choice, chosen, nearest
 from ui.model.work import kept_with
 from ui.runs.recording import uploaded_run
 from ui.runs.runs import Latest, pretrained_of, run_of
@@ -42,16 +42,9 @@ def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
     """
     st.markdown("The same head on another input, or in another model: which heads change, and which do not care?")
     with st.container(horizontal=True, gap="large"):
-        for label, choices, field in (("Compare with", [INPUT, MODEL], COMPARED), ("Show", [ALL, ONE, MOVED], SHOWN)):
-            if field is SHOWN or asked is not None:
-                st.segmented_control(
-                    label,
-                    choices,
-                    key=field.key,
-                    required=True,
-                    persist_state="session",
-                    label_visibility="collapsed",
-                )
+        if asked is not None:
+            choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")
+        choice("Show", SHOWN, [ALL, ONE, MOVED], label_visibility="collapsed")
     try:
         other = _other_run(asked)
     except ModelError as error:
@@ -65,7 +58,7 @@ def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
     if SHOWN.value == MOVED:
         _heads_that_moved(run, other, now)
         return
-    sides = zip(("left", "right"), st.columns(2, gap="large"), (run, other), (now, _facing(other, now)), strict=True)
+    sides = zip(("left", "right"), st.columns(2, gap="large"), (run, other), (now, nearest(other, now)), strict=True)
     for side, column, shown, at in sides:
         with column:
             st.markdown(f"**{shown.model}**: {literal(' '.join(shown.target_tokens or shown.tokens), 70)}")
@@ -89,15 +82,6 @@ def _other_run(asked: Latest | None) -> ModelRun | None:
         return run_of(asked.key, given) if given is not None else None
     key = choose_model(OTHER)
     return run_of(key, asked.given) if key is not None else None
-
-
-def _facing(other: ModelRun, at: Chosen) -> Chosen:
-    """Return the head of the other run that stands where the chosen one stands, as nearly as it has one."""
-    found = groups(other.recording)
-    group = at.group if at.group in found else next(iter(found))
-    layer = min(at.layer, len(found[group]) - 1)
-    trace = found[group][layer]
-    return Chosen(group, layer, min(at.head, trace.n_heads - 1), min(at.query, trace.n_queries - 1))
 
 
 def _heads_that_moved(run: ModelRun, other: ModelRun, now: Chosen) -> None:

@@ -15,7 +15,7 @@ from attention_core.explain.heads import PLAIN, HeadSummary, Look, groups, habit
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.layout import section
 from ui.model.look import what_is_shown
-from ui.model.state import FRAMED, HEAD, Chosen, choose, chosen, clicked
+from ui.model.state import FRAMED, HEAD, Chosen, choose, chosen, clickable_chart
 from ui.model.work import kept_with
 
 WIDTH = 700
@@ -66,7 +66,7 @@ def _choice(run: ModelRun) -> Chosen:
             on_change=lambda: choose(group=state["model_group"]),
         )
     state["model_layer"], state["model_head"] = now.layer + 1, now.head + 1
-    most = {"min_value": 1, "width": 150}
+    most = {"min_value": 1, "width": 120}
     st.number_input(
         f"Layer (1 to {len(layers)})",
         max_value=len(layers),
@@ -105,24 +105,13 @@ def glance_picture(
     drawn = "mosaic", at.group, size, look
     pictures = kept_with(run, drawn, lambda: mosaic(layers, size=size, look=look, of_its_own=True))
     notes = [[habit(head) for head in layer] for layer in summaries_of(run, at.group)]
-    key, words = f"model_heads_{at.group}", f"All heads of {len(layers)} layers, {at.group}"
-
-    def take() -> None:
-        if head := clicked(key, "head"):
-            choose(group=at.group, layer=int(head["layer"]), head=int(head["head"]))
-
-    take_click = {"key": key, "on_select": take, "selection_mode": "head"} if takes_click else {}
-    st.altair_chart(
-        heads_chart(
-            pictures,
-            notes,
-            chosen=(at.layer, at.head),
-            title=what_is_shown(look),
-            select="head" if takes_click else None,
-        ),
-        width="content",
-        alt=words + "; click one" * takes_click,
-        **take_click,
+    frame, select = (at.layer, at.head), "head" if takes_click else None
+    clickable_chart(
+        heads_chart(pictures, notes, chosen=frame, title=what_is_shown(look), select=select),
+        f"model_heads_{at.group}",
+        f"All heads of {len(layers)} layers, {at.group}" + "; click one" * takes_click,
+        select,
+        lambda head: choose(group=at.group, layer=int(head["layer"]), head=int(head["head"])),
     )
     return pictures
 
@@ -147,20 +136,15 @@ def head_map(
         colours: see layer_head_map.
     """
     small = max(len(values), *map(len, values)) <= MAX_RECT_SIDE  # larger charts are pictures, which take no click
+    frame, select = (at.layer, at.head), "cell" if small else None
 
-    def take() -> None:
-        if cell := clicked(key, "cell"):
-            choose(group=at.group, layer=int(cell["row"]), head=int(cell["col"]))
-            on_choose()
+    def take(cell: dict[str, Any]) -> None:
+        choose(group=at.group, layer=int(cell["row"]), head=int(cell["col"]))
+        on_choose()
 
-    take_click = {"on_select": take, "selection_mode": "cell"} if small else {}
-    st.altair_chart(
-        layer_head_map(values, title=title, chosen=(at.layer, at.head), select="cell" if small else None, **colours),
-        key=key,
-        width="content",
-        alt=f"{title} of every layer and head" + "; click one" * small,
-        **take_click,
-    )
+    words = f"{title} of every layer and head" + "; click one" * small
+    chart = layer_head_map(values, title=title, chosen=frame, select=select, **colours)
+    clickable_chart(chart, key, words, select, take)
 
 
 def summaries_of(run: ModelRun, group: str) -> list[list[HeadSummary]]:

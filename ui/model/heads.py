@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -14,13 +15,13 @@ from attention_core.charts.head_maps import distance_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import weights_ramp
 from attention_core.device import to_array
-from attention_core.explain.heads import METRICS, HeadSummary, distances, distances_from, groups, habit, rollout
+from attention_core.explain.heads import METRICS, HeadSummary, distances, distances_from, habit, rollout
 from attention_core.explain.heads.similarity import MOST_HEADS, Distances
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.layout import section
 from ui.model.glance import head_map, summaries_of
-from ui.model.state import NAME, choose, chosen, clicked
+from ui.model.state import NAME, choose, chosen_layers, clickable_chart
 from ui.model.token_component import Tokens, token_component
 from ui.model.tokens import WINDOW, patch_view
 from ui.model.work import kept_with
@@ -40,15 +41,15 @@ EXPLAINED = {
 }
 SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent", "largest"}
 N_SIMILAR = 6
-MATRIX_SIZE = 300
+MATRIX_SIZE = 270
 METRIC = Field(NAME, "metric", next(iter(METRICS)))
 
 
 def heads_in_numbers(run: ModelRun) -> None:
     """Draw a number for every head of the chosen kind of attention; a click chooses a head."""
     st.markdown("One number for every layer and head, over the whole input. A click chooses the head.")
-    now = chosen(run)
-    found, layers = summaries_of(run, now.group), groups(run.recording)[now.group]
+    now, layers = chosen_layers(run)
+    found = summaries_of(run, now.group)
     known = [field for field in METRICS if _is_told(found, field)]
     metric = METRIC.among(known)
     st.selectbox("Number", known, format_func=METRICS.get, key=METRIC.key, persist_state="session", width=420)
@@ -87,7 +88,7 @@ def heads_alike(run: ModelRun) -> None:
         "Two heads are near each other if the same queries look at the same keys: the Jensen-Shannon distance of their "
         "rows (Lin 1991), mean over the queries; 0 is the same, 1 has nothing in common."
     )
-    now, layers = chosen(run), groups(run.recording)[chosen(run).group]
+    now, layers = chosen_layers(run)
     n_heads = [trace.n_heads for trace in layers]
     places = [(layer, head) for layer, n in enumerate(n_heads) for head in range(n)]
     own = places.index((now.layer, now.head))
@@ -120,22 +121,15 @@ def heads_alike(run: ModelRun) -> None:
 
 def _all_distances(group: str, found: Distances, n_heads: list[int], places: list[tuple[int, int]], own: int) -> None:
     """Draw the matrix of distances; a click on a cell of a small one chooses the head of its column."""
-    small = len(places) <= MAX_RECT_SIDE
-    key = f"model_distances_{group}_{len(places)}"
+    select = "cell" if len(places) <= MAX_RECT_SIDE else None
 
-    def take() -> None:
-        if cell := clicked(key, "cell"):
-            layer, head = places[int(cell["col"])]
-            choose(group=group, layer=layer, head=head)
+    def take(cell: dict[str, Any]) -> None:
+        layer, head = places[int(cell["col"])]
+        choose(group=group, layer=layer, head=head)
 
-    take_click = {"on_select": take, "selection_mode": "cell"} if small else {}
-    st.altair_chart(
-        distance_chart(found, n_heads, own, select="cell" if small else None),
-        key=key,
-        width="content",
-        alt="Distances of all heads to all heads, layer by layer" + "; click a column's head" * small,
-        **take_click,
-    )
+    words = "Distances of all heads to all heads, layer by layer" + "; click a column's head" * bool(select)
+    chart = distance_chart(found, n_heads, own, select=select)
+    clickable_chart(chart, f"model_distances_{group}_{len(places)}", words, select, take)
 
 
 def rolled_out(run: ModelRun) -> None:
@@ -144,7 +138,7 @@ def rolled_out(run: ModelRun) -> None:
         "Attention rollout multiplies the layers' mean weights, half of each position passing by on the residual "
         "connection (Abnar and Zuidema 2020): an account of the weights, not of what the model makes of the values."
     )
-    now, layers = chosen(run), groups(run.recording)[chosen(run).group]
+    now, layers = chosen_layers(run)
     trace = layers[0]
     try:
         found = kept_with(run, ("rollout", now.group), lambda: rollout(layers))

@@ -13,7 +13,7 @@ from attention_core.hub.language import predicts_words
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
-from ui.model.state import NAME
+from ui.model.state import NAME, choice
 from ui.opened import opened_recording
 from ui.runs.recording import opened_run, uploaded_run
 from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
@@ -62,16 +62,10 @@ def choose_source() -> str | ModelRun | None:
         the model's key, or what the recording holds; None while there is neither.
     """
     what, source = st.columns([0.32, 1], gap="medium")
-    what.segmented_control(
-        "Look at",
-        [MODEL, RECORDING],
-        key=SOURCE.key,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
+    with what:
+        shows = choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
     with source:
-        return choose_model(NAME) if SOURCE.value == MODEL else _recording()
+        return choose_model(NAME) if shows == MODEL else _recording()
 
 
 def _recording() -> ModelRun | None:
@@ -140,11 +134,11 @@ def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInpu
         right.text_area(SECOND[kind], key=second.key, height=68, persist_state="session")
     if kind is Kind.ENCODER:
         buttons |= {label: {text.key: one, second.key: two} for label, (one, two) in PAIR_EXAMPLES.items()}
-    with st.container(horizontal=True, gap="xsmall", key=f"{name}_text_examples"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, values in buttons.items():
             st.button(label, key=f"{name}_example_{label}", on_click=st.session_state.update, args=(values,))
-    most = min(MOST_TOKENS, pretrained.most_tokens or MOST_TOKENS)
-    st.caption(f"Up to {most:,} tokens; what does not fit is cut, and you are told.")
+        most = min(MOST_TOKENS, pretrained.most_tokens or MOST_TOKENS)
+        st.caption(f"Up to {most:,} tokens; what does not fit is cut, and you are told.", width="content")
     if not text.value.strip():
         st.info("The text is empty. Write a sentence, or take one of the examples.")
         return None
@@ -167,9 +161,7 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
 
 
 def _picture(name: str) -> PictureInput | None:
-    way = Field(name, "way", DRAW)
-    st.segmented_control("Picture", [DRAW, UPLOAD], key=way.key, required=True, persist_state="session")
-    if way.value == UPLOAD:
+    if choice("Picture", Field(name, "way", DRAW), [DRAW, UPLOAD]) == UPLOAD:
         return _uploaded(name)
     pad = drawing_pad(Pad(f"{name}_pad", digit_presets(), first="7", address=""))
     return PictureInput(_png(Image.fromarray(pad.canvas)))

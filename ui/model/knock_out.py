@@ -13,7 +13,7 @@ from attention_core.hub.run import ModelRun
 from ui.computed import computing
 from ui.model.changes import show_change
 from ui.model.glance import head_map
-from ui.model.state import NAME, Chosen, chosen
+from ui.model.state import NAME, Chosen, choice, chosen
 from ui.model.work import kept_with, portion, run_again
 from ui.runs.runs import Latest, prepared_of, pretrained_of, run_of
 from ui.state import Field
@@ -168,10 +168,7 @@ def _which_effect(asked: Latest) -> str:
         "everywhere": "every position" if words else "each token",
         "in_the_end": "the next token" if words else "the sentence",
     }
-    st.segmented_control(
-        "Change of", list(names), key=WORTH_OF.key, required=True, format_func=names.get, persist_state="session"
-    )
-    return WORTH_OF.value
+    return choice("Change of", WORTH_OF, names)
 
 
 def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.ndarray:

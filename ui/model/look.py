@@ -10,7 +10,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads import Look, has_values
 from attention_core.hub.run import ModelRun, special_keys
 from ui.labels import literal
-from ui.model.state import NAME, chosen_trace
+from ui.model.state import NAME, choice, chosen_layers
 from ui.state import Field
 
 WEIGHT, LENGTH, SHARE = "Weight A", "Weight × |value|", "As a share"
@@ -21,17 +21,14 @@ HIDDEN = Field[list[str]](NAME, "hidden", list)
 
 def look_controls(run: ModelRun) -> Look:
     """Let a person choose how matrices are shown, and say so wherever it is not the plain weights."""
-    trace = chosen_trace(run)
+    now, layers = chosen_layers(run)
+    trace = layers[now.layer]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         known = has_values(trace)
-        choices = [WEIGHT, LENGTH, SHARE] if known else [WEIGHT]
-        SHOWN.among(choices)
-        st.segmented_control(
+        choice(
             "Shown",
-            choices,
-            key=SHOWN.key,
-            required=True,
-            persist_state="session",
+            SHOWN,
+            [WEIGHT, LENGTH, SHARE] if known else [WEIGHT],
             help="A weight says how much of a value is taken; weight × |value| how long the arrow is that arrives "
             "(after Kobayashi et al. 2020; here the head's values before the output projection).",
         )

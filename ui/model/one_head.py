@@ -16,7 +16,7 @@ from ui.export import export_bar
 from ui.labels import literal
 from ui.layout import section
 from ui.model.look import what_is_shown
-from ui.model.state import NAME, STEPS, choose, chosen, chosen_trace, clicked
+from ui.model.state import NAME, STEPS, Chosen, choose, chosen_layers, clickable_chart
 from ui.model.tokens import token_view
 from ui.query_row import query_row
 from ui.step_view import show_matrix, show_words
@@ -28,8 +28,7 @@ MOST_DRAWN = 2048
 
 def one_head(run: ModelRun, look: Look) -> None:
     """Draw the chosen head: its tokens beside its matrix, the chosen query in numbers."""
-    now, trace = chosen(run), chosen_trace(run)
-    _title(run)
+    now, trace = _head(run)
     if trace.story.note:
         st.info(trace.story.note)
     words, matrix = st.columns([1.15, 1], gap="large")
@@ -43,8 +42,7 @@ def one_head(run: ModelRun, look: Look) -> None:
 
 def step_by_step(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
-    now, trace = chosen(run), chosen_trace(run)
-    _title(run)
+    now, trace = _head(run)
     step = STEPS.draw(trace)
     if STEPS.hides(step):
         return
@@ -63,14 +61,15 @@ def step_by_step(run: ModelRun) -> None:
 
 def take_along(run: ModelRun) -> None:
     """Offer the chosen head's numbers and the script that computes them."""
-    now = chosen(run)
-    _title(run)
-    export_bar(chosen_trace(run), NAME, head=now.head, query=now.query)
+    now, trace = _head(run)
+    export_bar(trace, NAME, head=now.head, query=now.query)
 
 
-def _title(run: ModelRun) -> None:
-    now = chosen(run)
+def _head(run: ModelRun) -> tuple[Chosen, AttentionTrace]:
+    """Draw the name of the chosen head; return what is chosen and the trace of its layer."""
+    now, layers = chosen_layers(run)
     section(f"{now.group.capitalize()}, layer {now.layer + 1}, head {now.head + 1}", Role.WEIGHTS)
+    return now, layers[now.layer]
 
 
 def large_matrix(
@@ -99,29 +98,23 @@ def large_matrix(
     allowed = trace.allowed(head)
     if allowed is not None:
         values = np.where(to_array(allowed), values, np.nan)
-    small = max(values.shape) <= MAX_RECT_SIDE
+    select = "cell" if max(values.shape) <= MAX_RECT_SIDE else None
     largest = float(np.nanmax(values, initial=0))
-    key = f"model_matrix{side}_{trace.story.name}_{trace.n_queries}_{trace.n_keys}"
-
-    def take() -> None:
-        if cell := clicked(key, "cell"):
-            choose(query=int(cell["row"]))
-
-    take_click = {"on_select": take, "selection_mode": "cell"} if small else {}
-    st.altair_chart(
-        matrix_chart(
-            values,
-            trace.story.query_axis,
-            trace.story.key_axis,
-            Role.WEIGHTS,
-            title=what_is_shown(look),
-            size=size,
-            marked_row=query,
-            ramp=weights_ramp(trace.n_keys, largest) if look.is_plain else Ramp(VIRIDIS, 0, max(largest, 1e-12)),
-            select="cell" if small else None,
-        ),
-        key=key,
-        width="content",
-        alt=f"Attention of head {head + 1}: queries are rows, keys are columns",
-        **take_click,
+    chart = matrix_chart(
+        values,
+        trace.story.query_axis,
+        trace.story.key_axis,
+        Role.WEIGHTS,
+        title=what_is_shown(look),
+        size=size,
+        marked_row=query,
+        ramp=weights_ramp(trace.n_keys, largest) if look.is_plain else Ramp(VIRIDIS, 0, max(largest, 1e-12)),
+        select=select,
+    )
+    clickable_chart(
+        chart,
+        f"model_matrix{side}_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
+        f"Attention of head {head + 1}: queries are rows, keys are columns",
+        select,
+        lambda cell: choose(query=int(cell["row"])),
     )

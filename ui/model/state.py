@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -90,34 +91,32 @@ def chosen(run: ModelRun) -> Chosen:
 
     So a choice survives another text or another model.
     """
-    found = groups(run.recording)
+    found, place = groups(run.recording), HEAD.value or Place()
     if not found:
         raise ValueError("run must have at least one trace, got none")
-    place = HEAD.value or Place()
-    if not place.group:
-        place = _named(found, place)
-    group = place.group if place.group in found else next(iter(found))
-    layer = min(place.layer, len(found[group]) - 1)
+    if not place.group:  # as an address names it, or the first one of all
+        named = ((group, place) for group, layers in found.items() for place, one in enumerate(layers))
+        here = [at for at in named if found[at[0]][at[1]].story.name == place.trace]
+        place = place._replace(group=here[0][0], layer=here[0][1]) if here else Place()
+    now = nearest(run, Chosen(place.group, place.layer, place.head, TOKEN.value or 0))
+    HEAD.among([Place(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
+    TOKEN.among([now.query])
+    return now
+
+
+def nearest(run: ModelRun, wanted: Chosen) -> Chosen:
+    """Return what is wanted as nearly as the run has it."""
+    found = groups(run.recording)
+    group = wanted.group if wanted.group in found else next(iter(found))
+    layer = min(wanted.layer, len(found[group]) - 1)
     trace = found[group][layer]
-    head, query = min(place.head, trace.n_heads - 1), min(TOKEN.value or 0, trace.n_queries - 1)
-    HEAD.among([Place(trace.story.name, head, group, layer)])
-    TOKEN.among([query])
-    return Chosen(group, layer, head, query)
+    return Chosen(group, layer, min(wanted.head, trace.n_heads - 1), min(wanted.query, trace.n_queries - 1))
 
 
-def _named(found: dict[str, list[AttentionTrace]], place: Place) -> Place:
-    """Return the head that an address names, or the first one of all."""
-    for group, layers in found.items():
-        for layer, trace in enumerate(layers):
-            if trace.story.name == place.trace:
-                return place._replace(group=group, layer=layer)
-    return Place()
-
-
-def chosen_trace(run: ModelRun) -> AttentionTrace:
-    """Return the trace of the layer that is looked at."""
+def chosen_layers(run: ModelRun) -> tuple[Chosen, list[AttentionTrace]]:
+    """Return what is looked at and all layers of its group."""
     now = chosen(run)
-    return groups(run.recording)[now.group][now.layer]
+    return now, groups(run.recording)[now.group]
 
 
 def choose(*, query: int | None = None, **place: Any) -> None:
@@ -132,7 +131,40 @@ def choose(*, query: int | None = None, **place: Any) -> None:
         TOKEN.value = query
 
 
-def clicked(chart: str, selection: str) -> dict[str, Any] | None:
-    """Return what was clicked in a chart, by the chart's key and the selection's name; None after a click beside it."""
-    found = st.session_state[chart]["selection"].get(selection)
-    return found[0] if found else None
+def choice(label: str, field: Field[Any], options: Sequence[str] | Mapping[str, str], **look: Any) -> Any:
+    """Let a person set a field to one of some options, values or values with their names; returns the one that is set.
+
+    Args:
+        label: what is chosen.
+        field: is set.
+        options: see above.
+        look: see st.segmented_control.
+    """
+    names = options.get if isinstance(options, Mapping) else str
+    field.among(list(options))
+    st.segmented_control(
+        label, list(options), key=field.key, format_func=names, required=True, persist_state="session", **look
+    )
+    return field.value
+
+
+def clickable_chart(
+    chart: Any, key: str, words: str, selection: str | None, take: Callable[[dict[str, Any]], None]
+) -> None:
+    """Draw a chart in which something can be clicked.
+
+    Args:
+        chart: with the selection.
+        key: of the chart; one that changes with its shape.
+        words: what it shows, for screen readers.
+        selection: its name; None = nothing can be clicked.
+        take: called with what was clicked.
+    """
+
+    def on_select() -> None:
+        clicked = st.session_state[key]["selection"].get(selection)
+        if clicked:
+            take(clicked[0])
+
+    takes_click = {"key": key, "on_select": on_select, "selection_mode": selection} if selection else {}
+    st.altair_chart(chart, width="content", alt=words, **takes_click)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import streamlit as st
 
@@ -16,7 +14,7 @@ from attention_core.explain.heads.rows import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import distinct, literal
 from ui.model.look import not_plain
-from ui.model.state import NAME, choose, chosen, clicked
+from ui.model.state import NAME, choose, chosen, clickable_chart
 from ui.model.token_component import Tokens, token_component
 from ui.model.work import kept_with
 from ui.state import Field
@@ -148,21 +146,13 @@ def patch_view(
         high = max(float(numbers[before:].max()), FLOOR / (len(numbers) - before) if percent else 0.0)
         with place:
             st.markdown(f"**{title}**")
-            st.altair_chart(
-                overlay(
-                    run.picture,
-                    numbers[before:].reshape(patches.grid),
-                    size=PICTURE_SIZE,
-                    smooth=False,
-                    high=high,
-                    marked=marked,
-                    select="patch",
-                ),
-                key=f"{key}_{which}",
-                on_select=partial(_take_patch, f"{key}_{which}", before),
-                selection_mode="patch",
-                width="content",
-                alt=f"{title}: weights over the picture; click a patch",
+            grid = numbers[before:].reshape(patches.grid)
+            clickable_chart(
+                overlay(run.picture, grid, size=PICTURE_SIZE, smooth=False, high=high, marked=marked, select="patch"),
+                f"{key}_{which}",
+                f"{title}: weights over the picture; click a patch",
+                "patch",
+                lambda patch: choose(query=int(patch["position"]) + before),
             )
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
@@ -179,8 +169,3 @@ def _prefix_buttons(key: str, options: list[str], query: int) -> None:
         key=key,
         on_change=lambda: choose(query=st.session_state[key]),
     )
-
-
-def _take_patch(key: str, before: int) -> None:
-    if patch := clicked(key, "patch"):
-        choose(query=int(patch["position"]) + before)

@@ -19,7 +19,7 @@ from attention_core.hub.run import ModelRun
 from ui.labels import distinct, literal
 from ui.layout import section
 from ui.model.chips import Chip, chips
-from ui.model.state import NAME, chosen
+from ui.model.state import NAME, choice, chosen
 from ui.model.work import kept_with, portion, run_again
 from ui.model.writing import (
     AT_ONCE,
@@ -96,10 +96,7 @@ def _generation(run: ModelRun, asked: Latest) -> None:
 def _settings() -> tuple[float, int]:
     """Let a person choose how the model says its next token; returns temperature (0 = the likeliest) and seed."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.segmented_control(
-            "It says", list(WAYS), key=WAY.key, required=True, persist_state="session", format_func=WAYS.get
-        )
-        if WAY.value != "drawn":
+        if choice("It says", WAY, WAYS) != "drawn":
             return 0.0, 0
         st.slider("Temperature", 0.1, 2.0, step=0.1, key=TEMPERATURE.key, width=150, persist_state="session")
         st.number_input("Seed", 0, 9999, key=SEED.key, width=100, persist_state="session")
@@ -141,13 +138,11 @@ def _buttons(asked: Latest, made: Generation, temperature: float, seed: int) -> 
 
 def _text(run: ModelRun, made: Generation) -> None:
     """Draw the text as chips, shaded by surprise or by what the chosen head looks at from the chosen token."""
-    st.segmented_control(
-        "Shade", list(SHADES), key=SHADE.key, required=True, format_func=SHADES.get, persist_state="session"
-    )
+    shade = choice("Shade", SHADE, SHADES)
     place, n_given = position(), WRITING.value["n_given"]
     hint = "Click a token to see what was expected after it."
     shown = _surprising(made, n_given)
-    if SHADE.value == "weights":
+    if shade == "weights":
         number, head = _growing_head(run, made)
         trace = made.trace(number)
         weights = trace.weights(head, [place])[0].tolist()
