@@ -38,8 +38,8 @@ def kv_cache(asked: Latest) -> None:
         "A column for each token: its key and value in every layer never change again, so they are kept, and the next "
         "token is compared with all of them."
     )
-    picture, words = st.columns([1, 1], gap="large")
-    with picture:
+    left, right = st.columns(2, gap="large")
+    with left:
         names = {"keys": "Keys", "values": "Values"}
         which = choice("Kept vectors", VECTORS, names, label_visibility="collapsed")
         chart = kept_chart(
@@ -52,7 +52,7 @@ def kv_cache(asked: Latest) -> None:
         )
         words = f"Lengths of the kept {which}: a row per layer and key head, a column per token; the newest framed"
         st.altair_chart(chart, width="content", alt=words)
-    with words:
+    with right:
         st.markdown("\n\n".join(_sentences(found)))
         _measured(made)
 

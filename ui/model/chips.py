@@ -56,8 +56,8 @@ def chips(
         shown: the tokens in order.
         label: what they are, for screen readers.
         hint: the line below while nothing is hovered.
-        chosen: the one to frame, or None.
-        on_choose: called with the token that was clicked, from 0.
+        chosen: the one to frame.
+        on_choose: called with the one that was clicked, from 0.
     """
 
     def take() -> None:

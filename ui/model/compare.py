@@ -33,13 +33,7 @@ SHOWN = Field(NAME, "other_shown", ALL)
 
 
 def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
-    """Let a person choose a second run and draw both, head for head.
-
-    Args:
-        run: what is on the page.
-        asked: model and input of the run, or None for a recording.
-        look: how matrices are shown.
-    """
+    """Let a person choose a second run and draw both, head for head."""
     st.markdown("The same head on another input, or in another model: which heads change, and which do not care?")
     with st.container(horizontal=True, gap="large"):
         if asked is not None:
@@ -58,18 +52,20 @@ def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
     if SHOWN.value == MOVED:
         _heads_that_moved(run, other, now)
         return
-    sides = zip(("left", "right"), st.columns(2, gap="large"), (run, other), (now, nearest(other, now)), strict=True)
+    sides = zip(("", "_other"), st.columns(2, gap="large"), (run, other), (now, nearest(other, now)), strict=True)
     for side, column, shown, at in sides:
         with column:
-            st.markdown(f"**{shown.model}**: {literal(' '.join(shown.target_tokens or shown.tokens), 70)}")
             trace = groups(shown.recording)[at.group][at.layer]
+            does = habit(summaries_of(shown, at.group)[at.layer][at.head])
+            st.markdown(
+                f"**{shown.model}**, layer {at.layer + 1}, head {at.head + 1}: {does}  \n"
+                + literal(" ".join(shown.target_tokens or shown.tokens), 50)
+            )
             its_look = look if shown is run else look_for(shown, trace)
             if SHOWN.value == ALL:
                 glance_picture(shown, at, its_look, width=520)
             else:
-                large_matrix(trace, at.head, its_look, query=at.query, size=350, side=f"_{side}")
-            does = habit(summaries_of(shown, at.group)[at.layer][at.head])
-            st.caption(f"Layer {at.layer + 1}, head {at.head + 1}: {does}.")
+                large_matrix(trace, at.head, its_look, at.query, size=250, side=side)
 
 
 def _other_run(asked: Latest | None) -> ModelRun | None:

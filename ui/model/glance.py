@@ -11,21 +11,21 @@ from attention_core.charts.head_maps import layer_head_map
 from attention_core.charts.heads import heads_chart
 from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.charts.mosaic import Mosaic, mosaic
-from attention_core.explain.heads import PLAIN, HeadSummary, Look, groups, habit, has_values, summaries
+from attention_core.explain.heads import HeadSummary, Look, groups, habit, has_values, summaries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.layout import section
 from ui.model.look import what_is_shown
 from ui.model.state import FRAMED, HEAD, Chosen, choose, chosen, clickable_chart
 from ui.model.work import kept_with
 
-WIDTH = 700
-"""Screen pixels for all heads of a layer."""
-LARGEST, SMALLEST = 150, 12
+WIDTH, HEIGHT = 700, 350
+"""Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""
+LARGEST, LEGIBLE, SMALLEST = 150, 48, 12
 """Screen pixels of one picture; below the smallest the chart is scrolled."""
 SCROLLS = """<style>[class*="_glance"] { overflow-x: auto; }</style>"""
 
 
-def glance(run: ModelRun, look: Look = PLAIN) -> None:
+def glance(run: ModelRun, look: Look) -> None:
     """Draw all heads of the chosen kind of attention, and what chooses among them."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         with st.container(width="stretch", gap="xxsmall"):
@@ -66,52 +66,40 @@ def _choice(run: ModelRun) -> Chosen:
             on_change=lambda: choose(group=state["model_group"]),
         )
     state["model_layer"], state["model_head"] = now.layer + 1, now.head + 1
-    most = {"min_value": 1, "width": 120}
-    st.number_input(
-        f"Layer (1 to {len(layers)})",
-        max_value=len(layers),
-        key="model_layer",
-        on_change=lambda: choose(layer=(state["model_layer"] or now.layer + 1) - 1),
-        **most,
-    )
-    n_heads = layers[now.layer].n_heads
-    st.number_input(
-        f"Head (1 to {n_heads})",
-        max_value=n_heads,
-        key="model_head",
-        on_change=lambda: choose(head=(state["model_head"] or now.head + 1) - 1),
-        **most,
-    )
+    n_layers, n_heads = len(layers), layers[now.layer].n_heads
+    _number(f"Layer (1 to {n_layers})", "model_layer", n_layers, lambda number: choose(layer=number - 1))
+    _number(f"Head (1 to {n_heads})", "model_head", n_heads, lambda number: choose(head=number - 1))
     return now
 
 
-def glance_picture(
-    run: ModelRun, at: Chosen, look: Look = PLAIN, *, width: int = WIDTH, takes_click: bool = False
-) -> Mosaic:
-    """Draw all heads of a kind of attention; returns what was drawn.
+def _number(label: str, key: str, most: int, take: Callable[[int], None]) -> None:
+    def on_change() -> None:
+        if st.session_state[key] is not None:
+            take(int(st.session_state[key]))
 
-    Args:
-        run: whose heads.
-        at: the kind, and the head to frame.
-        look: what is shown in place of the plain weights; plain where values are unknown.
-        width: screen pixels for all heads of a layer.
-        takes_click: whether a click chooses a head.
-    """
-    layers = groups(run.recording)[at.group]
+    st.number_input(label, min_value=1, max_value=most, key=key, width=120, on_change=on_change)
+
+
+def glance_picture(
+    run: ModelRun, framed: Chosen, look: Look, *, width: int = WIDTH, takes_click: bool = False
+) -> Mosaic:
+    """Draw all heads of a kind of attention, one of them framed; returns what was drawn."""
+    layers = groups(run.recording)[framed.group]
     look = look if all(map(has_values, layers)) else Look(hidden=look.hidden)
     n_heads = max(trace.n_heads for trace in layers)
     gap = 9 if width / n_heads >= 49 else 3
-    size = max(SMALLEST, min(LARGEST, width // n_heads - gap))
-    drawn = "mosaic", at.group, size, look
+    size = min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap))
+    size = max(SMALLEST, size)
+    drawn = "mosaic", framed.group, size, look
     pictures = kept_with(run, drawn, lambda: mosaic(layers, size=size, look=look, of_its_own=True))
-    notes = [[habit(head) for head in layer] for layer in summaries_of(run, at.group)]
-    frame, select = (at.layer, at.head), "head" if takes_click else None
+    notes = [[habit(head) for head in layer] for layer in summaries_of(run, framed.group)]
+    frame, select = (framed.layer, framed.head), "head" if takes_click else None
     clickable_chart(
         heads_chart(pictures, notes, chosen=frame, title=what_is_shown(look), select=select),
-        f"model_heads_{at.group}",
-        f"All heads of {len(layers)} layers, {at.group}" + "; click one" * takes_click,
+        f"model_heads_{framed.group}",
+        f"All heads of {len(layers)} layers, {framed.group}" + "; click one" * takes_click,
         select,
-        lambda head: choose(group=at.group, layer=int(head["layer"]), head=int(head["head"])),
+        lambda head: choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"])),
     )
     return pictures
 
@@ -119,27 +107,18 @@ def glance_picture(
 def head_map(
     key: str,
     values: Sequence[Sequence[float]],
-    at: Chosen,
+    framed: Chosen,
     *,
     title: str,
     on_choose: Callable[[], None] = lambda: None,
     **colours: Any,
 ) -> None:
-    """Draw one number for every layer and head; a click chooses the head.
-
-    Args:
-        key: of the chart; one that changes with the shape of the values.
-        values: of each layer, its heads; nan = no number.
-        at: the group, and the head to frame.
-        title: of the colour bar.
-        on_choose: called after a click on a head.
-        colours: see layer_head_map.
-    """
+    """Draw one number for every layer and head, see layer_head_map; a click chooses the head and calls on_choose."""
     small = max(len(values), *map(len, values)) <= MAX_RECT_SIDE  # larger charts are pictures, which take no click
-    frame, select = (at.layer, at.head), "cell" if small else None
+    frame, select = (framed.layer, framed.head), "cell" if small else None
 
     def take(cell: dict[str, Any]) -> None:
-        choose(group=at.group, layer=int(cell["row"]), head=int(cell["col"]))
+        choose(group=framed.group, layer=int(cell["row"]), head=int(cell["col"]))
         on_choose()
 
     words = f"{title} of every layer and head" + "; click one" * small

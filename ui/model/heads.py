@@ -10,9 +10,8 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
 from attention_core.charts.head_maps import distance_chart
-from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
+from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.charts.palette import weights_ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import METRICS, HeadSummary, distances, distances_from, habit, rollout
@@ -21,6 +20,7 @@ from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.layout import section
 from ui.model.glance import head_map, summaries_of
+from ui.model.one_head import weights_chart
 from ui.model.state import NAME, choose, chosen_layers, clickable_chart
 from ui.model.token_component import Tokens, token_component
 from ui.model.tokens import WINDOW, patch_view
@@ -157,16 +157,7 @@ def rolled_out(run: ModelRun) -> None:
     for place, (title, matrix) in zip(st.columns(2, gap="large"), titles.items(), strict=True):
         with place:
             st.markdown(f"**{title}**")
-            chart = matrix_chart(
-                matrix,
-                trace.story.query_axis,
-                trace.story.key_axis,
-                Role.WEIGHTS,
-                title="share",
-                size=MATRIX_SIZE,
-                marked_row=query,
-                ramp=ramp,
-            )
+            chart = weights_chart(trace, matrix, query, title="share", size=MATRIX_SIZE, ramp=ramp)
             words = f"{title}: rows are positions after the layers, columns positions of the input"
             st.altair_chart(chart, width="content", alt=words)
     patches = patches_of(run, trace)

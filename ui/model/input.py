@@ -56,11 +56,7 @@ SOURCE = Field(NAME, "what", lambda: RECORDING if opened_recording() else MODEL)
 
 
 def choose_source() -> str | ModelRun | None:
-    """Let a person choose a model, or a recording.
-
-    Returns:
-        the model's key, or what the recording holds; None while there is neither.
-    """
+    """Let a person choose a model or a recording; returns the model's key, or what the recording holds."""
     what, source = st.columns([0.32, 1], gap="medium")
     with what:
         shows = choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
@@ -82,14 +78,7 @@ def _recording() -> ModelRun | None:
 
 
 def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest | None]:
-    """Let a person give the model its input, and run it.
-
-    Args:
-        source: from choose_source.
-
-    Returns:
-        the run, or None while there is none to show, and the model and input that it came from; None for a recording.
-    """
+    """Let a person give the model its input; returns the run, and the model and input that it came from, if any."""
     run, asked = None, None
     if isinstance(source, str):
         try:

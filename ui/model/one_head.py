@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -37,7 +39,7 @@ def one_head(run: ModelRun, look: Look) -> None:
         if trace.value.shape[-1]:
             query_row(trace, now.head, now.query, n=5, key_words="patch" if run.patch_grid else "token")
     with matrix:
-        large_matrix(trace, now.head, look, query=now.query)
+        large_matrix(trace, now.head, look, now.query)
 
 
 def step_by_step(run: ModelRun) -> None:
@@ -76,21 +78,12 @@ def large_matrix(
     trace: AttentionTrace,
     head: int,
     look: Look,
+    query: int,
     *,
-    query: int | None = None,
     size: int = MATRIX_SIZE,
     side: str = "",
 ) -> None:
-    """Draw a head's matrix as it is looked at; a click on a cell of a small one makes its row the query.
-
-    Args:
-        trace: of the layer.
-        head: of the layer, from 0.
-        look: what is shown in place of the plain weights.
-        query: row to mark, or None.
-        size: screen pixels of the longer side.
-        side: tells matrices apart that are on the page together.
-    """
+    """Draw a head's matrix as it is looked at; a click on a cell of a small one makes its row the query."""
     if max(trace.n_queries, trace.n_keys) > MOST_DRAWN:
         st.info(f"{trace.n_queries:,} × {trace.n_keys:,} weights: the atlas shows all of them, like a map.")
         return
@@ -100,21 +93,17 @@ def large_matrix(
         values = np.where(to_array(allowed), values, np.nan)
     select = "cell" if max(values.shape) <= MAX_RECT_SIDE else None
     largest = float(np.nanmax(values, initial=0))
-    chart = matrix_chart(
-        values,
-        trace.story.query_axis,
-        trace.story.key_axis,
-        Role.WEIGHTS,
-        title=what_is_shown(look),
-        size=size,
-        marked_row=query,
-        ramp=weights_ramp(trace.n_keys, largest) if look.is_plain else Ramp(VIRIDIS, 0, max(largest, 1e-12)),
-        select=select,
-    )
+    ramp = weights_ramp(trace.n_keys, largest) if look.is_plain else Ramp(VIRIDIS, 0, max(largest, 1e-12))
     clickable_chart(
-        chart,
+        weights_chart(trace, values, query, title=what_is_shown(look), size=size, ramp=ramp, select=select),
         f"model_matrix{side}_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
         f"Attention of head {head + 1}: queries are rows, keys are columns",
         select,
         lambda cell: choose(query=int(cell["row"])),
     )
+
+
+def weights_chart(trace: AttentionTrace, values: np.ndarray, query: int, **look: Any) -> Any:
+    """Return a picture of a matrix with the trace's queries and keys, one query marked; see matrix_chart."""
+    axes = trace.story.query_axis, trace.story.key_axis
+    return matrix_chart(values, *axes, Role.WEIGHTS, marked_row=query, **look)

@@ -87,17 +87,18 @@ def open_on_a_far_look(run: ModelRun) -> None:
 
 
 def chosen(run: ModelRun) -> Chosen:
-    """Return what is looked at; what the run does not have is brought inside it.
-
-    So a choice survives another text or another model.
-    """
+    """Return what is looked at, brought inside the run: so a choice survives another text or another model."""
     found, place = groups(run.recording), HEAD.value or Place()
     if not found:
         raise ValueError("run must have at least one trace, got none")
     if not place.group:  # as an address names it, or the first one of all
-        named = ((group, place) for group, layers in found.items() for place, one in enumerate(layers))
-        here = [at for at in named if found[at[0]][at[1]].story.name == place.trace]
-        place = place._replace(group=here[0][0], layer=here[0][1]) if here else Place()
+        named = (
+            place._replace(group=group, layer=layer)
+            for group, layers in found.items()
+            for layer, trace in enumerate(layers)
+            if trace.story.name == place.trace
+        )
+        place = next(named, Place())
     now = nearest(run, Chosen(place.group, place.layer, place.head, TOKEN.value or 0))
     HEAD.among([Place(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
     TOKEN.among([now.query])
@@ -120,26 +121,14 @@ def chosen_layers(run: ModelRun) -> tuple[Chosen, list[AttentionTrace]]:
 
 
 def choose(*, query: int | None = None, **place: Any) -> None:
-    """Look at something else; what is not given stays as it is. For callbacks.
-
-    Args:
-        query: see Chosen.
-        place: group, layer and head, see Place.
-    """
+    """Look at something else: a group, layer or head, a query; what is not given stays. For callbacks."""
     HEAD.value = (HEAD.value or Place())._replace(**place)
     if query is not None:
         TOKEN.value = query
 
 
 def choice(label: str, field: Field[Any], options: Sequence[str] | Mapping[str, str], **look: Any) -> Any:
-    """Let a person set a field to one of some options, values or values with their names; returns the one that is set.
-
-    Args:
-        label: what is chosen.
-        field: is set.
-        options: see above.
-        look: see st.segmented_control.
-    """
+    """Let a person set a field to one of some values, or of values with names; returns it. See st.segmented_control."""
     names = options.get if isinstance(options, Mapping) else str
     field.among(list(options))
     st.segmented_control(
@@ -148,17 +137,21 @@ def choice(label: str, field: Field[Any], options: Sequence[str] | Mapping[str, 
     return field.value
 
 
+def setting(field: Field[Any]) -> Callable[[Any], None]:
+    """Return a callback that sets a field."""
+
+    def take(value: Any) -> None:
+        field.value = value
+
+    return take
+
+
 def clickable_chart(
     chart: Any, key: str, words: str, selection: str | None, take: Callable[[dict[str, Any]], None]
 ) -> None:
-    """Draw a chart in which something can be clicked.
+    """Draw a chart and take what is clicked in it, by the name of its selection; None = nothing can be clicked.
 
-    Args:
-        chart: with the selection.
-        key: of the chart; one that changes with its shape.
-        words: what it shows, for screen readers.
-        selection: its name; None = nothing can be clicked.
-        take: called with what was clicked.
+    Its key changes with its shape.
     """
 
     def on_select() -> None:

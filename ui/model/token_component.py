@@ -58,20 +58,15 @@ class Tokens(NamedTuple):
 
 
 def token_component(key: str, tokens: Tokens, query: int) -> None:
-    """Draw tokens and numbers between them; a click on a token makes it the query.
-
-    Args:
-        key: of the component.
-        tokens: what is drawn.
-        query: that is chosen, as a position in the whole input.
-    """
+    """Draw tokens and numbers between them; a click makes a token the query, a position in the whole input."""
 
     def take() -> None:
         row = ((st.session_state.get(key) or {}).get("chosen") or {}).get("row")
         if isinstance(row, int) and row >= 0:
             choose(query=row)
 
-    active, stamp = _seed(key, _content(tokens), query)
+    drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted)
+    active, stamp = _seed(key, hash(drawn), query)
     high = float(tokens.matrix.max(initial=0.0))
     _component(
         key=key,
@@ -126,11 +121,6 @@ def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
 
 def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
     return [[text, glued, place in muted] for place, (text, glued) in enumerate(pieces(labels))]
-
-
-def _content(tokens: Tokens) -> int:
-    """Return a number that differs where what is drawn differs."""
-    return hash((tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted))
 
 
 def _seed(key: str, known: int, query: int) -> tuple[int, str]:

@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.overlay import overlay
 from attention_core.device import to_array
-from attention_core.explain.heads import PLAIN, Look, Patches, is_of_itself, matrix_for
+from attention_core.explain.heads import Look, Patches, is_of_itself, matrix_for
 from attention_core.explain.heads.look import shown
 from attention_core.explain.heads.rows import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
@@ -27,15 +27,8 @@ FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
 
 
-def token_view(run: ModelRun, trace: AttentionTrace, head: int, look: Look = PLAIN) -> None:
-    """Draw where the tokens of a head look; a click on one makes it the query.
-
-    Args:
-        run: what is on the page.
-        trace: of the layer.
-        head: of the layer, from 0.
-        look: what is shown in place of the plain weights.
-    """
+def token_view(run: ModelRun, trace: AttentionTrace, head: int, look: Look) -> None:
+    """Draw where the tokens of a head look; a click on one makes it the query."""
     if not look.is_plain:
         st.caption(not_plain(look, trace))
     query = min(chosen(run).query, trace.n_queries - 1)
@@ -118,10 +111,10 @@ def patch_view(
     *,
     percent: bool = True,
 ) -> None:
-    """Draw where one query looks and who looks at it, over the picture; a click on a patch makes it the query.
+    """Draw where one query looks and who looks at it, over the run's picture; a click on a patch makes it the query.
 
     Args:
-        run: what is on the page; it has a picture.
+        run: has a picture.
         patches: where they lie among the positions.
         query: that is chosen; below patches.n_prefix it is no patch.
         row: (n_keys,) what the query gives to each key.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import bars
 from attention_core.charts.heads import masked_weights
-from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import ROLE_COLOURS, weights_ramp
 from attention_core.explain.heads.groups import groups, kind_of
 from attention_core.hub.generation import Generation
@@ -19,7 +20,8 @@ from attention_core.hub.run import ModelRun
 from ui.labels import distinct, literal
 from ui.layout import section
 from ui.model.chips import Chip, chips
-from ui.model.state import NAME, choice, chosen
+from ui.model.one_head import weights_chart
+from ui.model.state import NAME, choice, chosen, setting
 from ui.model.work import kept_with, portion, run_again
 from ui.model.writing import (
     AT_ONCE,
@@ -35,7 +37,6 @@ from ui.model.writing import (
     text_ids,
     why_ended,
     why_full,
-    write,
 )
 from ui.next_words import Bar, chosen_piece, word_bars
 from ui.runs.runs import Latest, prepared_of, pretrained_of
@@ -66,7 +67,6 @@ def next_tokens(run: ModelRun, asked: Latest) -> None:
 
 
 def _generation(run: ModelRun, asked: Latest) -> None:
-    """Draw a text with what is expected after each token, let it be written on, and show how its trace grows."""
     section("What comes next")
     st.markdown(
         "The model gives every token a probability of coming next. Click one to say it, or let the model write."
@@ -104,22 +104,19 @@ def _settings() -> tuple[float, int]:
 
 
 def _write_portion(asked: Latest, temperature: float, seed: int) -> None:
-    """Write some of the tokens that were asked for; the tab runs again for the rest."""
     for _ in portion():
         ids = text_ids(asked)
         if WANTED.value <= 0 or why_ended(asked, ids):
             stop()
             return
-        write(generation_of(asked, ids), temperature, seed)
+        made = generation_of(asked, ids)
+        say(pick(made.next_logits, temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
         WANTED.value -= 1
 
 
 def _buttons(asked: Latest, made: Generation, temperature: float, seed: int) -> None:
     end = why_ended(asked, made.ids)
-
-    def ask(n: int) -> None:
-        WANTED.value = n
-
+    ask = setting(WANTED)
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         st.button("Next token", key="model_says_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
         if WANTED.value:
@@ -193,22 +190,13 @@ def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None
 
 
 def _growing(run: ModelRun, made: Generation) -> None:
-    """Draw the grown trace of the chosen head, a row for each token, the newest one framed."""
     number, head = _growing_head(run, made)
     trace, words = made.trace(number), _head_words(made, number, head)
     section("How its trace grows")
     st.markdown(f"A row for each token: {words}.")
+    values, ramp = masked_weights(trace, head), weights_ramp(trace.n_keys)
     st.altair_chart(
-        matrix_chart(
-            masked_weights(trace, head),
-            trace.story.query_axis,
-            trace.story.key_axis,
-            Role.WEIGHTS,
-            title="weight",
-            size=300,
-            marked_row=trace.n_queries - 1,
-            ramp=weights_ramp(trace.n_keys),
-        ),
+        weights_chart(trace, values, trace.n_queries - 1, title="weight", size=300, ramp=ramp),
         key=f"model_says_growing_{number}_{head}_{trace.n_queries}",
         width="content",
         alt=f"Weights of {words}, of the text so far; the newest row is framed",
@@ -244,18 +232,13 @@ def _head_words(made: Generation, number: int, head: int) -> str:
 
 
 def _hidden_word(run: ModelRun, asked: Latest) -> None:
-    """Draw what a masked-language model expects at one position of its input."""
     section("What it expects")
     st.markdown("Choose a token: it is hidden behind a mask, and the model says what should stand there.")
     place = hidden_place(run, asked)
-
-    def hide(clicked: int) -> None:
-        HIDDEN_WORD.value = clicked
-
     left, right = st.columns([1.1, 1], gap="large")
     with left:
         shown = [Chip(text, 0, "click to hide it", ROLE_COLOURS[Role.OUTPUT]) for text in run.tokens]
-        hint = "Click a token to hide it."
+        hint, hide = "Click a token to hide it.", setting(HIDDEN_WORD)
         chips("model_hidden_word_chips", shown, chosen=place, label="The input", hint=hint, on_choose=hide)
     with right:
         try:
@@ -289,13 +272,7 @@ def hidden_place(run: ModelRun, asked: Latest) -> int:
 
 
 def hidden_logits(run: ModelRun, asked: Latest, place: int, off: tuple[Head, ...] = ()) -> Tensor:
-    """Return the logits (n_tokens,) of what a model expects at a place that is hidden from it.
-
-    Args:
-        run: of this input, with every head.
-        asked: the model and its input.
-        place: which token, from 0.
-        off: heads that are switched off.
+    """Return the logits (n_tokens,) of what a model expects at a place that is hidden from it, without some heads.
 
     Raises:
         ModelError: see expected_in_place.
@@ -317,4 +294,6 @@ def _rest(found: Expected) -> str:
 
 
 def _percent(share: float) -> str:
+    if not math.isfinite(share):
+        return "nothing"
     return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}" if share >= 0.0005 else "under 0.1%"

@@ -24,12 +24,8 @@ def kept_with(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> R
     """Return a result of a run, computed at the first call and kept for all visitors for as long as the run lives.
 
     A run is too large to be told apart by its content, as ui.computed does, and is to be freed when it leaves the cache
-    of runs: so neither the result nor `what` may hold it.
-
-    Args:
-        run: of which it is a result.
-        what: which result: equal for equal computations.
-        compute: must not ask for a run or an input, which wait for their turn with a lock of their own in hand.
+    of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
+    for: these wait for their turn with a lock of their own in hand.
     """
     with computing():
         results = _RESULTS.setdefault(run, {})

@@ -8,7 +8,6 @@ from typing import Any
 from torch import Tensor
 
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
-from attention_core.hub.language import pick
 from attention_core.hub.model import Kind
 from attention_core.hub.tokens import readable
 from ui.computed import computing
@@ -34,10 +33,6 @@ ALSO_FORGOTTEN.append(_TEXTS.clear)
 
 def generation_of(asked: Latest, ids: tuple[int, ...]) -> Generation:
     """Return a text as the model ran it: kept, grown from a slightly shorter one, or run at once.
-
-    Args:
-        asked: the model, and the input for what an encoder reads.
-        ids: tokens of the text that the model writes.
 
     Raises:
         ModelError: the model does not write, or the text is too long for it.
@@ -139,11 +134,6 @@ def restart(asked: Latest) -> None:
     """Return to the input, or, where an encoder reads it, to nothing written; for callbacks."""
     start = given_ids(asked)
     _begin(asked, start[:1] if pretrained_of(asked.key).kind is Kind.ENCODER_DECODER else start)
-
-
-def write(made: Generation, temperature: float, seed: int) -> None:
-    """Put the token behind the text that the model says."""
-    say(pick(made.next_logits, temperature=temperature, seed=seed, place=len(made.ids)), len(made.ids) - 1)
 
 
 def why_ended(asked: Latest, ids: tuple[int, ...]) -> str:
