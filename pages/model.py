@@ -1,34 +1,70 @@
 """Your own model: what do the heads of any transformer look at?"""
 
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
+from attention_core.hub.language import predicts_words
+from attention_core.hub.model import Kind
 from ui.layout import who_asks
+from ui.model.cache import kv_cache
+from ui.model.compare import side_by_side
 from ui.model.glance import glance
-from ui.model.handed_over import look_controls
-from ui.model.run_choice import choose_run, choose_source
-from ui.model.state import begin, write_address
-from ui.model.views import choose_view, draw_view
-from ui.skeleton import page_frame
+from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
+from ui.model.input import choose_run, choose_source
+from ui.model.knock_out import knock_out
+from ui.model.look import look_controls
+from ui.model.one_head import one_head, step_by_step, take_along
+from ui.model.state import FRAMED, HEAD, NAME, STEPS, TAB, VIEW, open_on_a_far_look
+from ui.model.words import next_tokens
+from ui.runs.runs import pretrained_of
+from ui.skeleton import Tab, page_frame, page_tabs
 
-NAME = "model"
-GLANCE_WIDTH = 700
+
+def tab(slug: str, label: str, draw: Callable[..., None], *given: Any) -> Tab:
+    """Return a tab in which a head may be chosen: the first screen then follows."""
+
+    def follow_and_draw() -> None:
+        if HEAD.value != FRAMED.value:
+            st.rerun()
+        draw(*given)
+
+    return Tab(slug, label, follow_and_draw)
+
 
 page_frame(
     NAME, "What do the heads of a transformer look at? Name a model, give it your input, and see every layer and head."
 )
 who_asks("each token, or patch of a picture", "each one that it may see", "its vector")
 
-source = choose_source(NAME)
+source = choose_source()
 given, seen = st.columns([0.8, 1.2], gap="large")
 with given:
-    run, shown = choose_run(NAME, source)
-if run is not None:
-    begin(NAME, run)
-    with given:
-        look = look_controls(run, NAME)
-    with seen:
-        glance(run, NAME, look, width=GLANCE_WIDTH)
-    write_address(NAME, run)
-    st.divider()
-    view = choose_view(NAME, shown)
-    draw_view(view, run, NAME, shown, look)
+    run, asked = choose_run(source)
+if run is None:
+    st.stop()
+open_on_a_far_look(run)
+with given:
+    look = look_controls(run)
+with seen:
+    glance(run, look)
+
+TAB.value = TAB.value or VIEW.value
+pretrained = pretrained_of(asked.key) if asked is not None else None
+speaks = pretrained is not None and predicts_words(pretrained)
+writes = speaks and pretrained.kind is not Kind.ENCODER
+page_tabs(
+    NAME,
+    tab("head", "One head", one_head, run, look),
+    tab("steps", "Step by step", step_by_step, run),
+    tab("heads", "Heads in numbers", heads_in_numbers, run),
+    tab("alike", "Heads alike", heads_alike, run),
+    tab("layers", "Through all layers", rolled_out, run),
+    *([tab("words", "What it says next", next_tokens, run, asked)] if speaks else []),
+    *([tab("cache", "What it keeps", kv_cache, asked)] if writes else []),
+    *([tab("without", "Knock a head out", knock_out, run, asked)] if asked else []),
+    tab("pair", "Side by side", side_by_side, run, asked, look),
+    tab("take", "Take it along", take_along, run),
+    players=(STEPS,),
+)

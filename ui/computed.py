@@ -23,7 +23,7 @@ MOST_BYTES = 512 * 2**20
 """All kept values together."""
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
-_TURN = threading.RLock()
+TURN = threading.RLock()
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def computing(*, grad: bool = False) -> Iterator[None]:
     Args:
         grad: gradients are asked for; else torch keeps nothing for them.
     """
-    with _TURN, torch.enable_grad() if grad else torch.inference_mode():
+    with TURN, torch.enable_grad() if grad else torch.inference_mode():
         yield
 
 

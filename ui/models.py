@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 from typing import Any
 
 import streamlit as st
@@ -13,9 +12,6 @@ from attention_core.device import choose_device
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.weights import WeightsError, read_card, read_weights
-
-COMPUTE = threading.Lock()
-"""Held while a model computes, so that many visitors take turns instead of thrashing the cores."""
 
 
 @st.cache_resource(max_entries=16, show_spinner="Loading the model")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import streamlit as st
 
@@ -85,25 +84,3 @@ class Stepper(Player[str]):
 
     def _reveal(self, name: str) -> None:
         self.revealed.value = name
-
-
-@cache
-def _of(name: str) -> Stepper:
-    page, _, rest = name.partition("_")
-    return Stepper(page, f"{rest}_step" if rest else "step")
-
-
-def stepper(trace: AttentionTrace, name: str, first: str = "weights", modifier: str = "") -> Step:
-    """Until every page has a Stepper."""
-    _of(name).modifier = modifier
-    return _of(name).draw(trace)
-
-
-def is_hidden(step: Step, name: str) -> bool:
-    """Until every page has a Stepper."""
-    return _of(name).hides(step)
-
-
-def play_interval(name: str) -> float | None:
-    """Until every page has a Stepper."""
-    return SECONDS_PER_STEP if _of(name).plays else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import streamlit as st
 
@@ -63,29 +62,3 @@ def _short(text: str) -> str:
     """Return Markdown that shows a word as it was typed, cut if it is very long."""
     cut = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
     return "".join(f"\\{one}" if one in "\\`*_{}[]()<>#+-.!|~:$&" else one for one in cut)
-
-
-@cache
-def _of(name: str) -> Walk:
-    return Walk(name)
-
-
-def walk(name: str, labels: Sequence[str], *, first: int = 0, label: str = "Word") -> int:
-    """Until every page has a Walk."""
-    _of(name).label = label
-    return _of(name).draw(labels)
-
-
-def walk_interval(name: str) -> float | None:
-    """Until every page has a Walk."""
-    return SECONDS_PER_WORD if _of(name).plays else None
-
-
-def walk_to(name: str, place: int) -> None:
-    """Until every page has a Walk."""
-    _of(name).field.value = place
-
-
-def walk_to_end(name: str) -> None:
-    """Until every page has a Walk."""
-    _of(name).field.value = END

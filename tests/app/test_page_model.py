@@ -10,13 +10,9 @@ import torch
 from torch.nn import functional as F
 
 from attention_core import capture
+from tests.app.tools import open_tab, opened
 
 PAGE = "pages/model.py"
-
-
-@pytest.fixture
-def page(app):
-    return app.switch_page(PAGE).run()
 
 
 def words_of(page):
@@ -24,50 +20,53 @@ def words_of(page):
 
 
 def titles(page):
-    return " ".join(str(one.value) for one in page.subheader) + " ".join(
-        str(one.proto.body) for one in page.get("html")
-    )
+    headings = [*(one.value for one in page.subheader), *(one.proto.body for one in page.get("html"))]
+    return " ".join(map(str, [*headings, *(tab.label for tab in page.tabs if tab.children)]))
 
 
-def choose(page, what, value):
-    next(one for one in page.get("button_group") if one.label == what).set_value([value])
-    return page.run()
+def address(page):
+    """Return the head and the token as the address tells them where they are not those of the arrival."""
+    chosen = page.session_state["model_chosen"]
+    return f"{chosen.trace}:{chosen.head}", str(page.session_state["model_query"])
 
 
 def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_animal(page):
-    assert not page.exception
-    assert page.query_params["head"] == "encoder.3.self:1"
-    assert page.query_params["token"] == "10"
+    assert address(page) == ("encoder.3.self:1", "10")
+    assert not {"head", "token", "tab"} & set(page.query_params)  # a plain address stays plain
     assert "Encoder self, layer 4, head 2" in titles(page)
-    assert "The query is `it`" in words_of(page)
-    assert len(page.get("vega_lite_chart")) >= 3
+    assert "The query is `it`" in words_of(open_tab(page, "steps"))
+    first_screen_and_tabs = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("head", "steps")]
+    assert min(first_screen_and_tabs) >= 2
+    assert sum(first_screen_and_tabs) - 1 >= 3
 
 
 def test_the_language_model_opens_on_the_head_that_copies(app):
     app.query_params["model"] = "tatoeba-llama"
     app.query_params["view"] = "words"
-    page = app.switch_page(PAGE).run()
-    assert not page.exception
-    assert page.query_params["head"] == "decoder.3.self:5"
+    page = opened(app, PAGE)
+    assert address(page)[0] == "decoder.3.self:5"
     assert "What comes next" in titles(page)
+    assert page.query_params["tab"] == "words"
+    assert "view" not in page.query_params
 
 
+@pytest.mark.parametrize("field", ["tab", "view"])
 @pytest.mark.parametrize(
-    ("view", "shown"),
-    [("heads", "Heads that look alike"), ("without", "Knock a head out"), ("pair", "Side by side")],
+    ("tab", "shown"),
+    [("alike", "Heads that look alike"), ("without", "Knock a head out"), ("pair", "Side by side")],
 )
-def test_every_view_opens_from_its_address(app, view, shown):
-    app.query_params["view"] = view
-    page = app.switch_page(PAGE).run()
-    assert not page.exception
+def test_every_tab_opens_from_its_address_and_from_that_of_older_links(app, field, tab, shown):
+    app.query_params[field] = tab
+    page = opened(app, PAGE)
     assert not page.error
     assert shown in titles(page)
+    assert page.query_params["tab"] == tab
 
 
 def test_a_link_opens_the_head_and_token_that_it_names(app):
     app.query_params["head"] = "encoder.0.self:2"
     app.query_params["token"] = "3"
-    page = app.switch_page(PAGE).run()
+    page = opened(app, PAGE, "steps")
     assert "Encoder self, layer 1, head 3" in titles(page)
     assert "position 3" in words_of(page)
 
@@ -82,8 +81,9 @@ def test_a_link_to_a_head_that_is_not_there_opens_one_that_is(app, address):
 
 
 def test_inputs_of_one_length_are_compared_head_by_head_and_of_others_told_why_not(app):
-    app.query_params["view"] = "pair"
-    page = app.switch_page(PAGE).run()
+    page = opened(app, PAGE, "pair")
+    page.session_state["model_other_shown"] = "How far each head moved"
+    page.run()
     other = next(area for area in page.text_area if area.key.startswith("model_other"))
     page = other.set_value("The animal didn't cross the street because it was too wide.").run()
     assert not page.exception
@@ -116,7 +116,8 @@ def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(monkeypa
     assert not page.exception
     assert "run.npz: 2 calls of attention, 6 heads" in words_of(page).replace("**", "")
     assert "attention" in titles(page).lower()
-    assert not any("Knock" in option for one in page.get("button_group") for option in one.options)
+    assert page.tabs
+    assert not any("Knock" in tab.label for tab in page.tabs)
 
 
 def test_the_start_page_stays_reachable_after_a_recording_was_opened(monkeypatch, start_app, recording):

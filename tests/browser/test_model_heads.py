@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from tests.browser.tools import open_tab, settle
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "model")
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 HEADS = ".st-key-model_glance .marks"
 TOKENS = ".st-key-model_tokens .token"
 TIP = ".st-key-model_tokens .tip"
@@ -24,11 +24,6 @@ def visitor(page, app_url):
     page.locator(TOKENS).first.wait_for()
     settle(page)
     return page
-
-
-def settle(page) -> None:
-    page.wait_for_timeout(300)
-    page.wait_for_function(IDLE)
 
 
 def begins_with(text: str) -> re.Pattern:
@@ -64,6 +59,7 @@ def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_addre
     visitor.wait_for_url(re.compile("token=6"))
     settle(visitor)
     expect(visitor.locator(TOKENS).nth(6)).to_have_attribute("aria-pressed", "true")
+    open_tab(visitor, "Step by step")
     expect(visitor.get_by_text("position 6").first).to_be_attached()
 
 

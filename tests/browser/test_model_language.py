@@ -6,9 +6,9 @@ import pytest
 
 from tests import tiny_hub
 from tests.browser.conftest import serving
+from tests.browser.tools import open_tab, settle
 
 expect = pytest.importorskip("playwright.sync_api").expect
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 MAP = "[class*='st-key-model_out_worth'] .marks"
 
 
@@ -23,10 +23,10 @@ def url(tmp_path_factory):
 
 @pytest.fixture
 def opened(page, url):
-    """A function that opens a view of the page for a model."""
+    """A function that opens a tab of the page for a model."""
 
-    def open_(view, model="decoder"):
-        page.goto(f"{url}/model?view={view}&model={model}")
+    def open_(tab, model="decoder"):
+        page.goto(f"{url}/model?tab={tab}&model={model}")
         page.get_by_text("The other").or_(page.get_by_text("Which heads matter")).first.wait_for(timeout=90_000)
         settle(page)
         box = page.get_by_role("textbox", name="Text", exact=True)
@@ -38,13 +38,8 @@ def opened(page, url):
     return open_
 
 
-def settle(page) -> None:
-    page.wait_for_timeout(300)
-    page.wait_for_function(IDLE)
-
-
 def has_grown_to(page, n) -> None:
-    page.wait_for_function(f"() => document.body.innerText.includes('for {n} tokens:')")
+    expect(tokens(page)).to_have_count(n)
     settle(page)
 
 
@@ -71,6 +66,8 @@ def test_a_clicked_word_is_said_and_an_earlier_one_goes_another_way(opened):
     has_grown_to(page, 4)
     page.get_by_role("button", name="Start again").click()
     has_grown_to(page, n)
+    open_tab(page, "What it keeps")
+    page.get_by_text(f"for {n} tokens:").wait_for()
 
 
 def test_several_tokens_are_written_and_the_view_fits_a_phone(opened):
@@ -80,6 +77,9 @@ def test_several_tokens_are_written_and_the_view_fits_a_phone(opened):
     page.get_by_role("button", name="24 more").click()
     has_grown_to(page, n + 24)
     page.get_by_text("The last token ran alone").wait_for()
+    open_tab(page, "What it keeps")
+    page.get_by_text(f"for {n + 24} tokens:").wait_for()
+    open_tab(page, "What it says next")
     page.set_viewport_size({"width": 390, "height": 844})
     settle(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

@@ -33,28 +33,33 @@ class Chip(NamedTuple):
     written: bool = False
 
 
-def chosen_chip(name: str) -> int | None:
-    """Return the token that was clicked last, from 0; None before any was."""
-    chosen = (st.session_state.get(f"{name}_chips") or {}).get("chosen")
-    place = (chosen or {}).get("place")
-    return place if isinstance(place, int) else None
-
-
 def chips(
-    name: str, shown: Sequence[Chip], *, chosen: int | None, label: str, hint: str, on_choose: Callable[[], None]
+    key: str,
+    shown: Sequence[Chip],
+    *,
+    label: str,
+    hint: str,
+    chosen: int | None = None,
+    on_choose: Callable[[int], None] = lambda place: None,
 ) -> None:
     """Draw the tokens.
 
     Args:
-        name: prefix of their state.
+        key: of the component.
         shown: the tokens in order.
-        chosen: the one to frame, or None.
         label: what they are, for screen readers.
         hint: the line below while nothing is hovered.
-        on_choose: called after a click, see chosen_chip.
+        chosen: the one to frame.
+        on_choose: called with the one that was clicked, from 0.
     """
+
+    def take() -> None:
+        clicked = (st.session_state.get(key) or {}).get("chosen") or {}
+        if isinstance(clicked.get("place"), int):
+            on_choose(clicked["place"])
+
     _component(
-        key=f"{name}_chips",
+        key=key,
         data={
             "tokens": [{**chip._asdict(), "share": round(min(max(chip.share, 0.0), 1.0), 4)} for chip in shown],
             "chosen": chosen,
@@ -62,5 +67,5 @@ def chips(
             "hint": hint,
         },
         default={"chosen": None},
-        on_chosen_change=on_choose,
+        on_chosen_change=take,
     )

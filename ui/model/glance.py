@@ -1,126 +1,41 @@
-"""The model at a glance: every layer and head as a small picture; a click chooses one."""
+"""The model at a glance: every layer and head as a small picture, or as one number; a click chooses the head."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
+from attention_core.charts.head_maps import layer_head_map
 from attention_core.charts.heads import heads_chart
+from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.charts.mosaic import Mosaic, mosaic
-from attention_core.explain.heads import PLAIN, HeadSummary, Look, groups, habit, has_values, summaries
+from attention_core.explain.heads import HeadSummary, Look, groups, habit, has_values, summaries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.layout import section
-from ui.model.handed_over import what_is_shown
-from ui.model.kept import kept
-from ui.model.state import Chosen, choose, chosen
+from ui.model.look import what_is_shown
+from ui.model.state import FRAMED, HEAD, Chosen, choose, chosen, clickable_chart
+from ui.model.work import kept_with
 
-WIDTH = 1000
-"""Screen pixels for all heads of a layer."""
-LARGEST, SMALLEST = 150, 12
+WIDTH, HEIGHT = 700, 350
+"""Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""
+LARGEST, LEGIBLE, SMALLEST = 150, 48, 12
 """Screen pixels of one picture; below the smallest the chart is scrolled."""
 SCROLLS = """<style>[class*="_glance"] { overflow-x: auto; }</style>"""
 
 
-def glance(run: ModelRun, name: str, look: Look = PLAIN, *, width: int = WIDTH) -> None:
-    """Draw all heads of the chosen kind of attention, and what chooses among them.
-
-    Args:
-        run: what is on the page.
-        name: prefix of its state.
-        look: what is shown in place of the plain weights.
-        width: screen pixels for all heads of a layer.
-    """
-    section("Every layer and head")
-    st.markdown("One picture a head: queries down, keys across. A click chooses it.")
-    now = choice(run, name)
-    pictures = glance_picture(run, now, look, width=width, select=name)
-    st.caption(_how_to_read(pictures, look))
-
-
-def choice(run: ModelRun, name: str) -> Chosen:
-    """Let a person choose kind of attention, layer and head without a mouse; returns what is chosen."""
-    now, found = chosen(name, run), groups(run.recording)
-    layers = found[now.group]
-    if len(found) > 1:
-        st.session_state[f"{name}_group"] = now.group
-        st.segmented_control(
-            "Attention of",
-            list(found),
-            key=f"{name}_group",
-            format_func=lambda group: group.capitalize(),
-            required=True,
-            wrap=True,
-            on_change=partial(_take_field, name, "group"),
-        )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{name}_choice"):
-        for what, n, value in (("layer", len(layers), now.layer), ("head", layers[now.layer].n_heads, now.head)):
-            key = f"{name}_{what}"
-            st.session_state[key] = value + 1
-            st.number_input(
-                f"{what.capitalize()} (1 to {n})",
-                min_value=1,
-                max_value=n,
-                key=key,
-                width=150,
-                on_change=partial(_take_field, name, what),
-            )
-    return now
-
-
-def glance_picture(
-    run: ModelRun, at: Chosen, look: Look = PLAIN, *, width: int = WIDTH, select: str | None = None
-) -> Mosaic:
-    """Draw all heads of a kind of attention; returns what was drawn.
-
-    Args:
-        run: whose heads.
-        at: the kind, and the head to frame.
-        look: what is shown in place of the plain weights; plain where values are unknown.
-        width: screen pixels for all heads of a layer.
-        select: prefix of the state into which a click is put, or None.
-    """
-    layers = groups(run.recording)[at.group]
-    look = look if all(map(has_values, layers)) else Look(hidden=look.hidden)
-    size = picture_size(max(trace.n_heads for trace in layers), width)
-    pictures = kept(
-        run, ("mosaic", at.group, size, look), lambda: mosaic(layers, size=size, look=look, of_its_own=True)
-    )
-    notes = [[habit(one) for one in layer] for layer in summaries_of(run, at.group)]
-    frame = (at.layer, at.head)
-    chart = heads_chart(pictures, notes, chosen=frame, title=what_is_shown(look), select="head" if select else None)
-    words = f"All heads of {len(layers)} layers, {at.group}"
-    if select is None:
-        st.altair_chart(chart, width="content", alt=words)
-        return pictures
+def glance(run: ModelRun, look: Look) -> None:
+    """Draw all heads of the chosen kind of attention, and what chooses among them."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        with st.container(width="stretch", gap="xxsmall"):
+            section("Every layer and head")
+            st.markdown("One picture a head: queries down, keys across. A click chooses it.")
+        now = _choice(run)
+        FRAMED.value = HEAD.value
     st.html(SCROLLS)
-    key = f"{select}_heads_{at.group}"
-    with st.container(key=f"{select}_glance"):
-        st.altair_chart(
-            chart,
-            key=key,
-            on_select=partial(_take_head, select, at.group, key),
-            selection_mode="head",
-            width="content",
-            alt=f"{words}; click one",
-        )
-    return pictures
-
-
-def picture_size(n_heads: int, width: int = WIDTH) -> int:
-    """Return the screen pixels of one picture, so that all heads of a layer fit where they can."""
-    gap = 9 if width / n_heads >= 49 else 3
-    return max(SMALLEST, min(LARGEST, width // n_heads - gap))
-
-
-def summaries_of(run: ModelRun, group: str) -> list[list[HeadSummary]]:
-    """Return the summary of every head of a kind of attention, computed once."""
-    layers = groups(run.recording)[group]
-    special, patches = special_keys(run, layers[0]), patches_of(run, layers[0])
-    return kept(run, ("summaries", group), lambda: summaries(layers, special, patches))
-
-
-def _how_to_read(pictures: Mosaic, look: Look) -> str:
+    with st.container(key="model_glance"):
+        pictures = glance_picture(run, now, look, takes_click=True)
     n_keys = pictures.ramp.reference_label
     words = (
         f"Weights shrink with longer inputs, so each picture has its own colours: looking everywhere alike, {n_keys}, "
@@ -132,16 +47,87 @@ def _how_to_read(pictures: Mosaic, look: Look) -> str:
         words += " Each pixel stands for several tokens and shows the largest of them."
     if pictures.n_rows < pictures.n_queries:
         words += f" {pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it."
-    return words
+    st.caption(words)
 
 
-def _take_head(name: str, group: str, key: str) -> None:
-    clicked = st.session_state[key]["selection"].get("head")
-    if clicked:
-        choose(name, group=group, layer=int(clicked[0]["layer"]), head=int(clicked[0]["head"]))
+def _choice(run: ModelRun) -> Chosen:
+    """Let a person choose kind of attention, layer and head without a mouse; returns what is chosen."""
+    state, now, found = st.session_state, chosen(run), groups(run.recording)
+    layers = found[now.group]
+    if len(found) > 1:
+        state["model_group"] = now.group
+        st.segmented_control(
+            "Attention of",
+            list(found),
+            key="model_group",
+            format_func=str.capitalize,
+            required=True,
+            wrap=True,
+            on_change=lambda: choose(group=state["model_group"]),
+        )
+    state["model_layer"], state["model_head"] = now.layer + 1, now.head + 1
+    n_layers, n_heads = len(layers), layers[now.layer].n_heads
+    _number(f"Layer (1 to {n_layers})", "model_layer", n_layers, lambda number: choose(layer=number - 1))
+    _number(f"Head (1 to {n_heads})", "model_head", n_heads, lambda number: choose(head=number - 1))
+    return now
 
 
-def _take_field(name: str, what: str) -> None:
-    value = st.session_state[f"{name}_{what}"]
-    if value is not None:
-        choose(name, **{what: value if what == "group" else int(value) - 1})
+def _number(label: str, key: str, most: int, take: Callable[[int], None]) -> None:
+    def on_change() -> None:
+        if st.session_state[key] is not None:
+            take(int(st.session_state[key]))
+
+    st.number_input(label, min_value=1, max_value=most, key=key, width=120, on_change=on_change)
+
+
+def glance_picture(
+    run: ModelRun, framed: Chosen, look: Look, *, width: int = WIDTH, takes_click: bool = False
+) -> Mosaic:
+    """Draw all heads of a kind of attention, one of them framed; returns what was drawn."""
+    layers = groups(run.recording)[framed.group]
+    look = look if all(map(has_values, layers)) else Look(hidden=look.hidden)
+    n_heads = max(trace.n_heads for trace in layers)
+    gap = 9 if width / n_heads >= 49 else 3
+    size = min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap))
+    size = max(SMALLEST, size)
+    drawn = "mosaic", framed.group, size, look
+    pictures = kept_with(run, drawn, lambda: mosaic(layers, size=size, look=look, of_its_own=True))
+    notes = [[habit(head) for head in layer] for layer in summaries_of(run, framed.group)]
+    frame, select = (framed.layer, framed.head), "head" if takes_click else None
+    clickable_chart(
+        heads_chart(pictures, notes, chosen=frame, title=what_is_shown(look), select=select),
+        f"model_heads_{framed.group}",
+        f"All heads of {len(layers)} layers, {framed.group}" + "; click one" * takes_click,
+        select,
+        lambda head: choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"])),
+    )
+    return pictures
+
+
+def head_map(
+    key: str,
+    values: Sequence[Sequence[float]],
+    framed: Chosen,
+    *,
+    title: str,
+    on_choose: Callable[[], None] = lambda: None,
+    **colours: Any,
+) -> None:
+    """Draw one number for every layer and head, see layer_head_map; a click chooses the head and calls on_choose."""
+    small = max(len(values), *map(len, values)) <= MAX_RECT_SIDE  # larger charts are pictures, which take no click
+    frame, select = (framed.layer, framed.head), "cell" if small else None
+
+    def take(cell: dict[str, Any]) -> None:
+        choose(group=framed.group, layer=int(cell["row"]), head=int(cell["col"]))
+        on_choose()
+
+    words = f"{title} of every layer and head" + "; click one" * small
+    chart = layer_head_map(values, title=title, chosen=frame, select=select, **colours)
+    clickable_chart(chart, key, words, select, take)
+
+
+def summaries_of(run: ModelRun, group: str) -> list[list[HeadSummary]]:
+    """Return the summary of every head of a kind of attention."""
+    layers = groups(run.recording)[group]
+    special, patches = special_keys(run, layers[0]), patches_of(run, layers[0])
+    return kept_with(run, ("summaries", group), lambda: summaries(layers, special, patches))

@@ -1,4 +1,4 @@
-"""What a model is given: a text, a pair of texts, a text and its target, or a picture; good examples of each."""
+"""What the page shows: a model that runs on a text, a pair of texts or a picture; or a recording from a file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ import streamlit as st
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from attention_core.hub.inputs import MOST_TOKENS
-from attention_core.hub.model import Kind, Pretrained
+from attention_core.hub.language import predicts_words
+from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
-from ui.runs.runs import ModelInput, PictureInput, TextInput
+from ui.model.state import NAME, choice
+from ui.opened import opened_recording
+from ui.runs.recording import opened_run, uploaded_run
+from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
+from ui.runs.source import choose_model
+from ui.state import Field
 
 MOST_CHARACTERS = 100_000
 """Of each text; a model reads far fewer, this only keeps the page quick."""
@@ -44,48 +51,90 @@ SECOND = {
     Kind.ENCODER_DECODER: "Target for the decoder (if empty, the model writes it)",
 }
 DRAW, UPLOAD = "Draw", "Upload"
+MODEL, RECORDING = "A model", "A recording"
+SOURCE = Field(NAME, "what", lambda: RECORDING if opened_recording() else MODEL)
 
 
-def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False) -> ModelInput | None:
+def choose_source() -> str | ModelRun | None:
+    """Let a person choose a model or a recording; returns the model's key, or what the recording holds."""
+    what, source = st.columns([0.32, 1], gap="medium")
+    with what:
+        shows = choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
+    with source:
+        return choose_model(NAME) if shows == MODEL else _recording()
+
+
+def _recording() -> ModelRun | None:
+    run = opened_run()
+    if run is None:
+        run = uploaded_run(NAME)
+    else:
+        with st.popover("Another recording", icon=":material/upload_file:"):
+            run = uploaded_run(NAME) or run
+    if run is not None:
+        n_heads = sum(trace.n_heads for trace in run.recording.traces)
+        st.markdown(f"**{run.model}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
+    return run
+
+
+def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest | None]:
+    """Let a person give the model its input; returns the run, and the model and input that it came from, if any."""
+    run, asked = None, None
+    if isinstance(source, str):
+        try:
+            given = choose_input(NAME, pretrained_of(source))
+            if given is not None:
+                run, asked = run_of(source, given), Latest(source, given)
+                remember(source, given)
+        except ModelError as error:
+            st.error(str(error), icon=":material/error:")
+    else:
+        run = source
+    for note in run.notes if run is not None else ():
+        st.info(note)
+    return run, asked
+
+
+def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first: str = "") -> ModelInput | None:
     """Draw the fields for what the model takes and return what is in them; None where there is nothing to show.
 
     Args:
-        name: prefix of its state.
+        name: prefix of its state: there are two inputs where two runs are side by side.
         pretrained: the model that is to be given the input.
         wide: whether there is room for two texts beside each other.
+        first: the text on arrival; the first example if empty.
     """
     with st.container(key=f"{name}_input"):
         if pretrained.kind is Kind.VISION:
             return _picture(name)
-        return _text(name, pretrained, wide)
+        return _text(name, pretrained, wide, first)
 
 
-def _text(name: str, pretrained: Pretrained, wide: bool) -> TextInput | None:
-    state, kind = st.session_state, pretrained.kind
-    examples = _examples(pretrained)
-    key = f"{name}_text_{kind.value}"
-    state.setdefault(key, next(iter(examples.values())))
-    second_key, second = f"{name}_second_{kind.value}", ""
+def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInput | None:
+    kind, examples = pretrained.kind, _examples(pretrained)
+    text = Field(name, f"text_{kind.value}", first or next(iter(examples.values())))
+    second = Field(name, f"second_{kind.value}", "")
+    buttons = {label: {text.key: example} for label, example in examples.items()}
     if kind is Kind.DECODER:
-        text = st.text_area("Text", key=key, height=96, persist_state="session")
+        st.text_area("Text", key=text.key, height=96, persist_state="session")
     else:
         left, right = st.columns(2) if wide else (st.container(), st.container())
-        text = left.text_area("Text", key=key, height=96 if wide else 68, persist_state="session")
-        second = right.text_area(SECOND[kind], key=second_key, height=96 if wide else 68, persist_state="session")
-    with st.container(horizontal=True, gap="xsmall", key=f"{name}_text_examples"):
-        for label, example in examples.items():
-            st.button(label, key=f"{name}_example_{label}", on_click=_put, args=({key: example},))
-        if kind is Kind.ENCODER:
-            for label, (first, behind) in PAIR_EXAMPLES.items():
-                both = {key: first, second_key: behind}
-                st.button(label, key=f"{name}_example_{label}", on_click=_put, args=(both,))
-    most = min(MOST_TOKENS, pretrained.most_tokens or MOST_TOKENS)
-    st.caption(f"Up to {most:,} tokens; what does not fit is cut, and you are told.")
-    if not text.strip():
+        left.text_area("Text", key=text.key, height=68, persist_state="session")
+        right.text_area(SECOND[kind], key=second.key, height=68, persist_state="session")
+    if kind is Kind.ENCODER:
+        buttons |= {label: {text.key: one, second.key: two} for label, (one, two) in PAIR_EXAMPLES.items()}
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
+        for label, values in buttons.items():
+            st.button(label, key=f"{name}_example_{label}", on_click=st.session_state.update, args=(values,))
+        most = min(MOST_TOKENS, pretrained.most_tokens or MOST_TOKENS)
+        st.caption(f"Up to {most:,} tokens; what does not fit is cut, and you are told.", width="content")
+    if not text.value.strip():
         st.info("The text is empty. Write a sentence, or take one of the examples.")
         return None
-    text, second = text[:MOST_CHARACTERS], second[:MOST_CHARACTERS]
-    return TextInput(text, target=second) if kind is Kind.ENCODER_DECODER else TextInput(text, second)
+    given, behind = text.value[:MOST_CHARACTERS], second.value[:MOST_CHARACTERS]
+    if kind is Kind.DECODER:
+        return TextInput(given)
+    return TextInput(given, target=behind) if kind is Kind.ENCODER_DECODER else TextInput(given, behind)
 
 
 def _examples(pretrained: Pretrained) -> dict[str, str]:
@@ -95,26 +144,13 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
         task = T5_TASK if pretrained.model.config.model_type == "t5" else ""
         return {label: task + text for label, text in TRANSLATE.items()}
     mask = getattr(pretrained.tokenizer, "mask_token", None)
-    predicts = hasattr(pretrained.model, "get_output_embeddings") and pretrained.model.get_output_embeddings()
-    if mask and predicts is not None:
+    if mask and predicts_words(pretrained):
         return {label: text.replace("[MASK]", mask) for label, text in MASKED.items()}
     return ENGLISH
 
 
-def _put(values: dict[str, str]) -> None:
-    st.session_state.update(values)
-
-
 def _picture(name: str) -> PictureInput | None:
-    way = st.segmented_control(
-        "Picture",
-        [DRAW, UPLOAD],
-        default=None if f"{name}_way" in st.session_state else DRAW,
-        key=f"{name}_way",
-        required=True,
-        persist_state="session",
-    )
-    if way == UPLOAD:
+    if choice("Picture", Field(name, "way", DRAW), [DRAW, UPLOAD]) == UPLOAD:
         return _uploaded(name)
     pad = drawing_pad(Pad(f"{name}_pad", digit_presets(), first="7", address=""))
     return PictureInput(_png(Image.fromarray(pad.canvas)))
@@ -122,7 +158,7 @@ def _picture(name: str) -> PictureInput | None:
 
 def _uploaded(name: str) -> PictureInput | None:
     """Return the uploaded picture; a file that is none is told, and the picture before it stays."""
-    state, kept = st.session_state, f"{name}_picture"
+    picture = Field[bytes | None](name, "picture", None)
     upload = st.file_uploader(
         "A photograph or drawing",
         type=["png", "jpg", "jpeg", "webp"],
@@ -132,15 +168,16 @@ def _uploaded(name: str) -> PictureInput | None:
     )
     if upload is not None:
         try:
-            state[kept] = read_picture(upload.getvalue())
+            picture.value = read_picture(upload.getvalue())
         except ValueError as error:
-            st.error(f"{error}" + (" The picture before it stays." if kept in state else ""), icon=":material/error:")
-    elif kept not in state:
+            stays = "" if picture.value is None else " The picture before it stays."
+            st.error(f"{error}{stays}", icon=":material/error:")
+    elif picture.value is None:
         st.caption("The picture is resized as the model wants it and cut into patches.")
-    if kept not in state:
+    if picture.value is None:
         return None
-    st.image(state[kept], width=PREVIEW)
-    return PictureInput(state[kept])
+    st.image(picture.value, width=PREVIEW)
+    return PictureInput(picture.value)
 
 
 def read_picture(content: bytes) -> bytes:

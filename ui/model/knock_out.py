@@ -1,163 +1,138 @@
-"""Section in which heads are switched off: what the model then makes of the same input, and which heads matter."""
+"""Heads are switched off: what the model then makes of the same input, and which heads matter."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
+from torch import Tensor
 
-from attention_core.charts.head_maps import layer_head_map
-from attention_core.charts.heatmap import MAX_RECT_SIDE
+from attention_core.attention.types import Role
+from attention_core.charts.language import before_after_chart
+from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
+from attention_core.charts.picture import picture
+from attention_core.device import to_array
 from attention_core.explain.heads.groups import groups
-from attention_core.hub.knock_out import Effect, Head, KnockOutMap, every_head, fill
-from attention_core.hub.language import predicts_words
-from attention_core.hub.model import Kind, ModelError
+from attention_core.hub.knock_out import (
+    Effect,
+    Head,
+    KnockOutMap,
+    cosine_change,
+    divergence,
+    every_head,
+    fill,
+    sentence_change,
+)
+from attention_core.hub.language import log_probabilities, predicts_words, token_text
+from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
-from ui.layout import section
-from ui.model.changes import show_change
-from ui.model.kept import kept
-from ui.model.portions import portion, run_again
-from ui.model.state import Chosen, choose, chosen
-from ui.models import COMPUTE
-from ui.runs.runs import ModelInput, prepared_of, pretrained_of, run_of
+from ui.computed import computing
+from ui.labels import distinct, literal
+from ui.model.chips import Chip, chips
+from ui.model.glance import head_map
+from ui.model.state import NAME, Chosen, choice, chosen, setting
+from ui.model.words import hidden_logits, hidden_place
+from ui.model.work import kept_with, portion, run_again
+from ui.model.writing import given_ids
+from ui.runs.runs import Latest, prepared_of, pretrained_of, run_of
+from ui.state import Field
 
 MOST_OFF = 200
 """Heads that may be switched off together."""
+N_SHOWN = 6
+NAMES = ("every head", "without")
+MOST_BITS = 6
+"""A token whose log-probability changes by so many bits has the full shade."""
+OFF = Field[list[str] | None](NAME, "out", None)
+CHANGE_AT = Field[int | None](NAME, "out_change_at", None)
+FOLLOWED = Field(NAME, "out_followed", "")
+TRYING = Field(NAME, "out_trying", False)
+WORTH_OF = Field(NAME, "out_worth_of", Effect._fields[0])
 
 
-@st.fragment
-def knock_out(run: ModelRun, key: str, given: ModelInput, name: str) -> None:
-    """Draw what changes without the chosen heads, and how much the model needs each head.
-
-    Args:
-        run: what is on the page now, with every head.
-        key: of the model.
-        given: its input.
-        name: prefix of the section's state, which is the page's.
-    """
-    if st.session_state.pop(f"{name}_out_worth_clicked", False):
-        st.rerun()  # the head that was clicked is chosen on the whole page
-    section("Knock a head out")
+def knock_out(run: ModelRun, asked: Latest) -> None:
+    """Draw what changes without the chosen heads, and how much the model needs each head."""
     st.markdown(
         "A head that is switched off hands over 0 inside the run, so that everything after it changes. High weights do "
         "not tell whether a head matters; this does."
     )
-    pretrained = pretrained_of(key)
     if "bypasses" in run.recording.note:
-        st.info(
-            f"The code of {pretrained.name} bypasses the library's attention interface: no head can be switched off."
-        )
+        name = pretrained_of(asked.key).name
+        st.info(f"The code of {name} bypasses the library's attention interface: no head can be switched off.")
         return
-    picked = chosen(name, run)
-    off = _choose_heads(run, name, picked)
+    now = chosen(run)
+    off = _choose_heads(run, now)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
-        _map(run, key, given, name, picked)
+        _map(run, asked, now)
     with right:
-        _change(run, key, given, name, tuple(off))
-    state = f"{name}_out_trying"
-    if st.session_state.get(state) and not run_again():
-        st.session_state[state] = False
+        if not off:
+            st.info("No head is switched off. Choose one above, or click one on the map.")
+        else:
+            try:
+                _change(run, run_of(*asked, off), asked, off)
+            except ModelError as error:
+                st.warning(str(error))
+    if TRYING.value and not run_again():
+        TRYING.value = False
 
 
-def _change(run: ModelRun, key: str, given: ModelInput, name: str, off: tuple[Head, ...]) -> None:
-    if not off:
-        st.info("No head is switched off. Choose one above, or click one on the map.")
-        return
-    try:
-        without = run_of(key, given, off)
-    except ModelError as error:
-        st.warning(str(error))
-        return
-    show_change(run, without, key, given, name, off)
-
-
-def names_of_heads(run: ModelRun) -> dict[str, Head]:
-    """Return every head by its name for people, such as "decoder self, layer 3, head 5"."""
+def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
+    """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
     number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
-    return {
+    heads = {
         f"{group}, layer {layer + 1}, head {head + 1}": (number[id(trace)], head)
         for group, layers in groups(run.recording).items()
         for layer, trace in enumerate(layers)
         for head in range(trace.n_heads)
     }
-
-
-def _number(run: ModelRun, group: str, layer: int) -> int:
-    """Return the number of a layer of a group among all traces of the run."""
-    trace = groups(run.recording)[group][layer]
-    return next(number for number, one in enumerate(run.recording.traces) if one is trace)
-
-
-def _choose_heads(run: ModelRun, name: str, picked: Chosen) -> list[Head]:
-    """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
-    state, field = st.session_state, f"{name}_out"
-    heads = names_of_heads(run)
-    now = f"{picked.group}, layer {picked.layer + 1}, head {picked.head + 1}"
-    before = state.get(field)
-    if before is None or before == [state.get(f"{field}_followed")]:
-        state[field] = [now]
+    followed = f"{now.group}, layer {now.layer + 1}, head {now.head + 1}"
+    before = OFF.value
+    if before is None or before == [FOLLOWED.value]:
+        OFF.value = [followed]
     else:
-        kept_ones = [one for one in before if one in heads]
-        state[field] = [now] if before and not kept_ones else kept_ones
-    state[f"{field}_followed"] = now
-
-    def add() -> None:
-        state[field] = [*state[field], now]
-
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{name}_out_row"):
+        there = [name for name in before if name in heads]
+        OFF.value = [followed] if before and not there else there
+    FOLLOWED.value = followed
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         names = st.multiselect(
             "Switched off",
             list(heads),
-            key=field,
+            key=OFF.key,
             max_selections=MOST_OFF,
             placeholder="Choose heads",
             persist_state="session",
         )
-        if now not in names:
-            st.button(f"Add {now}", key=f"{name}_out_add", on_click=add)
-    return [heads[one] for one in names]
+        if followed not in names:
+            more = [*names, followed]
+            st.button(f"Add {followed}", key="model_out_add", on_click=setting(OFF), args=(more,))
+    return tuple(heads[name] for name in names)
 
 
-def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) -> None:
+def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
     """Draw how much the output changes without each head alone; computed when asked, a few heads at a time."""
-    found: KnockOutMap = kept(run, "knock-out map", lambda: KnockOutMap(every_head(run.recording)))
-    layers = groups(run.recording)[picked.group]
-    st.markdown(f"**Which heads matter: {picked.group}**")
+    found: KnockOutMap = kept_with(run, "knock-out map", lambda: KnockOutMap(every_head(run.recording)))
+    st.markdown(f"**Which heads matter: {now.group}**")
     if not found.is_whole:
-        _go_on(found, key, given, name)
+        _go_on(found, asked)
     if not found.effects:
         st.caption(f"Runs the model once without each of its {len(found.heads)} heads, several in one batch.")
         return
-    which = _which_effect(key, name)
-    amounts = _matrix(found, run, picked.group, which)
+    amounts = _matrix(found, run, now.group, _which_effect(asked))
     done = amounts[np.isfinite(amounts)]
     if not done.size:
         return
-    scale = 1000 if done.max() < 0.1 else 100
-    chart_key = f"{name}_out_worth_{picked.group}_{len(layers)}_{amounts.shape[1]}"
-    small = max(amounts.shape) <= MAX_RECT_SIDE
-
-    def take() -> None:
-        clicked = st.session_state[chart_key]["selection"].get("cell")
-        if clicked:
-            layer, head = int(clicked[0]["row"]), int(clicked[0]["col"])
-            choose(name, group=picked.group, layer=layer, head=head)
-            st.session_state[f"{name}_out"] = [f"{picked.group}, layer {layer + 1}, head {head + 1}"]
-            st.session_state[f"{name}_out_worth_clicked"] = True
-
-    st.altair_chart(
-        layer_head_map(
-            (scale * amounts).tolist(),
-            title=_unit(run, scale),
-            chosen=(picked.layer, picked.head),
-            select="cell" if small else None,
-            widest=430,
-            exponent=0.5,
-        ),
-        key=chart_key,
-        width="content",
-        alt="How much the output changes without each head alone; click one",
-        **({"on_select": take, "selection_mode": "cell"} if small else {}),
+    scale, parts = (1000, "thousandths") if done.max() < 0.1 else (100, "hundredths")
+    n_layers, n_heads = amounts.shape
+    head_map(
+        f"model_out_worth_{now.group}_{n_layers}_{n_heads}",
+        (scale * amounts).tolist(),
+        now,
+        title=f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}",
+        on_choose=lambda: setting(OFF)(None),
+        widest=430,
+        exponent=0.5,
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(
@@ -166,70 +141,186 @@ def _map(run: ModelRun, key: str, given: ModelInput, name: str, picked: Chosen) 
     )
 
 
-def _go_on(found: KnockOutMap, key: str, given: ModelInput, name: str) -> None:
+def _go_on(found: KnockOutMap, asked: Latest) -> None:
     """Go on with the map while it is asked for, in portions; what is done is kept when it is stopped."""
-    state = f"{name}_out_trying"
-
-    def ask(wanted: bool) -> None:
-        st.session_state[state] = wanted
-
-    if not st.session_state.get(state):
+    if not TRYING.value:
         words = "Try every head" if not found.effects else f"Go on: {found.share:.0%} are done"
-        st.button(words, key=f"{name}_out_try", on_click=ask, args=(True,), icon=":material/grid_on:")
+        st.button(words, key="model_out_try", on_click=setting(TRYING), args=(True,), icon=":material/grid_on:")
         return
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         st.progress(found.share, text=f"{len(found.effects)} of {len(found.heads)} heads", width=280)
-        st.button("Stop", key=f"{name}_out_stop", on_click=ask, args=(False,))
-    steps = fill(pretrained_of(key), prepared_of(key, given).inputs, found)
+        st.button("Stop", key="model_out_stop", on_click=setting(TRYING), args=(False,))
+    steps = fill(pretrained_of(asked.key), prepared_of(*asked).inputs, found)
     try:
         for _ in portion():
-            with COMPUTE:
+            with computing():
                 if next(steps, None) is None:
                     break
     except ModelError as error:
-        st.session_state[state] = False
+        TRYING.value = False
         st.warning(f"The heads cannot be tried: {str(error).splitlines()[0][:300]}")
         return
     if found.is_whole:
-        st.session_state[state] = False
+        TRYING.value = False
         place.empty()
 
 
-def _which_effect(key: str, name: str) -> str:
+def _which_effect(asked: Latest) -> str:
     """Let a person choose which change is mapped, where there are two."""
-    pretrained = pretrained_of(key)
-    if pretrained.kind is Kind.VISION:
-        return Effect._fields[0]
+    pretrained = pretrained_of(asked.key)
     words = predicts_words(pretrained)
+    if pretrained.kind is Kind.VISION or (words and pretrained.kind is Kind.ENCODER):
+        return "everywhere"
     names = {
         "everywhere": "every position" if words else "each token",
         "in_the_end": "the next token" if words else "the sentence",
     }
-    if words and pretrained.kind is Kind.ENCODER:
-        return "everywhere"
-    return st.segmented_control(
-        "Change of",
-        list(names),
-        default="everywhere",
-        key=f"{name}_out_worth_of",
-        required=True,
-        format_func=names.get,
-        persist_state="session",
-    )
-
-
-def _unit(run: ModelRun, scale: int) -> str:
-    parts = "thousandths" if scale == 1000 else "hundredths"
-    return f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}"
+    return choice("Change of", WORTH_OF, names)
 
 
 def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.ndarray:
     """Return (n_layers, n_heads) of a group; NaN for a head that is not done yet or not there."""
     layers = groups(run.recording)[group]
     amounts = np.full((len(layers), max(trace.n_heads for trace in layers)), np.nan)
-    rows = {_number(run, group, layer): layer for layer in range(len(layers))}
+    rows = {id(trace): layer for layer, trace in enumerate(layers)}
     for (number, head), effect in zip(found.heads, found.effects, strict=False):
-        if number in rows:
-            amounts[rows[number], head] = getattr(effect, which)
+        layer = rows.get(id(run.recording.traces[number]))
+        if layer is not None:
+            amounts[layer, head] = getattr(effect, which)
     return amounts
+
+
+def _change(run: ModelRun, without: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
+    """Draw the output with every head beside the one without those that are switched off."""
+    pretrained = pretrained_of(asked.key)
+    if pretrained.kind is Kind.VISION:
+        _classes(run, without, pretrained)
+    elif not predicts_words(pretrained) or run.logits is None or without.logits is None:
+        _last_layer(run, without)
+    elif pretrained.kind is Kind.ENCODER:
+        _hidden_word(run, asked, off)
+        _last_layer(run, without)
+    else:
+        _next_word(run, without, asked)
+
+
+def _next_word(run: ModelRun, without: ModelRun, asked: Latest) -> None:
+    """Draw the change of what comes next, and of how probable the text's own tokens are."""
+    ids = given_ids(asked)
+    tokens = run.target_tokens or run.tokens
+    before, after = run.logits, without.logits
+    skipped = len(ids) - len(before)
+    changed = divergence(before, after)
+    place = len(ids) - 1 if CHANGE_AT.value is None else min(CHANGE_AT.value, len(ids) - 1)
+    row = max(0, place - skipped)
+    gains = log_probabilities(after, ids[skipped:]) - log_probabilities(before, ids[skipped:])
+    shown = [Chip(text, 0, "the first token, which nothing expected", "#888888") for text in tokens[: skipped + 1]]
+    shown += [
+        Chip(
+            text,
+            abs(gain) / MOST_BITS,
+            f"its log-probability changes by {gain:+.2f} bits",
+            ROLE_COLOURS[Role.QUERY if gain > 0 else Role.CONTEXT],
+        )
+        for text, gain in zip(tokens[skipped + 1 :], gains.tolist(), strict=True)
+    ]
+    total = float(gains.sum())
+    st.markdown(
+        f"**The text becomes {_times(total)} times {'less' if total < 0 else 'more'} probable** "
+        f"({total:+.2f} bits); what is expected changes by {_small(float(changed.mean()))} bits a position, "
+        f"{_small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} "
+        "(Jensen-Shannon divergence, 0 to 1)."
+    )
+    chips(
+        "model_out_change_chips",
+        shown,
+        chosen=place,
+        label="The text, by the change of its tokens",
+        hint="Orange: less probable without; blue: more. Click one to see what is expected after it.",
+        on_choose=setting(CHANGE_AT),
+    )
+    _tokens(before[row], after[row], asked)
+
+
+def _times(bits: float) -> str:
+    times = 2 ** min(abs(bits), 40)
+    return f"{times:.2g}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
+
+
+def _hidden_word(run: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
+    """Draw the change of what is expected behind a mask, at the place chosen in the tab about words."""
+    place = hidden_place(run, asked)
+    try:
+        before, after = (hidden_logits(run, asked, place, heads) for heads in ((), off))
+    except ModelError as error:
+        st.info(str(error))
+        return
+    amount = float(divergence(before[None], after[None]))
+    st.markdown(
+        f"**With {literal(run.tokens[place].strip())} hidden, what is expected there changes by "
+        f"{_small(amount)} bits** (Jensen-Shannon, 0 to 1)."
+    )
+    _tokens(before, after, asked)
+
+
+def _tokens(before: Tensor, after: Tensor, asked: Latest) -> None:
+    tokenizer = pretrained_of(asked.key).tokenizer
+    _likeliest(before, after, N_SHOWN, lambda token: token_text(tokenizer, token), "tokens")
+
+
+def _likeliest(before: Tensor, after: Tensor, n: int, text: Callable[[int], str], what: str) -> None:
+    """Draw the probabilities of what is likeliest with every head and of what is without, by logits (n_outputs,)."""
+    one, other = before.float().softmax(-1), after.float().softmax(-1)
+    tops = dict.fromkeys([*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()])
+    numbers = sorted(tops, key=lambda number: -float(one[number]))
+    labels = distinct([text(number) for number in numbers])
+    chart = before_after_chart(labels, one[numbers].tolist(), other[numbers].tolist(), names=NAMES)
+    words = f"Probabilities of the likeliest {what} with every head and without"
+    st.altair_chart(chart, key=f"model_out_{what}", alt=words)
+
+
+def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
+    """Draw the change of the classes, or of the last layer, patch by patch."""
+    if run.logits is not None and without.logits is not None:
+        names = getattr(pretrained.model.config, "id2label", {})
+        amount = float(divergence(run.logits, without.logits)[0])
+        st.markdown(f"**The classes change by {_small(amount)} bits** (Jensen-Shannon, 0 to 1).")
+        before, after = run.logits[0], without.logits[0]
+        n = min(N_SHOWN, len(before))
+        _likeliest(before, after, n, lambda number: str(names.get(number, number)).split(",")[0], "classes")
+    if run.hidden is None or without.hidden is None or run.hidden.shape != without.hidden.shape:
+        return
+    changed = to_array(cosine_change(run.hidden, without.hidden))
+    if run.patch_grid is not None and len(changed) == run.n_prefix + int(np.prod(run.patch_grid)):
+        patches = changed[run.n_prefix :].reshape(run.patch_grid)
+        ramp = Ramp(VIRIDIS, 0.0, float(max(patches.max(), 1e-6)))
+        chart = picture(patches, ramp, title="1 - cosine of the last layer", size=220)
+        words = "Change of the last layer, patch by patch"
+        st.altair_chart(chart, key="model_out_patches", width="content", alt=words)
+
+
+def _last_layer(run: ModelRun, without: ModelRun) -> None:
+    """Draw how far each token's last layer turns, and the mean over tokens, which stands for the sentence."""
+    if run.hidden is None or without.hidden is None:
+        st.info("The model hands out nothing that could be compared.")
+        return
+    turned = cosine_change(run.hidden, without.hidden)
+    most = max(float(turned.max()), 1e-6)
+    tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
+    whole = sentence_change(run.hidden, without.hidden)
+    st.markdown(
+        f"**The sentence's vector turns by {_small(whole)}** (1 - cosine of the mean over tokens; 0 = nothing "
+        f"has changed, 1 = at right angles); a token's by {_small(float(turned.mean()))}."
+    )
+    shown = [
+        Chip(text, amount / most, f"its last layer turns by {_small(amount)}", ROLE_COLOURS[Role.CONTEXT])
+        for text, amount in zip(tokens, turned.tolist(), strict=True)
+    ]
+    hint = f"The strongest shade: {_small(most)}. Hover a token for its change."
+    chips("model_out_turned_chips", shown, label="The tokens by their change", hint=hint)
+
+
+def _small(amount: float) -> str:
+    """Return a number from 0 upwards for people, with two digits that count."""
+    return f"{amount:.2g}" if amount >= 0.0001 else "under 0.0001"

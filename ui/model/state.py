@@ -1,8 +1,10 @@
-"""Which head of a run, and which of its queries, a visitor looks at: plain values, kept in the page's address too."""
+"""Which head of a run, and which of its queries, a visitor looks at; both are in the page's address."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -10,6 +12,26 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads import far_look, groups
 from attention_core.hub.model import Kind
 from attention_core.hub.run import ModelRun
+from ui.state import Field, whole_number
+from ui.stepper import Stepper
+
+NAME = "model"
+
+
+class Place(NamedTuple):
+    """A head as it was chosen.
+
+    Attributes:
+        trace: the name of its layer's trace, which the address tells.
+        head: of the layer, from 0.
+        group: see Chosen; "" = known by the trace's name alone.
+        layer: of the group, from 0.
+    """
+
+    trace: str = ""
+    head: int = 0
+    group: str = ""
+    layer: int = 0
 
 
 class Chosen(NamedTuple):
@@ -28,108 +50,114 @@ class Chosen(NamedTuple):
     query: int
 
 
-def begin(name: str, run: ModelRun) -> None:
-    """Open on the head in which one word looks hardest at another far away, unless somebody has chosen already.
+def _place(text: str) -> Place:
+    trace, _, head = text.rpartition(":")
+    with suppress(ValueError):
+        return Place(trace, whole_number(head))
+    return Place()
 
-    Args:
-        name: prefix of the page's state.
-        run: what is on the page.
-    """
-    if st.session_state.get(_key(name)) is not None or "head" in st.query_params:
+
+STEPS = Stepper(NAME)
+HEAD = Field[Place | None](
+    NAME, "chosen", None, address="head", parse=_place, text=lambda place: f"{place.trace}:{place.head}"
+)
+TOKEN = Field[int | None](NAME, "query", None, address="token", parse=whole_number)
+FRAMED = Field[Place | None](NAME, "framed", None)
+"""The head that is framed on the first screen."""
+TAB = Field(NAME, "tab", "", address="tab")
+VIEW = Field(NAME, "view", "", address="view", text=lambda slug: "")
+"""The tab of older links; it is read and never written."""
+
+
+def open_on_a_far_look(run: ModelRun) -> None:
+    """Open on the head in which one word looks hardest at another far away, unless somebody has chosen already."""
+    if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
     group, layers = next(iter(groups(run.recording).items()))
     signs = {place for place, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
     first = next((place for place in range(len(run.tokens)) if place not in run.special), 0)
     sinks = {first} if run.kind is Kind.DECODER else set()  # where heads of decoders look that find nothing
-    found = far_look(layers, run.special | signs | sinks) if run.patch_grid is None else None
-    if found is not None:
-        choose(name, group=group, layer=found.layer, head=found.head, query=found.query)
+    found = far_look(layers, run.special | signs | sinks)
+    if found is None:
+        return
+    if HEAD.value is None:
+        HEAD.among([Place(layers[found.layer].story.name, found.head, group, found.layer)])
+    if TOKEN.value is None:
+        TOKEN.among([found.query])
 
 
-def chosen(name: str, run: ModelRun) -> Chosen:
-    """Return what is looked at: as chosen last, else as the address says (?head=encoder.3.self:5&token=7).
-
-    What the run does not have is brought inside it, so that a choice survives another text or another model.
-
-    Args:
-        name: prefix of the page's state.
-        run: what is on the page now.
-    """
-    found = groups(run.recording)
+def chosen(run: ModelRun) -> Chosen:
+    """Return what is looked at, brought inside the run: so a choice survives another text or another model."""
+    found, place = groups(run.recording), HEAD.value or Place()
     if not found:
         raise ValueError("run must have at least one trace, got none")
-    kept = st.session_state.get(_key(name))
-    if kept is None:
-        kept = _from_address(found)
-    group, layer, head, query = kept
-    group = group if group in found else next(iter(found))
-    layers = found[group]
-    layer = min(max(layer, 0), len(layers) - 1)
-    trace = layers[layer]
-    return Chosen(group, layer, min(max(head, 0), trace.n_heads - 1), min(max(query, 0), trace.n_queries - 1))
+    if not place.group:  # as an address names it, or the first one of all
+        named = (
+            place._replace(group=group, layer=layer)
+            for group, layers in found.items()
+            for layer, trace in enumerate(layers)
+            if trace.story.name == place.trace
+        )
+        place = next(named, Place())
+    now = nearest(run, Chosen(place.group, place.layer, place.head, TOKEN.value or 0))
+    HEAD.among([Place(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
+    TOKEN.among([now.query])
+    return now
 
 
-def choose(
-    name: str,
-    *,
-    group: str | None = None,
-    layer: int | None = None,
-    head: int | None = None,
-    query: int | None = None,
+def nearest(run: ModelRun, wanted: Chosen) -> Chosen:
+    """Return what is wanted as nearly as the run has it."""
+    found = groups(run.recording)
+    group = wanted.group if wanted.group in found else next(iter(found))
+    layer = min(wanted.layer, len(found[group]) - 1)
+    trace = found[group][layer]
+    return Chosen(group, layer, min(wanted.head, trace.n_heads - 1), min(wanted.query, trace.n_queries - 1))
+
+
+def chosen_layers(run: ModelRun) -> tuple[Chosen, list[AttentionTrace]]:
+    """Return what is looked at and all layers of its group."""
+    now = chosen(run)
+    return now, groups(run.recording)[now.group]
+
+
+def choose(*, query: int | None = None, **place: Any) -> None:
+    """Look at something else: a group, layer or head, a query; what is not given stays. For callbacks."""
+    HEAD.value = (HEAD.value or Place())._replace(**place)
+    if query is not None:
+        TOKEN.value = query
+
+
+def choice(label: str, field: Field[Any], options: Sequence[str] | Mapping[str, str], **look: Any) -> Any:
+    """Let a person set a field to one of some values, or of values with names; returns it. See st.segmented_control."""
+    names = options.get if isinstance(options, Mapping) else str
+    field.among(list(options))
+    st.segmented_control(
+        label, list(options), key=field.key, format_func=names, required=True, persist_state="session", **look
+    )
+    return field.value
+
+
+def setting(field: Field[Any]) -> Callable[[Any], None]:
+    """Return a callback that sets a field."""
+
+    def take(value: Any) -> None:
+        field.value = value
+
+    return take
+
+
+def clickable_chart(
+    chart: Any, key: str, words: str, selection: str | None, take: Callable[[dict[str, Any]], None]
 ) -> None:
-    """Look at something else; what is not given stays as it is. For callbacks.
+    """Draw a chart and take what is clicked in it, by the name of its selection; None = nothing can be clicked.
 
-    Args:
-        name: prefix of the page's state.
-        group: see Chosen.
-        layer: see Chosen.
-        head: see Chosen.
-        query: see Chosen.
+    Its key changes with its shape.
     """
-    before = st.session_state.get(_key(name)) or ["", 0, 0, 0]
-    given = (group, layer, head, query)
-    st.session_state[_key(name)] = [old if new is None else new for old, new in zip(before, given, strict=True)]
 
+    def on_select() -> None:
+        clicked = st.session_state[key]["selection"].get(selection)
+        if clicked:
+            take(clicked[0])
 
-def chosen_trace(name: str, run: ModelRun) -> AttentionTrace:
-    """Return the trace of the layer that is looked at."""
-    now = chosen(name, run)
-    return groups(run.recording)[now.group][now.layer]
-
-
-def choose_clicked(name: str, group: str, key: str) -> None:
-    """Look at the head that was clicked in a map of layers and heads, a selection "cell". For callbacks.
-
-    Args:
-        name: prefix of the page's state.
-        group: see Chosen.
-        key: of the chart.
-    """
-    cell = st.session_state[key]["selection"].get("cell")
-    if cell:
-        choose(name, group=group, layer=int(cell[0]["row"]), head=int(cell[0]["col"]))
-
-
-def write_address(name: str, run: ModelRun) -> None:
-    """Put the chosen head and token into the page's address, and into the state from which the next click goes on."""
-    now = chosen(name, run)
-    st.session_state[_key(name)] = list(now)
-    address = f"{groups(run.recording)[now.group][now.layer].story.name}:{now.head}"
-    for field, value in (("head", address), ("token", str(now.query))):
-        if st.query_params.get(field) != value:
-            st.query_params[field] = value
-
-
-def _key(name: str) -> str:
-    return f"{name}_chosen"
-
-
-def _from_address(found: dict[str, list[AttentionTrace]]) -> tuple[str, int, int, int]:
-    place, _, head = st.query_params.get("head", "").rpartition(":")
-    token = st.query_params.get("token", "")
-    query = int(token) if token.isdecimal() and len(token) < 9 else 0
-    for group, layers in found.items():
-        for layer, trace in enumerate(layers):
-            if trace.story.name == place and head.isdecimal() and len(head) < 9:
-                return group, layer, int(head), query
-    return "", 0, 0, query
+    takes_click = {"key": key, "on_select": on_select, "selection_mode": selection} if selection else {}
+    st.altair_chart(chart, width="content", alt=words, **takes_click)

@@ -6,8 +6,7 @@ A component rather than a chart: tokens keep their type and wrap as text does, a
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,17 +50,16 @@ class Tokens(NamedTuple):
     empty: tuple[int, ...] = ()
 
 
-def token_component(name: str, tokens: Tokens, query: int, *, on_choose: Callable[[int], None] | None = None) -> None:
-    """Draw tokens and numbers between them.
+def token_component(key: str, tokens: Tokens, query: int) -> None:
+    """Draw tokens and numbers between them; a click makes a token the query, a position in the whole input."""
 
-    Args:
-        name: prefix of its state.
-        tokens: what is drawn.
-        query: that is chosen, as a position in the whole input.
-        on_choose: called with the position that was clicked; chooses the query if None.
-    """
-    key = f"{name}_tokens"
-    active, stamp = _seed(key, _content(tokens), query)
+    def take() -> None:
+        row = ((st.session_state.get(key) or {}).get("chosen") or {}).get("row")
+        if isinstance(row, int) and row >= 0:
+            choose(query=row)
+
+    drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted)
+    active, stamp = _seed(key, hash(drawn), query)
     high = float(tokens.matrix.max(initial=0.0))
     _component(
         key=key,
@@ -81,7 +79,7 @@ def token_component(name: str, tokens: Tokens, query: int, *, on_choose: Callabl
             "stamp": stamp,
         },
         default={"chosen": None},
-        on_chosen_change=partial(_take, name, key, on_choose),
+        on_chosen_change=take,
     )
 
 
@@ -118,11 +116,6 @@ def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
     return [[text, glued, place in muted] for place, (text, glued) in enumerate(pieces(labels))]
 
 
-def _content(tokens: Tokens) -> int:
-    """Return a number that differs where what is drawn differs."""
-    return hash((tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted))
-
-
 def _seed(key: str, known: int, query: int) -> tuple[int, str]:
     """Return the query to send and a stamp: after a click in the component both stay, so that nothing is sent again."""
     clicked = (st.session_state.get(key) or {}).get("chosen") or {}
@@ -148,9 +141,3 @@ def next_sent(sent: dict[str, Any] | None, known: int, query: int, click: tuple 
             return {**sent, "shown": query, "click": click}
     count = 1 if sent is None else sent["count"] + 1
     return {"content": known, "query": query, "shown": query, "click": click, "count": count}
-
-
-def _take(name: str, key: str, on_choose: Callable[[int], None] | None) -> None:
-    row = ((st.session_state.get(key) or {}).get("chosen") or {}).get("row")
-    if isinstance(row, int) and row >= 0:
-        (on_choose or (lambda place: choose(name, query=place)))(row)

@@ -10,41 +10,32 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads import Look, has_values
 from attention_core.hub.run import ModelRun, special_keys
 from ui.labels import literal
-from ui.model.state import chosen_trace
+from ui.model.state import NAME, choice, chosen_layers
+from ui.state import Field
 
 WEIGHT, LENGTH, SHARE = "Weight A", "Weight × |value|", "As a share"
 SPECIAL, FIRST, SIGNS = "Special tokens", "First token", "Punctuation"
+SHOWN = Field(NAME, "shown", WEIGHT)
+HIDDEN = Field[list[str]](NAME, "hidden", list)
 
 
-def look_controls(run: ModelRun, name: str) -> Look:
-    """Let a person choose what is shown, and say so wherever it is not the plain weights.
-
-    Args:
-        run: what is on the page.
-        name: prefix of its state.
-
-    Returns:
-        how matrices of the chosen group are to be shown.
-    """
-    trace = chosen_trace(name, run)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{name}_look"):
+def look_controls(run: ModelRun) -> Look:
+    """Let a person choose how matrices are shown, and say so wherever it is not the plain weights."""
+    now, layers = chosen_layers(run)
+    trace = layers[now.layer]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         known = has_values(trace)
-        if not known:
-            st.session_state[f"{name}_shown"] = WEIGHT
-        st.segmented_control(
+        choice(
             "Shown",
+            SHOWN,
             [WEIGHT, LENGTH, SHARE] if known else [WEIGHT],
-            key=f"{name}_shown",
-            default=WEIGHT,
-            required=True,
-            persist_state="session",
             help="A weight says how much of a value is taken; weight × |value| how long the arrow is that arrives "
             "(after Kobayashi et al. 2020; here the head's values before the output projection).",
         )
         st.pills(
             "Hide as keys",
             [SPECIAL, FIRST, SIGNS],
-            key=f"{name}_hidden",
+            key=HIDDEN.key,
             selection_mode="multi",
             persist_state="session",
             help="Tokens that take weight when there is nothing to look at. What they took is shared out among the "
@@ -52,42 +43,23 @@ def look_controls(run: ModelRun, name: str) -> Look:
         )
     if not known:
         st.caption("Weight × |value| is unknown here: this model's code handed out its weights only.")
-    look = look_for(run, trace, name)
+    look = look_for(run, trace)
     if not look.is_plain:
         st.warning(not_plain(look, trace), icon=":material/visibility:")
     return look
 
 
-def look_for(run: ModelRun, trace: AttentionTrace, name: str) -> Look:
-    """Return how a person wants matrices to be shown, for the tokens and the values of any run.
-
-    Args:
-        run: perhaps another than that on the page.
-        trace: of a layer of it.
-        name: prefix of the state of look_controls.
-    """
-    what = st.session_state.get(f"{name}_shown", WEIGHT)
-    hide = st.session_state.get(f"{name}_hidden") or []
-    times_value = what in (LENGTH, SHARE) and has_values(trace)
-    return Look(times_value, times_value and what == SHARE, hidden_keys(run, trace, hide))
-
-
-def hidden_keys(run: ModelRun, trace: AttentionTrace, kinds: list[str]) -> frozenset[int]:
-    """Return the positions of the keys that a person hides.
-
-    Args:
-        run: what is on the page.
-        trace: whose keys they are.
-        kinds: of SPECIAL, FIRST, SIGNS.
-    """
+def look_for(run: ModelRun, trace: AttentionTrace) -> Look:
+    """Return how a person wants matrices to be shown, for the tokens and the values of a trace of any run."""
+    times_value = SHOWN.value in (LENGTH, SHARE) and has_values(trace)
     hidden: set[int] = set()
-    if SPECIAL in kinds:
+    if SPECIAL in HIDDEN.value:
         hidden |= special_keys(run, trace)
-    if FIRST in kinds:
+    if FIRST in HIDDEN.value:
         hidden.add(0)
-    if SIGNS in kinds:
+    if SIGNS in HIDDEN.value:
         hidden |= {place for place, label in enumerate(trace.story.key_axis.labels) if is_sign(label)}
-    return frozenset(hidden)
+    return Look(times_value, times_value and SHOWN.value == SHARE, frozenset(hidden))
 
 
 def is_sign(label: str) -> bool:
@@ -104,14 +76,12 @@ def what_is_shown(look: Look) -> str:
 
 
 def not_plain(look: Look, trace: AttentionTrace) -> str:
-    """Return a sentence on what is shown in place of the plain weights, or "" where they are shown."""
-    if look.is_plain:
-        return ""
-    told = []
+    """Return a sentence on what is shown in place of the plain weights."""
+    parts = []
     if look.times_value:
-        told.append("the length of what each key adds to the query's context" + (", as a share" * look.normalised))
+        parts.append("the length of what each key adds to the query's context" + (", as a share" * look.normalised))
     if look.hidden:
-        names = ", ".join(literal(trace.story.key_axis.labels[one], 16) for one in sorted(look.hidden)[:4])
+        names = ", ".join(literal(trace.story.key_axis.labels[place], 16) for place in sorted(look.hidden)[:4])
         more = f" and {len(look.hidden) - 4} more" if len(look.hidden) > 4 else ""
-        told.append(f"{names}{more} hidden, their share given to the other keys of each row")
-    return f"Not the plain weights: {'; '.join(told)}."
+        parts.append(f"{names}{more} hidden, their share given to the other keys of each row")
+    return f"Not the plain weights: {'; '.join(parts)}."
