@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import io
-
 import numpy as np
 import pytest
-from PIL import Image
 
 from attention_core.data.sketches import CLUTTER_WIDTH, digit_strokes
 from attention_core.data.strokes import draw_paths
-from tests.app.tools import open_tab, said, settled
+from tests.app.tools import inject, open_tab, said, settled
 
 PAGE, OTHER = "pages/find.py", "pages/start.py"
 NAME = "find"
 SIDE = 256
-
-
-def inject(page, canvas, n_strokes=1):
-    """Put a drawing onto the pad as the canvas component sends one, and run the page."""
-    buffer = io.BytesIO()
-    Image.fromarray(canvas).save(buffer, "PNG")
-    path = [["M", 40, 40], ["L", 60, 200]]
-    objects = [{"type": "Path", "path": path, "strokeWidth": 12} for _ in range(n_strokes)]
-    state = {
-        "raw": {"version": "7.4.0", "objects": objects},
-        "data": "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode(),
-    }
-    generation = page.session_state[f"{NAME}_generation"]
-    page.session_state[f"{NAME}_pad_{generation}"] = {"drawing": state}
-    return page.run()
 
 
 def canvas_of(*digits, **colours):

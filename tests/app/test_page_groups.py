@@ -8,7 +8,7 @@ import pytest
 
 from attention_core.data.match3 import PRESETS
 from attention_core.weights import FOLDER
-from tests.app.tools import open_tab, opened, said
+from tests.app.tools import open_tab, opened, said, steps_to_the_end
 
 PAGE, OTHER = "pages/groups.py", "pages/start.py"
 NUMBERS = "groups_text"
@@ -66,14 +66,7 @@ def test_numbers_beyond_the_modulus_and_too_many_are_bounded_and_told(page):
 @pytest.mark.parametrize("head", ["triples", "pairs"])
 def test_every_step_of_both_heads_can_be_shown(page, head):
     page.segmented_control(key="groups_head").set_value(head).run()
-    seen = []
-    for _ in range(14):
-        assert not page.exception
-        seen.append(page.session_state["groups_step"])
-        following = page.button(key="groups_step_next")
-        if following.disabled:
-            break
-        following.click().run()
+    seen = steps_to_the_end(page)
     assert seen[-1] == "answer"
 
 

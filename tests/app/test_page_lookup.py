@@ -8,7 +8,7 @@ import re
 import pytest
 
 from attention_core.topics.lookup.presets import PRESETS
-from tests.app.tools import open_tab, opened, said
+from tests.app.tools import open_tab, opened, said, steps_to_the_end
 
 PAGE, OTHER = "pages/lookup.py", "pages/start.py"
 QUERIES = "lookup_queries"
@@ -83,14 +83,7 @@ def test_another_column_can_be_asked_and_another_handed_over(page):
 @pytest.mark.parametrize("preset", ["Phone book", "Noisy time series"])
 def test_every_step_can_be_shown(page, preset):
     open_tab(take(page, preset), "steps")
-    seen = []
-    for _ in range(12):
-        assert not page.exception
-        seen.append(page.session_state["lookup_step"])
-        following = page.button(key="lookup_step_next")
-        if following.disabled:
-            break
-        following.click().run()
+    seen = steps_to_the_end(page)
     assert seen[-1] == "context"
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS
-from tests.app.tools import open_tab, opened, said, settled
+from tests.app.tools import open_tab, opened, said, settled, steps_to_the_end
 from ui.sentence import MOST_TYPED
 
 PAGE, OTHER = "pages/matter.py", "pages/start.py"
@@ -70,14 +70,7 @@ def test_another_sentence_begins_with_no_word_blocked(page):
 def test_every_step_can_be_shown_and_guessed(page):
     page.session_state["matter_step"] = "embedding"
     page.run()
-    seen = []
-    for _ in range(12):
-        assert not page.exception
-        seen.append(page.session_state["matter_step"])
-        following = page.button(key="matter_step_next")
-        if following.disabled:
-            break
-        following.click().run()
+    seen = steps_to_the_end(page)
     assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
     page.toggle(key="matter_step_guess").set_value(True).run()
     assert page.button(key="matter_step_reveal")

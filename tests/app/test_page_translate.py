@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
-from tests.app.tools import open_tab, opened, said
+from tests.app.tools import open_tab, opened, said, steps_to_the_end
 from ui.player import TICK
 from ui.state import PLAYING
 
@@ -68,14 +68,7 @@ def test_words_are_stepped_through_to_both_ends(page):
 def test_every_step_can_be_shown(page, model):
     page.segmented_control(key="translate_model_lower").set_value(model).run()
     page.session_state["translate_step"] = page.segmented_control(key="translate_step").options[0]
-    seen = []
-    for _ in range(12):
-        assert not page.exception
-        seen.append(page.session_state["translate_step"])
-        following = page.button(key="translate_step_next")
-        if following.disabled:
-            break
-        following.click().run()
+    seen = steps_to_the_end(page)
     assert seen[-1] in ("output", "merge")
     assert {"query", "key", "weights", "context"} <= set(seen)
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import io
+
+import numpy as np
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 
@@ -29,3 +34,31 @@ def said(page: AppTest) -> str:
     """Return the words on the page."""
     parts = [*page.info, *page.warning, *page.error, *page.markdown, *page.caption]
     return "\n".join(part.value for part in parts)
+
+
+def inject(page: AppTest, canvas: np.ndarray, n_strokes: int = 1) -> AppTest:
+    """Put a drawing onto the page's pad as the canvas component sends one, and run the page."""
+    name, buffer = page.session_state["page_shown"], io.BytesIO()
+    Image.fromarray(canvas).save(buffer, "PNG")
+    path = [["M", 40, 40], ["L", 60, 200]]
+    objects = [{"type": "Path", "path": path, "strokeWidth": 20} for _ in range(n_strokes)]
+    state = {
+        "raw": {"version": "7.4.0", "objects": objects},
+        "data": "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode(),
+    }
+    generation = page.session_state[f"{name}_generation"]
+    page.session_state[f"{name}_pad_{generation}"] = {"drawing": state}
+    return page.run()
+
+
+def steps_to_the_end(page: AppTest) -> list[str]:
+    """Press the stepper's Next to its end; returns the names of the steps, the present one first."""
+    name, seen = page.session_state["page_shown"], []
+    while len(seen) < 20:
+        assert not page.exception
+        seen.append(page.session_state[f"{name}_step"])
+        following = page.button(key=f"{name}_step_next")
+        if following.disabled:
+            return seen
+        following.click().run()
+    raise AssertionError(f"the steps do not end: {seen}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.tools import settle
+from tests.browser.tools import draw, settle
 from ui.navigation import PAGES
 
 ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "ask")
@@ -29,17 +29,6 @@ def ask(page, text) -> None:
     box.fill(text)
     box.press("Enter")
     settle(page)
-
-
-def draw(page, points) -> None:
-    """Draw one stroke through points given as shares of the pad."""
-    box = page.locator("canvas.upper-canvas").bounding_box()
-    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
-    page.mouse.move(*places[0])
-    page.mouse.down()
-    for place in places[1:]:
-        page.mouse.move(*place, steps=8)
-    page.mouse.up()
 
 
 def test_typed_question_is_answered_and_kept_in_the_address(visitor):

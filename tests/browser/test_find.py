@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.browser.tools import settle
+from tests.browser.tools import draw, settle
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -29,17 +29,6 @@ def visitor(page, app_url):
     page.locator(".st-key-find_hero svg.marks image").first.wait_for()
     settle(page)
     return page
-
-
-def draw(page, points) -> None:
-    """Draw one stroke through points given as shares of the pad."""
-    box = page.locator("canvas.upper-canvas").bounding_box()
-    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
-    page.mouse.move(*places[0])
-    page.mouse.down()
-    for place in places[1:]:
-        page.mouse.move(*place, steps=6)
-    page.mouse.up()
 
 
 def wait_for_change(page, expression, before) -> None:

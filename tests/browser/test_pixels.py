@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.browser.tools import CHIP, IDLE, open_tab
+from tests.browser.tools import CHIP, IDLE, draw, open_tab
 from tests.browser.tools import settle as run_to_the_end
 from ui.navigation import PAGES
 
@@ -33,17 +33,6 @@ def settle(page) -> None:
     """Wait until the script has run and every chart is painted."""
     run_to_the_end(page)
     page.wait_for_function(f"() => {{ const all = ({PAINTINGS})(); return all.length > 2 && all.every(one => one); }}")
-
-
-def draw(page, points) -> None:
-    """Draw one stroke through points given as shares of the pad."""
-    box = page.locator("canvas.upper-canvas").bounding_box()
-    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
-    page.mouse.move(*places[0])
-    page.mouse.down()
-    for place in places[1:]:
-        page.mouse.move(*place, steps=8)
-    page.mouse.up()
 
 
 def wait_for_change(page, expression, before, timeout=20_000) -> None:

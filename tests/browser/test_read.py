@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.browser.tools import IDLE, open_tab, settle
+from tests.browser.tools import IDLE, draw, open_tab, settle
 from ui.navigation import PAGES
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -25,18 +25,6 @@ def visitor(page, app_url):
     page.locator(FILM).wait_for()
     settle(page)
     return page
-
-
-def draw(page, strokes) -> None:
-    """Draw strokes through points given as shares of the pad."""
-    box = page.locator("canvas.upper-canvas").bounding_box()
-    for stroke in strokes:
-        places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in stroke]
-        page.mouse.move(*places[0])
-        page.mouse.down()
-        for place in places[1:]:
-            page.mouse.move(*place, steps=8)
-        page.mouse.up()
 
 
 def clear(page) -> None:
@@ -65,7 +53,7 @@ def ink_box(page) -> list[float]:
 def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor):
     expect(visitor.locator(CARDS).first).to_have_attribute("aria-label", "Reads 31415")
     clear(visitor)
-    draw(visitor, [*FOUR, *SEVEN])
+    draw(visitor, *FOUR, *SEVEN)
     visitor.locator(f"{CARDS}[aria-label='Reads 47']").first.wait_for()
     settle(visitor)
     expect(visitor.get_by_text("read in 3 looks; at the last it stopped by itself")).to_be_visible()
@@ -128,7 +116,7 @@ def test_phone_fits_the_pad_and_keeps_the_pen_under_the_finger(visitor):
     assert pad["x"] + pad["width"] <= 360
     assert pad["width"] > 280
     clear(visitor)
-    draw(visitor, [[(0.5, 0.2), (0.5, 0.8)], [(0.75, 0.2), (0.75, 0.8)]])
+    draw(visitor, [(0.5, 0.2), (0.5, 0.8)], [(0.75, 0.2), (0.75, 0.8)])
     visitor.locator(f"{CARDS}[aria-label='Reads 11']").first.wait_for()
     assert ink_box(visitor) == pytest.approx([0.5, 0.2, 0.75, 0.8], abs=0.05)
     settle(visitor)

@@ -18,3 +18,15 @@ def open_tab(page, label: str) -> None:
     """Open a tab of the page by its label."""
     page.get_by_role("tab", name=label, exact=True).click()
     settle(page)
+
+
+def draw(page, *strokes) -> None:
+    """Draw strokes on the page's pad, each through points given as shares of it."""
+    box = page.locator("canvas.upper-canvas").bounding_box()
+    for stroke in strokes:
+        places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in stroke]
+        page.mouse.move(*places[0])
+        page.mouse.down()
+        for place in places[1:]:
+            page.mouse.move(*place, steps=8)
+        page.mouse.up()
