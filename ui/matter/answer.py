@@ -10,6 +10,7 @@ from attention_core.topics.matter.sentences import Verdict, erase_each, explain,
 from attention_core.weights import WeightsError, read_card
 from ui.computed import computed
 from ui.models import model_or_none, model_or_stop
+from ui.step_view import counted
 
 NAME = "matter"
 ATTENTION = "sentence-attention"
@@ -64,8 +65,7 @@ def answers(text: str, blocked: tuple[int, ...]) -> None:
     before = ""
     if blocked:
         was = verdict_of(ATTENTION, text, ())
-        n = "1 word" if len(blocked) == 1 else f"{len(blocked)} words"
-        before = f"with {n} blocked; before: {was.answer} {was.confidence:.0%}"
+        before = f"with {counted(len(blocked), 'words')} blocked; before: {was.answer} {was.confidence:.0%}"
     rows, notes = [], []
     for name, (title, what) in MODELS.items():
         try:

@@ -45,9 +45,8 @@ def neighbours_tab(sentence: Sentence, text: str, trace: AttentionTrace) -> None
     left, right = st.columns([1.1, 1], gap="large")
     with left:
         words = literal(sentence.labels[place], 30)
-        st.altair_chart(
-            neighbours_chart(near), width="stretch", key="matter_near", alt=f"Weights of the words nearest to {words}"
-        )
+        alt = f"Weights of the words nearest to {words}"
+        st.altair_chart(neighbours_chart(near), width="stretch", key="matter_near", alt=alt)
         st.caption(
             f"The eight words whose learned vectors point most nearly where that of {words} does. Diamond: the word is "
             "put in the place of the picked one and the sentence is read anew. Dot and bar: its weight in all the "

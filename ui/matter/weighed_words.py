@@ -70,10 +70,6 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
             st.button("Give all words back", key="matter_unblock", on_click=_give_back)
             if len(blocked) == len(sentence.words):
                 st.caption("Every word is blocked: nothing is handed over, and the answer is the network's prejudice.")
-    _reading_remarks(sentence)
-
-
-def _reading_remarks(sentence: Sentence) -> None:
     unknown_places = set(sentence.unknown_words)
     cut = [
         f"{literal(sentence.labels[place], 30)} as {literal(' + '.join(sentence.texts[place]))}"

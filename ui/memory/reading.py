@@ -90,12 +90,11 @@ def memories_of(text: str) -> dict[str, Memory]:
 
 def _pieces_remark(source: Source) -> None:
     """Say which words are read in several pieces, and which signs the vocabulary does not have."""
-    cut = [
-        (word, [piece for piece, of in zip(source.labels, source.word_of, strict=True) if of == number])
-        for number, word in enumerate(source.words)
-    ]
-    several = [f"{literal(word, 20)} as {literal(' '.join(some), 40)}" for word, some in cut if len(some) > 1]
-    remarks = []
+    several, remarks = [], []
+    for number, word in enumerate(source.words):
+        pieces = [piece for piece, of in zip(source.labels, source.word_of, strict=True) if of == number]
+        if len(pieces) > 1:
+            several.append(f"{literal(word, 20)} as {literal(' '.join(pieces), 40)}")
     if source.n_dropped:
         last = literal(source.words[-1], 20)
         remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")

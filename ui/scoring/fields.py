@@ -30,13 +30,8 @@ _component = component("score_fields")
 def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, changed: Sequence[str]) -> None:
     """Draw every function as a field over all key positions: blue = low, orange = high, pale = its middle.
 
-    The softmax ignores a constant, so that the middle need not be 0.
-
-    Args:
-        functions: by name.
-        query: (d,).
-        key: (n_keys, d).
-        changed: functions whose parameters the visitor put in.
+    The softmax ignores a constant, so that the middle need not be 0. Query (d,), key (n_keys, d); changed are the
+    functions whose parameters the visitor put in.
     """
     if len(query) != 2:
         st.info("A field needs a plane: choose 2 numbers per vector.")
@@ -71,17 +66,9 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
             }
         )
     with drawn:
-        _component(
-            key="scoring_fields",
-            data={
-                "panels": panels,
-                "n": POINTS,
-                "colours": _COLOURS,
-                "query": query.tolist(),
-                "keys": key.tolist(),
-                "extent": EXTENT,
-            },
-        )
+        vectors = {"query": query.tolist(), "keys": key.tolist()}
+        data = {"panels": panels, "n": POINTS, "colours": _COLOURS, "extent": EXTENT, **vectors}
+        _component(key="scoring_fields", data=data)
 
 
 def _short(value: float) -> str:

@@ -110,7 +110,7 @@ def scale_tab() -> None:
     for column, (field, title, reference, logarithmic) in zip(st.columns(4, gap="small"), panels, strict=True):
         with column:
             st.altair_chart(
-                scale_chart(rows, field, title, reference=reference, logarithmic=logarithmic, chosen=d_k),
+                scale_chart(rows, field, title, reference=reference, logarithmic=logarithmic, chosen=d_k, height=228),
                 key=f"scoring_{field}",
                 alt=f"{title} over d_k, with and without the division by its square root",
             )
