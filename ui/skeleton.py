@@ -115,12 +115,9 @@ def foot(entry: PageEntry) -> None:
     """Draw the end of a page: one sentence that leads on, the page before it and the page after it."""
     place = PAGES.index(entry)
     st.divider()
-    before, on = st.columns([1, 2.2], vertical_alignment="center")
-    with before:
-        if place:
-            st.page_link(path_of(PAGES[place - 1]), label=PAGES[place - 1].title, icon=":material/arrow_back:")
-    with on, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="medium"):
-        st.markdown(entry.leads_on, width="content")
-        if place + 1 < len(PAGES):
-            label = PAGES[place + 1].title
-            st.page_link(path_of(PAGES[place + 1]), label=label, icon=":material/arrow_forward:", icon_position="right")
+    st.markdown(entry.leads_on)
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        for other, icon, side in ((place - 1, "arrow_back", "left"), (place + 1, "arrow_forward", "right")):
+            if 0 <= other < len(PAGES):
+                label = PAGES[other].title
+                st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
