@@ -10,11 +10,10 @@ from attention_core.hub.model import Kind
 from ui.layout import who_asks
 from ui.model.cache import kv_cache
 from ui.model.compare import side_by_side
-from ui.model.glance import glance
+from ui.model.glance import glance, look_controls
 from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
 from ui.model.input import choose_run, choose_source
 from ui.model.knock_out import knock_out
-from ui.model.look import look_controls
 from ui.model.one_head import one_head, step_by_step, take_along
 from ui.model.state import FRAMED, HEAD, NAME, STEPS, TAB, VIEW, open_on_a_far_look
 from ui.model.words import next_tokens

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import gc
 import warnings
+import weakref
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -22,7 +25,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
     from streamlit.testing.v1 import AppTest
 
-    from ui.model.look import is_sign
+    from ui.model.glance import is_sign
     from ui.model.token_component import next_sent, packed, pieces
     from ui.model.tokens import tokens_of
 
@@ -90,9 +93,8 @@ def script() -> None:
 
     import streamlit as st
 
-    from ui.model.glance import glance
+    from ui.model.glance import glance, look_controls
     from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
-    from ui.model.look import look_controls
     from ui.model.state import chosen_layers
     from ui.model.tokens import token_view
     from ui.state import take_address, write_address
@@ -210,6 +212,20 @@ def test_rows_with_nothing_left_are_named():
     alone = replace(run.recording.traces[0], mask=torch.tensor([[[True, False], [True, True]]]))
     tokens = tokens_of(run, alone, 0, Look(hidden=frozenset({0})), slice(0, 2), slice(0, 2))
     assert tokens.empty == (0,)
+
+
+def test_what_is_computed_from_a_run_leaves_with_it():
+    from ui.model.glance import summaries_of
+    from ui.model.work import kept_with
+
+    run = ModelRun("toy", Kind.ENCODER, layers(["a", "b", "c"], 2), tuple("abc"))
+    assert summaries_of(run, "encoder self") is summaries_of(run, "encoder self")
+    what = "weights", run.recording.traces[0]
+    assert kept_with(run, what, partial(what[1].weights, 0)) is kept_with(run, what, int)
+    lives = weakref.ref(run)
+    del run, what
+    gc.collect()
+    assert lives() is None
 
 
 def test_numbers_travel_in_16_bits_and_small_weights_keep_their_digits():

@@ -40,6 +40,7 @@ def opened(page, url):
 
 def has_grown_to(page, n) -> None:
     expect(tokens(page)).to_have_count(n)
+    page.locator(f"[class*='st-key-model_says_growing_'][class*='_{n}']").first.wait_for()  # it is drawn last
     settle(page)
 
 

@@ -42,16 +42,7 @@ def chips(
     chosen: int | None = None,
     on_choose: Callable[[int], None] = lambda place: None,
 ) -> None:
-    """Draw the tokens.
-
-    Args:
-        key: of the component.
-        shown: the tokens in order.
-        label: what they are, for screen readers.
-        hint: the line below while nothing is hovered.
-        chosen: the one to frame.
-        on_choose: called with the one that was clicked, from 0.
-    """
+    """Draw the tokens, the chosen one framed, a hint below while none is hovered; a click is taken with its place."""
 
     def take() -> None:
         clicked = (st.session_state.get(key) or {}).get("chosen") or {}

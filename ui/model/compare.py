@@ -12,9 +12,8 @@ from attention_core.explain.heads import Look, distances_head_for_head, groups, 
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
 from ui.labels import literal
-from ui.model.glance import glance_picture, head_map, summaries_of
+from ui.model.glance import glance_picture, head_map, look_for, summaries_of
 from ui.model.input import choose_input
-from ui.model.look import look_for
 from ui.model.one_head import large_matrix
 from ui.model.state import NAME, Chosen, choice, chosen, nearest
 from ui.model.work import kept_with

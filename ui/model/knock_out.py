@@ -111,7 +111,6 @@ def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
 
 
 def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
-    """Draw how much the output changes without each head alone; computed when asked, a few heads at a time."""
     found: KnockOutMap = kept_with(run, "knock-out map", lambda: KnockOutMap(every_head(run.recording)))
     st.markdown(f"**Which heads matter: {now.group}**")
     if not found.is_whole:
@@ -167,7 +166,6 @@ def _go_on(found: KnockOutMap, asked: Latest) -> None:
 
 
 def _which_effect(asked: Latest) -> str:
-    """Let a person choose which change is mapped, where there are two."""
     pretrained = pretrained_of(asked.key)
     words = predicts_words(pretrained)
     if pretrained.kind is Kind.VISION or (words and pretrained.kind is Kind.ENCODER):
@@ -266,12 +264,12 @@ def _hidden_word(run: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
 
 def _tokens(before: Tensor, after: Tensor, asked: Latest) -> None:
     tokenizer = pretrained_of(asked.key).tokenizer
-    _likeliest(before, after, N_SHOWN, lambda token: token_text(tokenizer, token), "tokens")
+    _likeliest(before, after, lambda token: token_text(tokenizer, token), "tokens")
 
 
-def _likeliest(before: Tensor, after: Tensor, n: int, text: Callable[[int], str], what: str) -> None:
+def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], what: str) -> None:
     """Draw the probabilities of what is likeliest with every head and of what is without, by logits (n_outputs,)."""
-    one, other = before.float().softmax(-1), after.float().softmax(-1)
+    one, other, n = before.float().softmax(-1), after.float().softmax(-1), min(N_SHOWN, len(before))
     tops = dict.fromkeys([*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()])
     numbers = sorted(tops, key=lambda number: -float(one[number]))
     labels = distinct([text(number) for number in numbers])
@@ -287,8 +285,7 @@ def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
         amount = float(divergence(run.logits, without.logits)[0])
         st.markdown(f"**The classes change by {_small(amount)} bits** (Jensen-Shannon, 0 to 1).")
         before, after = run.logits[0], without.logits[0]
-        n = min(N_SHOWN, len(before))
-        _likeliest(before, after, n, lambda number: str(names.get(number, number)).split(",")[0], "classes")
+        _likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0], "classes")
     if run.hidden is None or without.hidden is None or run.hidden.shape != without.hidden.shape:
         return
     changed = to_array(cosine_change(run.hidden, without.hidden))
@@ -322,5 +319,4 @@ def _last_layer(run: ModelRun, without: ModelRun) -> None:
 
 
 def _small(amount: float) -> str:
-    """Return a number from 0 upwards for people, with two digits that count."""
     return f"{amount:.2g}" if amount >= 0.0001 else "under 0.0001"

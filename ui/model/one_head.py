@@ -17,7 +17,7 @@ from attention_core.hub.run import ModelRun
 from ui.export import export_bar
 from ui.labels import literal
 from ui.layout import section
-from ui.model.look import what_is_shown
+from ui.model.glance import what_is_shown
 from ui.model.state import NAME, STEPS, Chosen, choose, chosen_layers, clickable_chart
 from ui.model.tokens import token_view
 from ui.query_row import query_row

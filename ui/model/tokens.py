@@ -13,7 +13,7 @@ from attention_core.explain.heads.look import shown
 from attention_core.explain.heads.rows import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import distinct, literal
-from ui.model.look import not_plain
+from ui.model.glance import not_plain
 from ui.model.state import NAME, choose, chosen, clickable_chart
 from ui.model.token_component import Tokens, token_component
 from ui.model.work import kept_with
@@ -113,13 +113,8 @@ def patch_view(
 ) -> None:
     """Draw where one query looks and who looks at it, over the run's picture; a click on a patch makes it the query.
 
-    Args:
-        run: has a picture.
-        patches: where they lie among the positions.
-        query: that is chosen; below patches.n_prefix it is no patch.
-        row: (n_keys,) what the query gives to each key.
-        column: (n_queries,) what each query gives to it, or None.
-        percent: whether the numbers are shares.
+    The row (n_keys,) is what the query gives to each key, the column (n_queries,) what each query gives to it; percent:
+    these are shares. A query below patches.n_prefix is no patch.
     """
     key = "model_patches" if column is not None else "model_rolled_patches"
     before = patches.n_prefix

@@ -134,7 +134,6 @@ def _buttons(asked: Latest, made: Generation, temperature: float, seed: int) -> 
 
 
 def _text(run: ModelRun, made: Generation) -> None:
-    """Draw the text as chips, shaded by surprise or by what the chosen head looks at from the chosen token."""
     shade = choice("Shade", SHADE, SHADES)
     place, n_given = position(), WRITING.value["n_given"]
     hint = "Click a token to see what was expected after it."
