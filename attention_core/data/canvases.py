@@ -34,30 +34,19 @@ class CanvasRemark(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class InkPicture:
-    """What a model sees of a canvas in one colour.
+    """What a model sees of a canvas in one colour."""
 
-    Attributes:
-        picture: float32 (height, width) in [0, 1], 1 = ink.
-        remark: what a person should be told, or None.
-    """
-
-    picture: np.ndarray
-    remark: CanvasRemark | None
+    picture: np.ndarray  # float32 (height, width) in [0, 1], 1 = ink
+    remark: CanvasRemark | None  # what a person should be told, or None
 
 
 @dataclass(frozen=True, eq=False)
 class ColourPicture:
-    """What a model sees of a canvas in several colours.
+    """What a model sees of a canvas in several colours."""
 
-    Attributes:
-        coverage: float32 (side, side) in [0, 1]: how much of a pixel is ink, whatever its colour.
-        colours: float32 (3, side, side) RGB in [0, 1] of the ink there; 0 where there is none.
-        remark: what a person should be told, or None.
-    """
-
-    coverage: np.ndarray
-    colours: np.ndarray
-    remark: CanvasRemark | None
+    coverage: np.ndarray  # float32 (side, side) in [0, 1]: how much of a pixel is ink, whatever its colour
+    colours: np.ndarray  # float32 (3, side, side) RGB in [0, 1] of the ink there; 0 where there is none
+    remark: CanvasRemark | None  # what a person should be told, or None
 
 
 def ink_picture(canvas: np.ndarray, size: tuple[int, int]) -> InkPicture:

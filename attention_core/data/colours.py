@@ -13,19 +13,12 @@ from torch import Tensor
 
 
 class Range(NamedTuple):
-    """A box in hue (degrees), saturation and value, whose colours people call by one name.
+    """A box in hue (degrees), saturation and value, whose colours people call by one name."""
 
-    Attributes:
-        name: the colour's.
-        hue: first and last; below 0 wraps around.
-        saturation: least and most.
-        value: least and most.
-    """
-
-    name: str
-    hue: tuple[float, float]
-    saturation: tuple[float, float]
-    value: tuple[float, float]
+    name: str  # the colour's
+    hue: tuple[float, float]  # first and last; below 0 wraps around
+    saturation: tuple[float, float]  # least and most
+    value: tuple[float, float]  # least and most
 
 
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "grey", "black", "white")

@@ -32,25 +32,16 @@ class Remark(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A drawing and every stage on its way to the model.
+    """A drawing and every stage on its way to the model."""
 
-    Attributes:
-        ink: float32 (height, width) in [0, 1], 1 = ink: the distance from the background colour.
-        box: (top, bottom, left, right) of the ink in canvas pixels, bottom and right exclusive; None when empty.
-        fitted: float32 (at most 20, at most 20), the box scaled with its aspect ratio kept.
-        centre: (row, column) of the centre of mass of `fitted`, in its own pixels.
-        corner: (row, column) in `image` where the upper left corner of `fitted` was laid.
-        image: float32 (28, 28) in [0, 1], what the model sees.
-        remark: what a person should be told, or None.
-    """
-
-    ink: np.ndarray
+    ink: np.ndarray  # float32 (height, width) in [0, 1], 1 = ink: the distance from the background colour
+    # (top, bottom, left, right) of the ink in canvas pixels, bottom and right exclusive; None when empty
     box: tuple[int, int, int, int] | None
-    fitted: np.ndarray
-    centre: tuple[float, float]
-    corner: tuple[int, int]
-    image: np.ndarray
-    remark: Remark | None
+    fitted: np.ndarray  # float32 (at most 20, at most 20), the box scaled with its aspect ratio kept
+    centre: tuple[float, float]  # (row, column) of the centre of mass of `fitted`, in its own pixels
+    corner: tuple[int, int]  # (row, column) in `image` where the upper left corner of `fitted` was laid
+    image: np.ndarray  # float32 (28, 28) in [0, 1], what the model sees
+    remark: Remark | None  # what a person should be told, or None
 
     def locate(self, points: np.ndarray) -> np.ndarray:
         """Return where canvas points (n, 2), x and y, lie in the picture: (n, 2) rows and columns, fractional."""

@@ -18,19 +18,12 @@ MOST_POINTS = 120
 
 @dataclass(frozen=True)
 class DrawnDigit:
-    """Strokes of one ink that touch each other.
+    """Strokes of one ink that touch each other."""
 
-    Attributes:
-        strokes: their places in the drawing, ascending.
-        ink: "#rrggbb".
-        colour: what people call the ink, or the name whose pen is nearest to it.
-        box: (top, left, bottom, right) of the ink in shares of the canvas' side.
-    """
-
-    strokes: tuple[int, ...]
-    ink: str
-    colour: str
-    box: tuple[float, float, float, float]
+    strokes: tuple[int, ...]  # their places in the drawing, ascending
+    ink: str  # "#rrggbb"
+    colour: str  # what people call the ink, or the name whose pen is nearest to it
+    box: tuple[float, float, float, float]  # (top, left, bottom, right) of the ink in shares of the canvas' side
 
     @property
     def middle(self) -> tuple[float, float]:

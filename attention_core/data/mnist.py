@@ -28,15 +28,10 @@ class DataError(RuntimeError):
 
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """Images of digits with their labels.
+    """Images of digits with their labels."""
 
-    Attributes:
-        images: uint8 (n, 28, 28), 0 = paper, 255 = ink.
-        labels: uint8 (n,), 0 to 9.
-    """
-
-    images: np.ndarray
-    labels: np.ndarray
+    images: np.ndarray  # uint8 (n, 28, 28), 0 = paper, 255 = ink
+    labels: np.ndarray  # uint8 (n,), 0 to 9
 
     def __len__(self) -> int:
         return len(self.labels)

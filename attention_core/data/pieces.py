@@ -23,17 +23,11 @@ NAME = "translator-pieces.json"
 
 
 class Cut(NamedTuple):
-    """Words cut into pieces.
+    """Words cut into pieces."""
 
-    Attributes:
-        ids: one number per piece.
-        texts: the pieces themselves; for a piece that the vocabulary does not have, what was typed.
-        word_of: which word each piece belongs to, from 0.
-    """
-
-    ids: list[int]
-    texts: list[str]
-    word_of: list[int]
+    ids: list[int]  # one number per piece
+    texts: list[str]  # the pieces themselves; for a piece that the vocabulary does not have, what was typed
+    word_of: list[int]  # which word each piece belongs to, from 0
 
 
 class Pieces:

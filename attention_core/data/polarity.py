@@ -19,15 +19,10 @@ HOME = "https://www.cs.cornell.edu/people/pabo/movie-review-data/"
 
 
 class Review(NamedTuple):
-    """One sentence of a film review.
+    """One sentence of a film review."""
 
-    Attributes:
-        positive: whether the reviewer liked the film.
-        sentence: as it stands in the file.
-    """
-
-    positive: bool
-    sentence: str
+    positive: bool  # whether the reviewer liked the film
+    sentence: str  # as it stands in the file
 
 
 class Split(NamedTuple):

@@ -215,17 +215,11 @@ def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], .
 
 
 class Reading(NamedTuple):
-    """A typed question as the model gets it.
+    """A typed question as the model gets it."""
 
-    Attributes:
-        question: its meaning.
-        words: what the model reads.
-        rephrased: whether these are other words than the typed ones, which the model has not met in this order.
-    """
-
-    question: Question
-    words: list[str]
-    rephrased: bool
+    question: Question  # its meaning
+    words: list[str]  # what the model reads
+    rephrased: bool  # whether these are other words than the typed ones, which the model has not met in this order
 
 
 def read_question(text: str) -> Reading:

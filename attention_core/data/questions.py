@@ -37,21 +37,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Question:
-    """The meaning of a question.
+    """The meaning of a question."""
 
-    Attributes:
-        kind: what is asked for.
-        place: one of PLACES, for the kinds "at a place".
-        relation: one of RELATIONS, for the kinds "beside another".
-        digit: "0" to "9", the digit that is spoken of, or None.
-        colour: one of COLOURS, the colour that is spoken of, or None.
-    """
-
-    kind: Kind
-    place: str | None = None
-    relation: str | None = None
-    digit: str | None = None
-    colour: str | None = None
+    kind: Kind  # what is asked for
+    place: str | None = None  # one of PLACES, for the kinds "at a place"
+    relation: str | None = None  # one of RELATIONS, for the kinds "beside another"
+    digit: str | None = None  # "0" to "9", the digit that is spoken of, or None
+    colour: str | None = None  # one of COLOURS, the colour that is spoken of, or None
 
 
 TEMPLATES: dict[Kind, tuple[str, ...]] = {

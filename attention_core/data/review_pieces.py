@@ -41,17 +41,11 @@ __all__ = ["N_COLUMNS", "N_VECTORS", "PAD", "UNKNOWN", "Pieced", "frequent_words
 
 
 class Pieced(NamedTuple):
-    """Words as rows of the table of vectors.
+    """Words as rows of the table of vectors."""
 
-    Attributes:
-        ids: int64 (n_words, N_COLUMNS), pieces, PAD = none; the last column is the pair with the word before.
-        texts: the pieces of each word; one alone for a known word.
-        paired: whether the word and the one before it are a known pair, such as "not bad".
-    """
-
-    ids: Tensor
-    texts: list[list[str]]
-    paired: list[bool]
+    ids: Tensor  # int64 (n_words, N_COLUMNS), pieces, PAD = none; the last column is the pair with the word before
+    texts: list[list[str]]  # the pieces of each word; one alone for a known word
+    paired: list[bool]  # whether the word and the one before it are a known pair, such as "not bad"
 
 
 def review_words(sentence: str) -> list[str]:

@@ -15,19 +15,12 @@ FEWEST, MOST = 3, 6
 
 
 class Placed(NamedTuple):
-    """A digit of a preset.
+    """A digit of a preset."""
 
-    Attributes:
-        digit: 0 to 9.
-        colour: name of its ink.
-        x: of its middle, share of the canvas' side.
-        y: of its middle, share of the canvas' side, downwards.
-    """
-
-    digit: int
-    colour: str
-    x: float
-    y: float
+    digit: int  # 0 to 9
+    colour: str  # name of its ink
+    x: float  # of its middle, share of the canvas' side
+    y: float  # of its middle, share of the canvas' side, downwards
 
 
 SCENES: dict[str, tuple[Placed, ...]] = {

@@ -31,36 +31,22 @@ NOTHING_SHARE = 0.04
 
 
 class Item(NamedTuple):
-    """A digit in a drawing.
+    """A digit in a drawing."""
 
-    Attributes:
-        digit: "0" to "9".
-        colour: one of COLOURS.
-        x: of its middle, share of the drawing's width.
-        y: of its middle, share of the drawing's height, downwards.
-    """
-
-    digit: str
-    colour: str
-    x: float
-    y: float
+    digit: str  # "0" to "9"
+    colour: str  # one of COLOURS
+    x: float  # of its middle, share of the drawing's width
+    y: float  # of its middle, share of the drawing's height, downwards
 
 
 class Asked(NamedTuple):
-    """A question about one drawing.
+    """A question about one drawing."""
 
-    Attributes:
-        question: its meaning.
-        text: its words.
-        answer: one of ANSWERS.
-        relevant: places of the digits that the answer is about, empty where it is about none.
-        anchors: places of the digits that the question starts from: "the blue one" in "left of the blue one".
-    """
-
-    question: Question
-    text: str
-    answer: str
-    relevant: tuple[int, ...]
+    question: Question  # its meaning
+    text: str  # its words
+    answer: str  # one of ANSWERS
+    relevant: tuple[int, ...]  # places of the digits that the answer is about, empty where it is about none
+    # places of the digits that the question starts from: "the blue one" in "left of the blue one"
     anchors: tuple[int, ...] = ()
 
 

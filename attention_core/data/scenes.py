@@ -27,49 +27,29 @@ PIECE = 8
 
 
 class Glyphs(NamedTuple):
-    """Digits cut out and brought to one size.
+    """Digits cut out and brought to one size."""
 
-    Attributes:
-        images: uint8 (n, 32, 32), 255 = ink.
-        labels: int64 (n,).
-        extents: float (n, 2), height and width of the ink as shares of the longer of the two.
-    """
-
-    images: Tensor
-    labels: Tensor
-    extents: Tensor
+    images: Tensor  # uint8 (n, 32, 32), 255 = ink
+    labels: Tensor  # int64 (n,)
+    extents: Tensor  # float (n, 2), height and width of the ink as shares of the longer of the two
 
 
 class Scenes(NamedTuple):
-    """Pictures with what is in them.
+    """Pictures with what is in them."""
 
-    Attributes:
-        pictures: float (n, height, width) in [0, 1], 1 = ink.
-        labels: int64 (n, n_digits), -1 where a picture has fewer digits.
-        boxes: float (n, n_digits, 4), zeros where a picture has fewer digits.
-    """
-
-    pictures: Tensor
-    labels: Tensor
-    boxes: Tensor
+    pictures: Tensor  # float (n, height, width) in [0, 1], 1 = ink
+    labels: Tensor  # int64 (n, n_digits), -1 where a picture has fewer digits
+    boxes: Tensor  # float (n, n_digits, 4), zeros where a picture has fewer digits
 
 
 class Drawings(NamedTuple):
-    """Several digits in several colours.
+    """Several digits in several colours."""
 
-    Attributes:
-        coverage: float (n, side, side) in [0, 1], how much of a pixel is ink.
-        inks: float (n, 3, side, side) RGB in [0, 1] of the ink; 0 where there is none.
-        labels: int64 (n, n_digits), -1 where a drawing has fewer digits.
-        colours: int64 (n, n_digits), number in COLOURS, -1 where a drawing has fewer digits.
-        boxes: float (n, n_digits, 4), zeros where a drawing has fewer digits.
-    """
-
-    coverage: Tensor
-    inks: Tensor
-    labels: Tensor
-    colours: Tensor
-    boxes: Tensor
+    coverage: Tensor  # float (n, side, side) in [0, 1], how much of a pixel is ink
+    inks: Tensor  # float (n, 3, side, side) RGB in [0, 1] of the ink; 0 where there is none
+    labels: Tensor  # int64 (n, n_digits), -1 where a drawing has fewer digits
+    colours: Tensor  # int64 (n, n_digits), number in COLOURS, -1 where a drawing has fewer digits
+    boxes: Tensor  # float (n, n_digits, 4), zeros where a drawing has fewer digits
 
 
 def glyphs_of(digits: Digits, at_once: int = 10_000) -> Glyphs:

@@ -17,17 +17,11 @@ SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
 
 
 class Stroke(NamedTuple):
-    """One stroke of the pen.
+    """One stroke of the pen."""
 
-    Attributes:
-        path: float (n, 2), x and y in canvas pixels.
-        width: of the pen, canvas pixels.
-        colour: of the ink as "#rrggbb", or None for the canvas' own ink.
-    """
-
-    path: np.ndarray
-    width: float
-    colour: str | None = None
+    path: np.ndarray  # float (n, 2), x and y in canvas pixels
+    width: float  # of the pen, canvas pixels
+    colour: str | None = None  # of the ink as "#rrggbb", or None for the canvas' own ink
 
 
 def digit_strokes(

@@ -21,15 +21,10 @@ SUPERSAMPLING = 2
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """Pen paths of digits.
+    """Pen paths of digits."""
 
-    Attributes:
-        points: float32 (n, 8, 2), x to the right and y downwards, each in [0, 1].
-        labels: uint8 (n,).
-    """
-
-    points: np.ndarray
-    labels: np.ndarray
+    points: np.ndarray  # float32 (n, 8, 2), x to the right and y downwards, each in [0, 1]
+    labels: np.ndarray  # uint8 (n,)
 
 
 def load_trajectories(data: str | Path | None = None) -> Trajectories:

@@ -29,31 +29,19 @@ AROUND = 1
 
 
 class Seen(NamedTuple):
-    """A canvas as the model sees it.
+    """A canvas as the model sees it."""
 
-    Attributes:
-        picture: (4, 64, 64), see coloured_input.
-        shown: uint8 (64, 64, 3), the same for people, on white paper.
-        remark: what is unusual about the canvas, or None.
-    """
-
-    picture: Tensor
-    shown: np.ndarray
-    remark: CanvasRemark | None
+    picture: Tensor  # (4, 64, 64), see coloured_input
+    shown: np.ndarray  # uint8 (64, 64, 3), the same for people, on white paper
+    remark: CanvasRemark | None  # what is unusual about the canvas, or None
 
 
 class Counted(NamedTuple):
-    """Answers to one question about several drawings.
+    """Answers to one question about several drawings."""
 
-    Attributes:
-        answers: one per drawing.
-        empty: float (n_drawings, n_looks), the weight of the empty key.
-        paper: float (n_drawings, n_looks), the weight of all regions without ink.
-    """
-
-    answers: list[str]
-    empty: np.ndarray
-    paper: np.ndarray
+    answers: list[str]  # one per drawing
+    empty: np.ndarray  # float (n_drawings, n_looks), the weight of the empty key
+    paper: np.ndarray  # float (n_drawings, n_looks), the weight of all regions without ink
 
 
 def see(canvas: np.ndarray) -> Seen:

@@ -15,19 +15,12 @@ WRITTEN = 3
 
 
 class Products(NamedTuple):
-    """The products that a region's score is the sum of.
+    """The products that a region's score is the sum of."""
 
-    Attributes:
-        channels: the numbers of the largest ones, whatever their sign, largest first.
-        values: float (n,), the channel's weight times the region's feature.
-        rest: the sum of all others.
-        score: the sum of all.
-    """
-
-    channels: list[int]
-    values: Tensor
-    rest: float
-    score: float
+    channels: list[int]  # the numbers of the largest ones, whatever their sign, largest first
+    values: Tensor  # float (n,), the channel's weight times the region's feature
+    rest: float  # the sum of all others
+    score: float  # the sum of all
 
 
 def pulls(trace: AttentionTrace) -> Tensor:

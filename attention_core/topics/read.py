@@ -49,19 +49,12 @@ class NumberRemark(StrEnum):
 
 
 class Piece(NamedTuple):
-    """A piece of ink that hangs together.
+    """A piece of ink that hangs together."""
 
-    Attributes:
-        top: first row in the picture.
-        left: first column.
-        bottom: last row, exclusive.
-        right: last column, exclusive.
-    """
-
-    top: int
-    left: int
-    bottom: int
-    right: int
+    top: int  # first row in the picture
+    left: int  # first column
+    bottom: int  # last row, exclusive
+    right: int  # last column, exclusive
 
     @property
     def height(self) -> int:
@@ -75,17 +68,11 @@ class Piece(NamedTuple):
 
 
 class Look(NamedTuple):
-    """One look in three numbers.
+    """One look in three numbers."""
 
-    Attributes:
-        centre: where the map's centre of mass lies, as a share of the picture's width.
-        spread: its entropy in bits; log2(regions) = everywhere alike.
-        on_ink: share of the weight that lies on regions with ink.
-    """
-
-    centre: float
-    spread: float
-    on_ink: float
+    centre: float  # where the map's centre of mass lies, as a share of the picture's width
+    spread: float  # its entropy in bits; log2(regions) = everywhere alike
+    on_ink: float  # share of the weight that lies on regions with ink
 
 
 def pieces_of(picture: np.ndarray) -> list[Piece]:

@@ -16,19 +16,12 @@ RECALL_LETTERS = 6000
 
 
 class Recall(NamedTuple):
-    """How often the right record is found among noisy keys.
+    """How often the right record is found among noisy keys."""
 
-    Attributes:
-        noise: share of letters replaced.
-        exact: share of queries that a dictionary finds.
-        soft: share of queries whose largest weight is on the right record.
-        weight: mean weight on the right record.
-    """
-
-    noise: float
-    exact: float
-    soft: float
-    weight: float
+    noise: float  # share of letters replaced
+    exact: float  # share of queries that a dictionary finds
+    soft: float  # share of queries whose largest weight is on the right record
+    weight: float  # mean weight on the right record
 
 
 def garble(text: str, share: float, source: random.Random) -> str:

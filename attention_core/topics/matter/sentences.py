@@ -24,21 +24,13 @@ LONGEST_LABEL = 30
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """A sentence as the models read it.
+    """A sentence as the models read it."""
 
-    Attributes:
-        words: as typed, for people.
-        pieces: int64 (n_words, N_COLUMNS), rows of the table of vectors, see data/review_pieces.py.
-        texts: the pieces of each word (in lower case) as texts; one alone for a known word.
-        paired: whether each word makes a known pair with the one before it.
-        n_dropped: words beyond the bound that were not read.
-    """
-
-    words: list[str]
-    pieces: Tensor
-    texts: list[list[str]]
-    paired: list[bool]
-    n_dropped: int
+    words: list[str]  # as typed, for people
+    pieces: Tensor  # int64 (n_words, N_COLUMNS), rows of the table of vectors, see data/review_pieces.py
+    texts: list[list[str]]  # the pieces of each word (in lower case) as texts; one alone for a known word
+    paired: list[bool]  # whether each word makes a known pair with the one before it
+    n_dropped: int  # words beyond the bound that were not read
 
     @property
     def labels(self) -> list[str]:
@@ -70,13 +62,9 @@ class Sentence:
 
 
 class Verdict(NamedTuple):
-    """What a model says of a sentence.
+    """What a model says of a sentence."""
 
-    Attributes:
-        positive: the probability that it is praise.
-    """
-
-    positive: float
+    positive: float  # the probability that it is praise
 
     @property
     def answer(self) -> str:
@@ -90,15 +78,10 @@ class Verdict(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """What losing each word does to the probability of "positive".
+    """What losing each word does to the probability of "positive"."""
 
-    Attributes:
-        blocked: (n_words,) change when attention may not look at the word; the encoder has still read it.
-        removed: (n_words,) change when the word is not there at all and the sentence is read anew.
-    """
-
-    blocked: Tensor
-    removed: Tensor
+    blocked: Tensor  # (n_words,) change when attention may not look at the word; the encoder has still read it
+    removed: Tensor  # (n_words,) change when the word is not there at all and the sentence is read anew
 
 
 def read_sentence(text: str) -> Sentence:

@@ -13,34 +13,21 @@ from attention_core.topics.matter.sentences import Sentence, explain, sentence_o
 
 
 class Usual(NamedTuple):
-    """How a word is weighed over all the training sentences that it stands in.
+    """How a word is weighed over all the training sentences that it stands in."""
 
-    Attributes:
-        n: how often it occurs in them.
-        mean: of its weight, as a multiple of the sentence's uniform weight 1/n_words.
-        spread: standard deviation of the same.
-    """
-
-    n: int
-    mean: float
-    spread: float
+    n: int  # how often it occurs in them
+    mean: float  # of its weight, as a multiple of the sentence's uniform weight 1/n_words
+    spread: float  # standard deviation of the same
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A word near another one.
+    """A word near another one."""
 
-    Attributes:
-        word: in lower case.
-        cosine: of the two words' vectors.
-        here: its weight when it stands in the other one's place in the sentence, as a multiple of 1/n_words.
-        usual: how it is weighed in its own sentences, or None where that is not known.
-    """
-
-    word: str
-    cosine: float
-    here: float
-    usual: Usual | None
+    word: str  # in lower case
+    cosine: float  # of the two words' vectors
+    here: float  # its weight when it stands in the other one's place in the sentence, as a multiple of 1/n_words
+    usual: Usual | None  # how it is weighed in its own sentences, or None where that is not known
 
 
 def word_vectors(model: nn.Module, words: list[str]) -> Tensor:

@@ -22,15 +22,10 @@ DIRECTIONS = ("forward", "backward")
 
 
 class Readings(NamedTuple):
-    """A sentence read in both directions, each in the order of the sentence.
+    """A sentence read in both directions, each in the order of the sentence."""
 
-    Attributes:
-        forward: from the first piece to the last.
-        backward: from the last piece to the first.
-    """
-
-    forward: Reading
-    backward: Reading
+    forward: Reading  # from the first piece to the last
+    backward: Reading  # from the last piece to the first
 
 
 @torch.inference_mode()

@@ -35,22 +35,15 @@ MEASURES = {"norm": "gradient norm", "left": "what is left of the word", "share"
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """A sentence as a recurrent encoder read it, position by position: words, or pieces if it was asked for them.
+    """A sentence as a recurrent encoder read it, position by position: words, or pieces if it was asked for them."""
 
-    Attributes:
-        labels: one per position, the end last.
-        pieces: the pieces that each position consists of.
-        states: direction -> float (d, n); dimensions that behave alike are neighbours.
-        update: direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates.
-        reset: likewise.
-        norms: direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states.
-    """
-
-    labels: list[str]
-    pieces: list[tuple[str, ...]]
-    states: dict[str, np.ndarray]
+    labels: list[str]  # one per position, the end last
+    pieces: list[tuple[str, ...]]  # the pieces that each position consists of
+    states: dict[str, np.ndarray]  # direction -> float (d, n); dimensions that behave alike are neighbours
+    # direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates
     update: dict[str, np.ndarray]
-    reset: dict[str, np.ndarray]
+    reset: dict[str, np.ndarray]  # the same for the reset gate
+    # direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states
     norms: dict[str, np.ndarray]
 
     def __len__(self) -> int:

@@ -16,19 +16,12 @@ EXTENT = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """A query and its keys; no two are equal, so that a change is seen by `is`.
+    """A query and its keys; no two are equal, so that a change is seen by `is`."""
 
-    Attributes:
-        query: d numbers.
-        keys: as many numbers each.
-        note: one or two sentences on what to look at, with keys named k₁, k₂ and so on; "" = somebody's own.
-        name: of a preset, on its button.
-    """
-
-    query: Vector
-    keys: Sequence[Vector]
-    note: str = ""
-    name: str = ""
+    query: Vector  # d numbers
+    keys: Sequence[Vector]  # as many numbers each
+    note: str = ""  # one or two sentences on what to look at, with keys named k₁, k₂ and so on; "" = somebody's own
+    name: str = ""  # of a preset, on its button
 
     @property
     def d(self) -> int:

@@ -19,17 +19,11 @@ Edits = dict[tuple[str, int], Intervention]
 
 
 class Head(NamedTuple):
-    """One head of the transformer.
+    """One head of the transformer."""
 
-    Attributes:
-        kind: "encoder", "decoder" or "cross".
-        layer: from 0.
-        head: from 0.
-    """
-
-    kind: str
-    layer: int
-    head: int
+    kind: str  # "encoder", "decoder" or "cross"
+    layer: int  # from 0
+    head: int  # from 0
 
     @property
     def label(self) -> str:
@@ -47,17 +41,11 @@ def switched_off(heads: Iterable[Head]) -> Edits:
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """A transformer with edits, for beam search and for everything else that a translator is asked.
+    """A transformer with edits, for beam search and for everything else that a translator is asked."""
 
-    Attributes:
-        model: the transformer; it is not changed.
-        edits: by (kind, layer).
-        with_positions: False leaves the positions out of encoder and decoder.
-    """
-
-    model: Transformer
-    edits: Edits = field(default_factory=dict)
-    with_positions: bool = True
+    model: Transformer  # the transformer; it is not changed
+    edits: Edits = field(default_factory=dict)  # by (kind, layer)
+    with_positions: bool = True  # False leaves the positions out of encoder and decoder
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """Return the model's trained numbers."""

@@ -12,21 +12,13 @@ from attention_core.topics.translate.translation import Source
 
 
 class Shuffled(NamedTuple):
-    """What the encoder makes of a sentence and of the same words in another order.
+    """What the encoder makes of a sentence and of the same words in another order."""
 
-    Attributes:
-        order: int64 (n,), place in the original of each piece of the shuffled sentence.
-        states: (n, d_model) of the original.
-        shuffled_states: (n, d_model) of the shuffled sentence.
-        likeness: (n, n) cosine of each original state (row) with each state of the shuffled sentence (column).
-        largest: largest absolute difference of any number of any piece's state.
-    """
-
-    order: Tensor
-    states: Tensor
-    shuffled_states: Tensor
-    likeness: Tensor
-    largest: float
+    order: Tensor  # int64 (n,), place in the original of each piece of the shuffled sentence
+    states: Tensor  # (n, d_model) of the original
+    shuffled_states: Tensor  # (n, d_model) of the shuffled sentence
+    likeness: Tensor  # (n, n) cosine of each original state (row) with each state of the shuffled sentence (column)
+    largest: float  # largest absolute difference of any number of any piece's state
 
 
 def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:

@@ -23,23 +23,14 @@ PARTS = ("test", "development")
 
 
 class ByLength(NamedTuple):
-    """BLEU by length.
+    """BLEU by length."""
 
-    Attributes:
-        groups: lengths of the English sentence in words, such as "6-8", shortest first.
-        scores: name of a model -> one BLEU per group, None where the card has none.
-        overall: name of a model -> BLEU over all sentences.
-        long: name of a model -> BLEU over sentences of 12 words and more, where the card has it.
-        n: English sentences that were translated.
-        missing: models whose card is not there or has no such figures.
-    """
-
-    groups: list[str]
-    scores: dict[str, list[float | None]]
-    overall: dict[str, float]
-    long: dict[str, float]
-    n: int
-    missing: list[str]
+    groups: list[str]  # lengths of the English sentence in words, such as "6-8", shortest first
+    scores: dict[str, list[float | None]]  # name of a model -> one BLEU per group, None where the card has none
+    overall: dict[str, float]  # name of a model -> BLEU over all sentences
+    long: dict[str, float]  # name of a model -> BLEU over sentences of 12 words and more, where the card has it
+    n: int  # English sentences that were translated
+    missing: list[str]  # models whose card is not there or has no such figures
 
 
 def bleu_by_length(

@@ -29,21 +29,13 @@ _NO_NAMES = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'",
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """An English sentence as a translator reads it.
+    """An English sentence as a translator reads it."""
 
-    Attributes:
-        words: as typed, for people.
-        ids: int64 (n_pieces + 1,), pieces of the words in lower case, the end piece last.
-        labels: one text per piece, and "end".
-        word_of: which word each piece belongs to; len(words) for the end.
-        n_dropped: words beyond the bound that were not read.
-    """
-
-    words: list[str]
-    ids: Tensor
-    labels: list[str]
-    word_of: list[int]
-    n_dropped: int
+    words: list[str]  # as typed, for people
+    ids: Tensor  # int64 (n_pieces + 1,), pieces of the words in lower case, the end piece last
+    labels: list[str]  # one text per piece, and "end"
+    word_of: list[int]  # which word each piece belongs to; len(words) for the end
+    n_dropped: int  # words beyond the bound that were not read
 
     @property
     def word_labels(self) -> list[str]:
@@ -58,25 +50,15 @@ class Source:
 
 
 class Translation(NamedTuple):
-    """A French sentence that a translator made, or the beginning of one.
+    """A French sentence that a translator made, or the beginning of one."""
 
-    Attributes:
-        ids: its pieces, END last if it is finished.
-        labels: one text per piece, "end" for END.
-        words: for people; the first with a capital.
-        word_of: which word each piece belongs to; len(words) for the end.
-        text: the sentence.
-        log_probability: natural log of the probability of all pieces that were not forced.
-        finished: whether the model said that it ends here.
-    """
-
-    ids: list[int]
-    labels: list[str]
-    words: list[str]
-    word_of: list[int]
-    text: str
-    log_probability: float
-    finished: bool
+    ids: list[int]  # its pieces, END last if it is finished
+    labels: list[str]  # one text per piece, "end" for END
+    words: list[str]  # for people; the first with a capital
+    word_of: list[int]  # which word each piece belongs to; len(words) for the end
+    text: str  # the sentence
+    log_probability: float  # natural log of the probability of all pieces that were not forced
+    finished: bool  # whether the model said that it ends here
 
     @property
     def word_labels(self) -> list[str]:

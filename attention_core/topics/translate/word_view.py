@@ -21,25 +21,15 @@ NEXT_LABEL = "?"
 
 @dataclass(frozen=True, eq=False)
 class WordView:
-    """Weights and probabilities of one translation, by word or by piece.
+    """Weights and probabilities of one translation, by word or by piece."""
 
-    Attributes:
-        target: labels of the rows: what is said, "end" or "?" last.
-        source: labels of the source, "end" last, in the same unit.
-        keys: labels of the columns: `source`, or the single vector of a translator without attention.
-        weights: (n_rows, n_columns), each row sums to 1.
-        probabilities: of each row's word, given all before it; NaN for "?".
-        first_piece: piece at which each row begins, from 0.
-        pieces_of: texts of each row's pieces.
-    """
-
-    target: list[str]
-    source: list[str]
-    keys: list[str]
-    weights: Tensor
-    probabilities: list[float]
-    first_piece: list[int]
-    pieces_of: list[list[str]]
+    target: list[str]  # labels of the rows: what is said, "end" or "?" last
+    source: list[str]  # labels of the source, "end" last, in the same unit
+    keys: list[str]  # labels of the columns: `source`, or the single vector of a translator without attention
+    weights: Tensor  # (n_rows, n_columns), each row sums to 1
+    probabilities: list[float]  # of each row's word, given all before it; NaN for "?"
+    first_piece: list[int]  # piece at which each row begins, from 0
+    pieces_of: list[list[str]]  # texts of each row's pieces
 
     @property
     def is_single(self) -> bool:

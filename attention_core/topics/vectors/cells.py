@@ -21,23 +21,15 @@ LARGEST_EXPONENT = 300.0
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic:
-    """How one cell came about.
+    """How one cell came about."""
 
-    Attributes:
-        headline: in words, what meets what.
-        columns: one heading per number of the lines.
-        lines: rows of numbers above each other, as arrays; the last one is summed where `total` is given.
-        total: the sum of the last line, or None.
-        result: LaTeX that ends in the cell's number.
-        value: the cell's number.
-    """
-
-    headline: str
-    columns: tuple[str, ...]
+    headline: str  # in words, what meets what
+    columns: tuple[str, ...]  # one heading per number of the lines
+    # rows of numbers above each other, as arrays; the last one is summed where `total` is given
     lines: tuple[Line, ...]
-    total: float | None
-    result: str
-    value: float
+    total: float | None  # the sum of the last line, or None
+    result: str  # LaTeX that ends in the cell's number
+    value: float  # the cell's number
 
 
 def row_kind(step: Step) -> str:

@@ -14,25 +14,15 @@ Rows = Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class Preset:
-    """A problem with a name.
+    """A problem with a name; mode, tables, labels and settings as in Problem."""
 
-    Attributes:
-        title: in the list.
-        line: what it shows, one or two sentences.
-        mode: see Problem.
-        tables: see Problem.
-        labels: see Problem.
-        settings: see Problem.
-        step: the step to open on.
-    """
-
-    title: str
-    line: str
+    title: str  # in the list
+    line: str  # what it shows, one or two sentences
     mode: Mode
     tables: dict[str, Rows]
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
-    step: str = "scores"
+    step: str = "scores"  # the step to open on
 
     def problem(self) -> Problem:
         """Return the problem."""

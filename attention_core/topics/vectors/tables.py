@@ -29,17 +29,11 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class ReadTable:
-    """A table that was read.
+    """A table that was read."""
 
-    Attributes:
-        values: float64 (n_rows, n_columns).
-        labels: one text per row if the table had any, else ().
-        notes: what was left out, in words.
-    """
-
-    values: np.ndarray
-    labels: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    values: np.ndarray  # float64 (n_rows, n_columns)
+    labels: tuple[str, ...] = ()  # one text per row if the table had any, else ()
+    notes: tuple[str, ...] = ()  # what was left out, in words
 
 
 def parse_number(text: str) -> float:
