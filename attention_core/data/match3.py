@@ -102,7 +102,7 @@ def read_numbers(text: str) -> Typed:
         return Typed([], f"A triple needs at least {FEWEST} numbers; there {'is' if len(found) == 1 else 'are'} "
                      f"{len(found) or 'none'}.")  # fmt: skip
     whole = [int(part) for part in found[:MOST]]
-    numbers = [one % MODULUS for one in whole]
+    numbers = [number % MODULUS for number in whole]
     remarks = []
     if len(found) > MOST:
         remarks.append(f"The first {MOST} of {len(found)} numbers are used.")

@@ -50,6 +50,29 @@ def data_folder(data: str | Path | None = None) -> Path:
     return Path.home() / ".cache" / "attention-explorer"
 
 
+def read_text(data: str | Path | None, place: Path, missing: str) -> tuple[Path, str]:
+    """Return the path and the content of a text file in UTF-8, gzipped or not.
+
+    Args:
+        data: the file, or a folder that holds it at `place`; else the folder of the data sets.
+        place: of the file in such a folder.
+        missing: what to say when there is no such file, {} = its path.
+
+    Raises:
+        DataError: no such file, or not UTF-8 text.
+    """
+    path = Path(data).expanduser() if data is not None else data_folder()
+    if data is None or path.is_dir():
+        path = path / place
+    try:
+        content = path.read_bytes()
+        return path, (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(missing.format(path)) from None
+    except (OSError, zlib.error, EOFError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is damaged or not UTF-8 text: {error}") from None
+
+
 def read_idx(path: str | Path) -> np.ndarray:
     """Read one IDX file of unsigned bytes, gzipped or not.
 

@@ -45,7 +45,7 @@ def ink_parts(picture: np.ndarray) -> np.ndarray:
         if name:
             rows, columns = torch.nonzero(names == name, as_tuple=True)
             ends = (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1)
-            boxes.append([int(one) for one in ends])
+            boxes.append([int(end) for end in ends])
     return np.array(boxes, dtype=int).reshape(-1, 4)
 
 

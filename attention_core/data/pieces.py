@@ -83,7 +83,7 @@ class Pieces:
         word_of: list[int] = []
         for number, word in enumerate(words):
             cut = self._cut_word(word)
-            ids += [one for one, _ in cut]
+            ids += [piece for piece, _ in cut]
             texts += [text for _, text in cut]
             word_of += [number] * len(cut)
         return Cut(ids, texts, word_of)
@@ -92,8 +92,8 @@ class Pieces:
     def _cut_word(self, word: str) -> tuple[tuple[int, str], ...]:
         encoding = self._tokenizer.encode(word)
         return tuple(
-            (one, word[first:last] if one == UNKNOWN else token)
-            for one, token, (first, last) in zip(encoding.ids, encoding.tokens, encoding.offsets, strict=True)
+            (piece, word[first:last] if piece == UNKNOWN else token)
+            for piece, token, (first, last) in zip(encoding.ids, encoding.tokens, encoding.offsets, strict=True)
         )
 
     def text(self, piece: int) -> str:

@@ -163,7 +163,7 @@ def _relation(sentence: str) -> tuple[str | None, str]:
 
 def _place(sentence: str) -> str | None:
     found = [re.search(f" ({ways})(?:most)? ", sentence) for ways in ("top|bottom", "left|right")]
-    return " ".join(one[1] for one in found if one) or ("middle" if " middle " in sentence else None)
+    return " ".join(match[1] for match in found if match) or ("middle" if " middle " in sentence else None)
 
 
 def _digit_and_colour(words: list[str], asks: str | None) -> tuple[str | None, str | None]:

@@ -210,5 +210,5 @@ def numbers_of(words: Sequence[str]) -> list[int]:
 
 def padded(questions: Sequence[Sequence[int]]) -> Tensor:
     """Return word numbers as int64 (n, longest), padded with 0."""
-    longest = max(len(one) for one in questions)
-    return torch.tensor([[*one, *[0] * (longest - len(one))] for one in questions])
+    longest = max(len(numbers) for numbers in questions)
+    return torch.tensor([[*numbers, *[0] * (longest - len(numbers))] for numbers in questions])

@@ -81,8 +81,8 @@ def _cut_word(word: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Return the rows and texts of a word's pieces, at most MOST_PIECES, at least one."""
     cut = _vocabulary().cut([SPACE + word])
     own = [text.removeprefix(SPACE) for text in cut.texts]
-    kept = [(one, text) for one, text in zip(cut.ids, own, strict=True) if text][:MOST_PIECES] or [(UNKNOWN, word)]
-    return tuple(one for one, _ in kept), tuple(text for _, text in kept)
+    kept = [(piece, text) for piece, text in zip(cut.ids, own, strict=True) if text][:MOST_PIECES] or [(UNKNOWN, word)]
+    return tuple(piece for piece, _ in kept), tuple(text for _, text in kept)
 
 
 @lru_cache(maxsize=1)
@@ -123,7 +123,7 @@ def learn(reviews: Sequence[Review]) -> tuple[Pieces, dict[str, int], list[str]]
 
 
 def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _how_to_get() -> str:

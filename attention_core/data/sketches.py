@@ -108,12 +108,12 @@ def hidden_digit(
         n_pieces: of clutter; fewer where there is no room.
     """
     strokes = digit_strokes(digit, middle, height)
-    ink = np.concatenate([one.path for one in strokes])
+    ink = np.concatenate([stroke.path for stroke in strokes])
     apart = 0.02 * side + strokes[0].width / 2 + CLUTTER_WIDTH / 2
     pieces = [
-        one
-        for one in clutter_strokes(3 * n_pieces, side, rng)
-        if np.linalg.norm(one.path[:, None] - ink[None], axis=-1).min() > apart
+        stroke
+        for stroke in clutter_strokes(3 * n_pieces, side, rng)
+        if np.linalg.norm(stroke.path[:, None] - ink[None], axis=-1).min() > apart
     ]
     return [*pieces[:n_pieces], *strokes]
 

@@ -28,7 +28,7 @@ def garble(text: str, share: float, source: random.Random) -> str:
     """Replace each letter or digit, with probability `share`, by another one."""
     letters = string.ascii_lowercase
     return "".join(
-        source.choice([one for one in letters if one != letter.lower()])
+        source.choice([other for other in letters if other != letter.lower()])
         if letter.isalnum() and source.random() < share
         else letter
         for letter in text

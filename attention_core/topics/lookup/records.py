@@ -65,7 +65,7 @@ def usable_records(table: Table, key: str, value: str) -> Usable:
     if any(isinstance(cell, str) and len(cell) == MAX_TEXT for cell in (*keys, *values)):
         remarks.append(f"Texts are read up to {MAX_TEXT} characters.")
     if len(set(keys)) < len(keys):
-        twice = next(one for one in keys if keys.count(one) > 1)
+        twice = next(cell for cell in keys if keys.count(cell) > 1)
         remarks.append(
             f"“{str(twice)[:40]}” is the key of several records: a dictionary keeps only the last, the soft look-up "
             "mixes them."

@@ -154,7 +154,7 @@ def _steps_before(
 
 def value_labels(records: Records) -> list[str]:
     """Return what the columns of the context stand for: the values' name, or every different text once."""
-    return [records.value_name] if records.numeric_values else [str(one) for one in dict.fromkeys(records.values)]
+    return [records.value_name] if records.numeric_values else [str(text) for text in dict.fromkeys(records.values)]
 
 
 def _values(records: Records) -> tuple[Tensor, Axis]:

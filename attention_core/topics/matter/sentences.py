@@ -104,11 +104,11 @@ def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:
 
 def batch_of(sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """Return pieces int64 (batch, longest, n_pieces), padded at the end, and mask bool (batch, longest)."""
-    longest = max(len(one) for one in sentences)
+    longest = max(len(sentence) for sentence in sentences)
     pieces = torch.full((len(sentences), longest, sentences[0].shape[-1]), PAD)
     mask = torch.zeros(len(sentences), longest, dtype=torch.bool)
-    for place, one in enumerate(sentences):
-        pieces[place, : len(one)], mask[place, : len(one)] = one, True
+    for place, sentence in enumerate(sentences):
+        pieces[place, : len(sentence)], mask[place, : len(sentence)] = sentence, True
     return pieces, mask
 
 
@@ -149,7 +149,7 @@ def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
     encoding = model.encode(pieces.to(_device(model)), mask.to(_device(model)))  # type: ignore[operator]
     scores = model.score()(model.queries(len(sentences)), encoding.states[:, None])[:, 0, 0]  # type: ignore[operator]
     weights = scores.masked_fill(~encoding.mask, -torch.inf).softmax(-1).cpu()
-    return [row[: len(one)] for row, one in zip(weights, sentences, strict=True)]
+    return [row[: len(sentence)] for row, sentence in zip(weights, sentences, strict=True)]
 
 
 def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Erasure:
@@ -200,7 +200,7 @@ def remove_each(model: nn.Module, sentence: Sentence, intervention: Intervention
 
 def rank_agreement(first: Sequence[float], second: Sequence[float]) -> float:
     """Return Spearman's rank correlation of two lists, -1 to 1; 0 where one of them is constant."""
-    ranks = torch.stack([_ranks(torch.tensor(one, dtype=torch.float64)) for one in (first, second)])
+    ranks = torch.stack([_ranks(torch.tensor(values, dtype=torch.float64)) for values in (first, second)])
     centred = ranks - ranks.mean(1, keepdim=True)
     length = centred.norm(dim=1).prod()
     return float(centred[0] @ centred[1] / length) if length > 0 else 0.0
@@ -218,7 +218,7 @@ def sentences_with(bank: Sequence[str], words: Sequence[str], n: int) -> list[st
     found: list[str] = []
     for word in words:
         for text in bank:
-            if text not in found and word in [bare(one).lower() for one in english_words(text)]:
+            if text not in found and word in [bare(typed).lower() for typed in english_words(text)]:
                 found.append(text)
     return found[:n]
 

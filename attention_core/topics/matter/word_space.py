@@ -50,7 +50,7 @@ def usual_weights(statistics: dict[str, Tensor]) -> dict[str, Usual]:
 
 def nearest_words(model: nn.Module, word: str, n: int) -> list[tuple[str, float]]:
     """Return the n frequent words whose vectors point most nearly where this word's does, with their cosines."""
-    candidates = [one for one in frequent_words() if one != word and any(map(str.isalpha, one))]
+    candidates = [other for other in frequent_words() if other != word and any(map(str.isalpha, other))]
     vectors = torch.nn.functional.normalize(word_vectors(model, [word, *candidates]), dim=-1)
     nearest = (vectors[1:] @ vectors[0]).topk(min(n, len(candidates)))
     return [
@@ -73,8 +73,8 @@ def neighbours_in_place(
     """
     word = sentence.words[place].lower()
     rows = []
-    for one, cosine in [(word, 1.0), *nearest_words(model, word, n)]:
-        other = sentence_of([*sentence.words[:place], one, *sentence.words[place + 1 :]])
+    for candidate, cosine in [(word, 1.0), *nearest_words(model, word, n)]:
+        other = sentence_of([*sentence.words[:place], candidate, *sentence.words[place + 1 :]])
         weight = float(explain(model, other).weights()[0, place]) * len(sentence.words)
-        rows.append(Neighbour(one, cosine, weight, usual.get(one)))
+        rows.append(Neighbour(candidate, cosine, weight, usual.get(candidate)))
     return rows

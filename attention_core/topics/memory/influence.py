@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import torch
@@ -148,7 +149,7 @@ def _chain(steps: Steps, groups: Sequence[int]) -> Tensor:
     Carried along is, for every word that was read, the transpose of d h_t / d x_s, or of what stands for it.
     """
     d = steps.kept.shape[-1]
-    words = [[place for place, _ in places] for _, places in groupby(enumerate(groups), key=lambda one: one[1])]
+    words = [[place for place, _ in places] for _, places in groupby(enumerate(groups), key=itemgetter(1))]
     height = max(d, steps.of_input.shape[-1])
     carried = steps.kept.new_zeros(len(words), height, d)
     norms = steps.kept.new_zeros(len(words), len(words))

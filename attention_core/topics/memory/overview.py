@@ -81,12 +81,12 @@ class Memory:
             direction: of the reading.
         """
         values: np.ndarray = getattr(self, kind)[direction]
-        pieces = (
-            {} if all(len(one) == 1 for one in self.pieces) else {"read as": [" ".join(one) for one in self.pieces]}
-        )
+        facts: dict[str, list] = {"word": self.labels}
+        if any(len(texts) > 1 for texts in self.pieces):
+            facts["read as"] = [" ".join(texts) for texts in self.pieces]
         if kind == "states":
-            return {"word": self.labels, **pieces, "length of h": np.linalg.norm(values, axis=0).tolist()}
-        return {"word": self.labels, **pieces, "mean of the gate": values.mean(0).tolist()}
+            return facts | {"length of h": np.linalg.norm(values, axis=0).tolist()}
+        return facts | {"mean of the gate": values.mean(0).tolist()}
 
     def told(self, measure: str, both: bool) -> np.ndarray:
         """Return one sentence per cell of matrix(measure, both), object (n, n)."""

@@ -38,7 +38,7 @@ class Vectors:
         query, *keys = [[float(number) for number in row.split(",")] for row in text[:1000].split(";")]
         if len(query) not in DIMENSIONS or not MIN_KEYS <= len(keys) <= MAX_KEYS:
             raise ValueError(f"text must hold a query and {MIN_KEYS} to {MAX_KEYS} keys, got {text[:60]!r}")
-        if not all(len(row) == len(query) and all(abs(one) <= EXTENT for one in row) for row in [query, *keys]):
+        if not all(len(row) == len(query) and all(abs(number) <= EXTENT for number in row) for row in [query, *keys]):
             raise ValueError(f"vectors must be equally long, with numbers up to {EXTENT}, got {text[:60]!r}")
         return cls(query, keys)
 

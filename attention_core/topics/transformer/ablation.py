@@ -96,4 +96,4 @@ def head_worth(model: Transformer, source: Source, made: Translation) -> dict[st
 
 
 def _log_probability(model: Edited, source: Source, made: Translation) -> float:
-    return sum(math.log(max(one, 1e-30)) for one in piece_probabilities(model, source, made.ids))
+    return sum(math.log(max(probability, 1e-30)) for probability in piece_probabilities(model, source, made.ids))

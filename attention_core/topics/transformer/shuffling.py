@@ -83,7 +83,8 @@ def compare_orders(model: Transformer, source: Source, order: list[int], *, with
     device = next(model.parameters()).device
     other, places = reordered(source, order)
     states, moved = (
-        model.encode(one.ids[None].to(device), with_positions=with_positions).states[0].cpu() for one in (source, other)
+        model.encode(ids[None].to(device), with_positions=with_positions).states[0].cpu()
+        for ids in (source.ids, other.ids)
     )
     back = moved[places.argsort()]
     likeness = torch.nn.functional.normalize(states, dim=-1) @ torch.nn.functional.normalize(moved, dim=-1).T

@@ -49,13 +49,15 @@ def bleu_by_length(
     if part not in PARTS:
         raise ValueError(f"part must be one of {PARTS}, got {part!r}")
     found = {name: figures for name in names if (figures := _figures(name, part, folder))}
-    groups = sorted({group for one in found.values() for group in one["bleu_by_length"]}, key=_first_number)
+    groups = sorted({group for figures in found.values() for group in figures["bleu_by_length"]}, key=_first_number)
     return ByLength(
         groups=groups,
-        scores={name: [one["bleu_by_length"].get(group) for group in groups] for name, one in found.items()},
-        overall={name: float(one["bleu"]) for name, one in found.items()},
-        long={name: float(one["bleu_long"]) for name, one in found.items() if one.get("bleu_long") is not None},
-        n=max((int(one.get("n", 0)) for one in found.values()), default=0),
+        scores={name: [figures["bleu_by_length"].get(group) for group in groups] for name, figures in found.items()},
+        overall={name: float(figures["bleu"]) for name, figures in found.items()},
+        long={
+            name: float(figures["bleu_long"]) for name, figures in found.items() if figures.get("bleu_long") is not None
+        },
+        n=max((int(figures.get("n", 0)) for figures in found.values()), default=0),
         missing=[name for name in names if name not in found],
     )
 

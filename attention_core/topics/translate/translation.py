@@ -91,7 +91,7 @@ def read_source(text: str) -> Source:
     return Source(
         words=[bare(word) for word in spoken],
         ids=torch.tensor([*cut.ids, END]),
-        labels=[*(bare(one) or SPACE for one in cut.texts), END_LABEL],
+        labels=[*(bare(piece) or SPACE for piece in cut.texts), END_LABEL],
         word_of=[*cut.word_of, len(spoken)],
         n_dropped=n_all - len(spoken),
     )

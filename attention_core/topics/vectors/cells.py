@@ -108,7 +108,7 @@ def _projection(problem: Problem, step: Step, head: int, row: int, column: int, 
 def _stage(compute: Score, symbol: str, trace: AttentionTrace, head: int, row: int, column: int) -> Arithmetic:
     asks, asked = trace.story.query_axis.labels[row], trace.story.key_axis.labels[column]
     numbers = compute.numbers(Pair(trace.query[head, row], trace.key_of(head)[column], (row, column), asks, asked))
-    lines = tuple(one._replace(values=to_array(one.values)) for one in numbers.lines)
+    lines = tuple(line._replace(values=to_array(line.values)) for line in numbers.lines)
     columns = tuple(f"{numbers.unit}{place + 1}" for place in range(len(lines[0].values) if lines else 0))
     total = float(lines[-1].values.sum()) if lines else None
     way = "" if numbers.is_sum else f"{numbers.way} = "

@@ -160,7 +160,7 @@ def spread_positions(ink: np.ndarray, n: int = 3) -> list[int]:
     inked = np.flatnonzero(ink.ravel() > 0.9)
     if len(inked) < n:
         inked = np.argsort(ink.ravel(), kind="stable")[-n:]
-    return sorted(int(one) for one in inked[np.linspace(0, len(inked) - 1, n).round().astype(int)])
+    return sorted(int(place) for place in inked[np.linspace(0, len(inked) - 1, n).round().astype(int)])
 
 
 def randomised(problem: Problem, seed: int) -> Problem:

@@ -160,7 +160,7 @@ class Problem:
     def parameters(self) -> dict[str, np.ndarray]:
         """Return the scoring function's tables: those given, and plain ones of the fitting size."""
         plain = self.plain_parameters()
-        return {name: self.tables.get(name, np.atleast_2d(one.numpy())) for name, one in plain.items()}
+        return {name: self.tables.get(name, np.atleast_2d(parameter.numpy())) for name, parameter in plain.items()}
 
     def plain_parameters(self, hidden: int | None = None) -> dict[str, torch.Tensor]:
         """Return plain parameters of the scoring function: identities and ones, so that nothing is hidden in them.
@@ -176,10 +176,10 @@ class Problem:
     def score(self) -> Score:
         """Return the scoring function with its scale and temperature."""
         settings = self.settings
-        tables = (torch.from_numpy(np.ascontiguousarray(one)) for one in self.parameters().values())
+        tables = (torch.from_numpy(np.ascontiguousarray(table)) for table in self.parameters().values())
         plain = self.plain_parameters().values()
         base = SCORES[settings.scoring](
-            *(table[0] if one.ndim == 1 else table for table, one in zip(tables, plain, strict=True))
+            *(table[0] if parameter.ndim == 1 else table for table, parameter in zip(tables, plain, strict=True))
         )
         temperature = None if settings.temperature == 1 else settings.temperature
         if temperature is None and settings.scale == "none":

@@ -135,7 +135,7 @@ def _split(text: str) -> list[list[str]]:
     lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
     if not lines:
         return []
-    delimiter = next((one for one in "\t;," if any(one in line for line in lines)), None)
+    delimiter = next((sign for sign in "\t;," if any(sign in line for line in lines)), None)
     try:
         if delimiter is None:
             return [line.split() for line in lines]
@@ -215,7 +215,7 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
             )
         tables[name] = table
         given = arrays.get(f"labels.{name}")
-        labels[name] = tuple(str(one)[:MAX_LABEL] for one in given.ravel()[:MAX_ROWS]) if given is not None else ()
+        labels[name] = tuple(str(label)[:MAX_LABEL] for label in given.ravel()[:MAX_ROWS]) if given is not None else ()
     mode, settings = _settings_from(arrays.get("settings"), present, found)
     drawn = present.drawn
     if "mask" in arrays and arrays["mask"].ndim == 2:
