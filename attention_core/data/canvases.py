@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import torch
@@ -12,7 +11,14 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from attention_core.data.drawing import INK_THRESHOLD, SMALLEST_STROKE, background_of, flattened, ink_of
+from attention_core.data.drawing import (
+    INK_THRESHOLD,
+    SMALLEST_STROKE,
+    CanvasRemark,
+    background_of,
+    flattened,
+    ink_of,
+)
 
 MOST_INK = 0.6
 """A canvas with more ink than this share is painted over rather than drawn on."""
@@ -22,14 +28,6 @@ LEAST_CONTRAST = 30.0
 """Distance in RGB from the background below which nothing counts as drawn."""
 NEIGHBOURHOOD = 0.05
 """Share of the canvas' side within which ink is taken to come from one stroke."""
-
-
-class CanvasRemark(StrEnum):
-    """What is unusual about a canvas, for the page to say."""
-
-    EMPTY = "empty"
-    DOT = "dot"
-    FULL = "full"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +92,8 @@ def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
     trust = coverage**4 * (contrast > 0)
     near = _pooled(F.avg_pool2d, trust, reach)
     colours = _pooled(F.avg_pool2d, trust * rgb[None] / 255, reach) / near.clamp(min=1e-6)
-    small = (
-        F.interpolate(coverage, size=(side, side), mode="area")
-        if contrast.shape[-1] >= side
-        else F.interpolate(coverage, size=(side, side), mode="bilinear")
-    )
+    mode = "area" if contrast.shape[-1] >= side else "bilinear"
+    small = F.interpolate(coverage, size=(side, side), mode=mode)
     place = F.interpolate(colours, size=(side, side), mode="nearest-exact")[0]
     peak = float(small.max())
     small = (small[0, 0] / peak).clamp(0, 1) if peak > 0 else small[0, 0]

@@ -37,8 +37,6 @@ RARE = 3
 N_FREQUENT = 2000
 """Words whose weights over all reviews are kept."""
 
-__all__ = ["N_COLUMNS", "N_VECTORS", "PAD", "UNKNOWN", "Pieced", "frequent_words", "pieces_of", "review_words"]
-
 
 class Pieced(NamedTuple):
     """Words as rows of the table of vectors."""
@@ -66,7 +64,7 @@ def pieces_of(words: Sequence[str]) -> Pieced:
     Raises:
         WeightsError: the vocabulary is missing or damaged.
     """
-    pairs, rows, texts, paired = _pairs(), [], [], []
+    (_, pairs), rows, texts, paired = _lists(), [], [], []
     for before, word in zip(["", *words], words, strict=False):
         ids, own = _cut_word(word)
         pair = pairs.get(f"{before} {word}", PAD)
@@ -97,10 +95,6 @@ def _lists() -> tuple[dict[str, int], dict[str, int]]:
         raise WeightsError(f"No word list {path}. {_how_to_get()}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(f"The word list {path} is damaged ({error!r}). {_how_to_get()}") from None
-
-
-def _pairs() -> dict[str, int]:
-    return _lists()[1]
 
 
 def frequent_words() -> dict[str, int]:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
+from attention_core.data.parts import connected, part_boxes
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.data.sketches import number_strokes
 from attention_core.data.strokes import draw_paths
@@ -78,38 +79,21 @@ class Look(NamedTuple):
 def pieces_of(picture: np.ndarray) -> list[Piece]:
     """Return the pieces of ink in a picture (height, width) in [0, 1], from left to right, without specks.
 
-    Pixels that touch, corners included, belong to one piece: each takes the largest number near it until nothing
-    changes.
+    Pixels that touch, corners included, belong to one piece.
     """
     ink = torch.from_numpy(np.ascontiguousarray(picture, np.float32)) >= INK_FROM
-    labels = torch.arange(1, ink.numel() + 1, dtype=torch.float32).view(1, 1, *ink.shape) * ink
-    while True:
-        spread = F.max_pool2d(labels, 3, 1, 1) * ink
-        if torch.equal(spread, labels):
-            break
-        labels = spread
-    found = []
-    for label in labels.unique()[labels.unique() > 0]:
-        rows, columns = torch.nonzero(labels[0, 0] == label, as_tuple=True)
-        piece = Piece(int(rows.min()), int(columns.min()), int(rows.max()) + 1, int(columns.max()) + 1)
-        if max(piece.height, piece.width) >= SMALLEST_PIECE * ink.shape[0]:
-            found.append(piece)
-    return sorted(found, key=lambda piece: piece.left)
+    pieces = [Piece(*box) for box in part_boxes(ink)]
+    large = [piece for piece in pieces if max(piece.height, piece.width) >= SMALLEST_PIECE * len(ink)]
+    return sorted(large, key=lambda piece: piece.left)
 
 
 def count_holes(picture: np.ndarray) -> int:
     """Return how many patches of paper the ink of a picture (height, width) in [0, 1] encloses, without slips.
 
-    Ink may touch at corners, paper not: paper floods from side to side until nothing changes.
+    Ink may touch at corners, paper not.
     """
     paper = F.pad(torch.from_numpy(np.ascontiguousarray(picture, np.float32)) < INK_FROM, (1, 1, 1, 1), value=True)
-    labels = torch.arange(paper.numel(), 0, -1, dtype=torch.float32).view(1, 1, *paper.shape) * paper
-    while True:
-        across, down = F.max_pool2d(labels, (1, 3), 1, (0, 1)), F.max_pool2d(labels, (3, 1), 1, (1, 0))
-        spread = torch.maximum(across, down) * paper
-        if torch.equal(spread, labels):
-            break
-        labels = spread
+    labels = connected(paper, corners=False)
     inside = (labels > 0) & (labels < paper.numel())  # the edge that was put around has the largest label
     return int((labels[inside].unique(return_counts=True)[1] >= SMALLEST_HOLE).sum())
 
