@@ -110,12 +110,7 @@ def _pooled(pool: Callable[..., Tensor], picture: Tensor, reach: int) -> Tensor:
 
 
 def coloured_input(coverage: Tensor, colours: Tensor) -> Tensor:
-    """Return the four channels that a model sees, (..., 4, side, side): coverage, and colour from -1 to 1 where ink is.
-
-    Args:
-        coverage: (..., side, side) in [0, 1].
-        colours: (..., 3, side, side) in [0, 1].
-    """
+    """Return the channels that a model sees, (..., 4, side, side): coverage, and colour from -1 to 1 where ink is."""
     there = (coverage * 5).clamp(max=1)[..., None, :, :]
     return torch.cat((coverage[..., None, :, :], (2 * colours - 1) * there), -3)
 

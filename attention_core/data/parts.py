@@ -65,11 +65,7 @@ def connected(inside: Tensor, corners: bool = True) -> Tensor:
 
 
 def parts_remark(picture: np.ndarray) -> PartsRemark | None:
-    """Say whether a picture holds nothing as tall as a digit, something larger than digits are, or several digits.
-
-    Args:
-        picture: float (height, width) in [0, 1], 1 = ink.
-    """
+    """Say whether a picture holds nothing as tall as a digit, something larger than digits are, or several digits."""
     boxes = ink_parts(picture)
     shares = (boxes[:, 2:] - boxes[:, :2]) / picture.shape[0]
     if not len(boxes) or shares[:, 0].max() < SHORTEST:

@@ -64,12 +64,7 @@ def items_of(drawings: Drawings, number: int) -> list[Item]:
 
 
 def answer(question: Question, items: list[Item]) -> tuple[str, tuple[int, ...]] | None:
-    """Return the answer and the places of the digits it is about, or None where people could differ.
-
-    Args:
-        question: what is asked.
-        items: the drawing's digits.
-    """
+    """Return the answer and the places of the digits it is about, or None where people could differ."""
     if question.kind in (Kind.COUNT, Kind.EXISTS):
         matching = _matching(question, items)
         if question.kind is Kind.COUNT:
@@ -157,12 +152,6 @@ def ask(items: list[Item], rng: random.Random, kind: Kind | None = None, tries: 
     """Return a random question about a drawing, of a random kind if none is given, or None if no try gave one.
 
     A random kind is tried thirty times before another one is drawn.
-
-    Args:
-        items: the drawing's digits, at least one.
-        rng: source of all randomness.
-        kind: what to ask for.
-        tries: how many questions are thought of.
     """
     for number in range(tries):
         if number % 30 == 0:

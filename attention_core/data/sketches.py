@@ -60,13 +60,7 @@ def digit_strokes(
 
 
 def number_strokes(number: str, size: tuple[int, int], rng: np.random.Generator | None = None) -> list[Stroke]:
-    """Return a number written across a canvas.
-
-    Args:
-        number: digits, at least one.
-        size: height and width of the canvas.
-        rng: varies places, sizes and shapes if given.
-    """
+    """Return a number written across a canvas (height, width); a generator varies places, sizes and shapes."""
     height, width = size
     step = min(0.55 * height, 0.9 * width / len(number))
     tall = min(0.56 * height, 1.25 * step)
@@ -97,16 +91,7 @@ def clutter_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]
 def hidden_digit(
     digit: int, middle: tuple[float, float], height: float, side: int, rng: np.random.Generator, n_pieces: int = 12
 ) -> list[Stroke]:
-    """Return a digit among clutter that does not touch it.
-
-    Args:
-        digit: 0 to 9.
-        middle: x and y of its middle, canvas pixels.
-        height: of its ink, canvas pixels.
-        side: of the square canvas, pixels.
-        rng: source of all randomness.
-        n_pieces: of clutter; fewer where there is no room.
-    """
+    """Return a digit among n_pieces of clutter, or as many as there is room for, that do not touch it."""
     strokes = digit_strokes(digit, middle, height)
     ink = np.concatenate([stroke.path for stroke in strokes])
     apart = 0.02 * side + strokes[0].width / 2 + CLUTTER_WIDTH / 2
@@ -119,13 +104,7 @@ def hidden_digit(
 
 
 def coloured_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
-    """Return n digits in several colours, apart from each other, on a square canvas of `side` pixels.
-
-    Args:
-        n: 1 to 6.
-        side: of the canvas, pixels.
-        rng: source of all randomness.
-    """
+    """Return n digits, 1 to 6, in several colours, apart from each other, on a square canvas of `side` pixels."""
     colours = rng.choice([name for name in SCENE_COLOURS if name in COLOURS], size=min(3, n), replace=False)
     cells = [(row, column) for row in range(3) for column in range(3)]
     strokes: list[Stroke] = []

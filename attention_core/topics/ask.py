@@ -54,14 +54,7 @@ def see(canvas: np.ndarray) -> Seen:
 
 
 def owners(seen: Seen, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], side: int) -> np.ndarray:
-    """Return to which digit each pixel of the model's picture belongs, int (64, 64): the nearest one; -1 = no ink.
-
-    Args:
-        seen: the drawing as the model sees it.
-        strokes: of the drawing, in canvas pixels.
-        digits: which strokes belong together.
-        side: of the square canvas, pixels.
-    """
+    """Return to which digit each pixel of the model's picture belongs, int (64, 64): the nearest one; -1 = no ink."""
     ink = to_array(seen.picture[0]) > 0
     whose = np.full(ink.shape, -1)
     if not digits or not ink.any():

@@ -111,13 +111,7 @@ def covered_share(canvas: np.ndarray, paper: tuple[int, int, int]) -> float:
 
 
 def remarks_before(seen: InkPicture, strokes: Sequence[np.ndarray], covered: float) -> list[NumberRemark]:
-    """Say what is unusual about a drawing before anybody reads it.
-
-    Args:
-        seen: what the reader sees.
-        strokes: paths (n, 2) in canvas pixels.
-        covered: share of the canvas that is not paper.
-    """
+    """Say what is unusual about a drawing, of whose canvas a share is covered, before anybody reads it."""
     if seen.remark is CanvasRemark.EMPTY:
         return [NumberRemark.ONE_COLOUR if strokes and covered > MOST_COVERED else NumberRemark.EMPTY]
     if covered > MOST_COVERED or seen.remark is CanvasRemark.FULL:
@@ -179,12 +173,7 @@ def nearest_look(centre: float, looks: Sequence[Look]) -> int:
 
 
 def written(number: str, size: tuple[int, int] = (160, 640)) -> np.ndarray:
-    """Return what the reader sees of a number in our own hand, float32 (48, 192).
-
-    Args:
-        number: digits, at least one.
-        size: height and width of the canvas it is written on.
-    """
+    """Return what the reader sees of a number in our own hand, written on a canvas, float32 (48, 192)."""
     strokes = number_strokes(number, size)
     canvas = draw_paths([stroke.path for stroke in strokes], max(size), strokes[0].width)
     return ink_picture(canvas[: size[0], : size[1]], READ_SIZE).picture

@@ -28,12 +28,7 @@ def plain(text: str) -> str:
 
 
 def ngrams(text: str, sizes: Sequence[int] = SIZES) -> Counter[str]:
-    """Return how often each run of letters occurs; "_" stands for the beginning and the end of a word.
-
-    Args:
-        text: anything; see `plain` for what is left of it.
-        sizes: letters in a run.
-    """
+    """Return how often each run of letters occurs; "_" stands for the beginning and the end of a word."""
     runs: Counter[str] = Counter()
     for word in plain(text).split():
         marked = f"_{word}_"

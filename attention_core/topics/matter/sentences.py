@@ -139,12 +139,7 @@ def explain(model: nn.Module, sentence: Sentence, intervention: Intervention = N
 
 @torch.inference_mode()
 def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
-    """Return the weights of several sentences at once, one (n_words,) each, the same as in their traces.
-
-    Args:
-        model: a SentenceClassifier.
-        sentences: their rows of the table of vectors.
-    """
+    """Return the weights of several sentences at once, one (n_words,) each, the same as in their traces."""
     pieces, mask = batch_of(sentences)
     encoding = model.encode(pieces.to(_device(model)), mask.to(_device(model)))  # type: ignore[operator]
     scores = model.score()(model.queries(len(sentences)), encoding.states[:, None])[:, 0, 0]  # type: ignore[operator]
@@ -155,12 +150,8 @@ def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
 def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Erasure:
     """Take away each word in turn, in two ways, and return how the probability of "positive" changes.
 
-    A sentence of one word has nothing left: both changes are then 0 by definition of no evidence.
-
-    Args:
-        model: with attention.
-        sentence: the sentence.
-        intervention: words that are blocked already; they stay blocked.
+    A sentence of one word has nothing left: both changes are then 0 by definition of no evidence. Words that are
+    blocked already stay blocked.
 
     Source: leave-one-out, Li et al. 2016, "Understanding neural networks through representation erasure".
     """
@@ -180,10 +171,7 @@ def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention 
 def remove_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Tensor:
     """Return how the probability of "positive" changes when each word in turn is not there, (n_words,).
 
-    Args:
-        model: any of the three.
-        sentence: of two words or more.
-        intervention: words that are blocked already; they stay blocked in the shorter sentences.
+    The sentence has two words or more; words that are blocked already stay blocked in the shorter ones.
     """
     n, now = len(sentence.words), judge(model, sentence, intervention).positive
     shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]).pieces for place in range(n)]

@@ -38,11 +38,7 @@ def word_vectors(model: nn.Module, words: list[str]) -> Tensor:
 
 
 def usual_weights(statistics: dict[str, Tensor]) -> dict[str, Usual]:
-    """Return how each frequent word is weighed in its own sentences.
-
-    Args:
-        statistics: what training kept: "0.mean" and "0.spread", one number per frequent word.
-    """
+    """Return how each frequent word is weighed in its own sentences, from "0.mean" and "0.spread" of the training."""
     counts = frequent_words()
     rows = zip(counts.items(), statistics["0.mean"].tolist(), statistics["0.spread"].tolist(), strict=True)
     return {word: Usual(n, mean, spread) for (word, n), mean, spread in rows}
@@ -62,15 +58,7 @@ def nearest_words(model: nn.Module, word: str, n: int) -> list[tuple[str, float]
 def neighbours_in_place(
     model: nn.Module, sentence: Sentence, place: int, usual: dict[str, Usual], n: int = 8
 ) -> list[Neighbour]:
-    """Return a word and its nearest ones, each weighed in the word's own place in the sentence; itself comes first.
-
-    Args:
-        model: with attention.
-        sentence: the sentence.
-        place: of the word, from 0.
-        usual: from usual_weights.
-        n: how many neighbours.
-    """
+    """Return a word and its n nearest ones, each weighed in the word's own place in the sentence; itself first."""
     word = sentence.words[place].lower()
     rows = []
     for candidate, cosine in [(word, 1.0), *nearest_words(model, word, n)]:

@@ -83,11 +83,9 @@ def both_ways(forward: Tensor, backward: Tensor) -> Tensor:
 
 
 def reaching_the_end(forward: Tensor, backward: Tensor | None = None) -> Tensor:
-    """Return how much each word matters to what is handed over when all is read, (n,).
+    """Return how much each word matters to what is handed over when all is read, (n,), from gradient norms (n, n).
 
-    Args:
-        forward: (n, n), gradient norms of the forward reading.
-        backward: (n, n), of the backward one, or None = one reading only. The two readings end at opposite ends.
+    The two readings end at opposite ends.
     """
     return forward[-1] if backward is None else (forward[-1].square() + backward[0].square()).sqrt()
 
@@ -103,12 +101,7 @@ def what_is_left(norms: Tensor) -> Tensor:
 
 
 def left_after(norms: Tensor, word: int = 0) -> Tensor:
-    """Return what is left of a word after 0, 1, 2, ... more words of a forward reading, (n - word,).
-
-    Args:
-        norms: (n, n), gradient norms of the forward reading.
-        word: which one.
-    """
+    """Return what is left of a word after 0, 1, 2, ... more words of a forward reading, (n - word,)."""
     return what_is_left(norms)[word:, word]
 
 
@@ -126,13 +119,10 @@ def half_life(left: Sequence[float]) -> float | None:
 
 
 def similar_first(states: Tensor) -> list[int]:
-    """Return an order of the dimensions in which those that behave alike are neighbours.
+    """Return an order of the dimensions of states (n, d) in which those that behave alike are neighbours.
 
     They are sorted by their angle in the plane of the two leading principal components.
     Source: Friendly 2002, "Corrgrams".
-
-    Args:
-        states: (n, d).
     """
     states = states.cpu().double()  # MPS has no float64
     centred = states - states.mean(0)

@@ -42,9 +42,7 @@ class Memory:
     def matrix(self, measure: str, both: bool) -> np.ndarray:
         """Return how much each word matters to each state, (n, n); NaN where a state cannot know the word.
 
-        Args:
-            measure: one of MEASURES.
-            both: for the states of both readings end to end, else for the forward ones alone.
+        The states of both readings are taken end to end, or the forward ones alone.
 
         Raises:
             ValueError: no such measure.
@@ -65,12 +63,7 @@ class Memory:
         return float(self.update[direction][:, place].mean()), float(self.reset[direction][:, place].mean())
 
     def column_facts(self, kind: str, direction: str) -> dict[str, list]:
-        """Return what the mouse tells of each position: its word, its pieces, and a number that sums it up.
-
-        Args:
-            kind: "states", "update" or "reset".
-            direction: of the reading.
-        """
+        """Return what the mouse tells of each position of "states", "update" or "reset": word, pieces, and a summary."""
         values: np.ndarray = getattr(self, kind)[direction]
         facts: dict[str, list] = {"word": self.labels}
         if any(len(texts) > 1 for texts in self.pieces):
@@ -113,11 +106,6 @@ def remember(model: Translator, source: Source, by_pieces: bool = False) -> Memo
     """Read a sentence in both directions and keep what is needed to look at it.
 
     A word's state is the one after its last piece that was read.
-
-    Args:
-        model: a recurrent translator; its encoder reads.
-        source: the sentence.
-        by_pieces: take every piece for a position of its own.
     """
     word_of = list(range(len(source.ids))) if by_pieces else source.word_of
     n = word_of[-1] + 1
@@ -139,11 +127,7 @@ def remember(model: Translator, source: Source, by_pieces: bool = False) -> Memo
 
 
 def norms_table(memories: Mapping[str, Memory]) -> pd.DataFrame:
-    """Return one row per network, direction, state and word that the state knows, with the gradient's norm.
-
-    Args:
-        memories: name of a network -> what it remembers.
-    """
+    """Return one row per named network, direction, state and word that the state knows, with the gradient's norm."""
     import pandas as pd
 
     rows = [

@@ -77,12 +77,7 @@ class Parts(NamedTuple):
 
 
 def printed_parts(vector: Tensor, query: Tensor, key: Tensor) -> Parts:
-    """Take v^T tanh([q; k]) apart, see printed_concat.
-
-    Args:
-        vector: (d_q + d_k,), v.
-        query: (n_queries, d_q).
-        key: (n_keys, d_k).
+    """Take v^T tanh([q; k]) apart: v (d_q + d_k,), queries (n_queries, d_q), keys (n_keys, d_k).
 
     Raises:
         ValueError: v does not fit [q; k].

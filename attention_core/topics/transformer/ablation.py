@@ -71,12 +71,7 @@ class Edited:
 
 
 def head_worth(model: Transformer, source: Source, made: Translation) -> dict[str, Tensor]:
-    """Return what the translation loses in log-probability when one head alone is switched off.
-
-    Args:
-        model: the transformer.
-        source: the sentence.
-        made: its translation by the unedited model.
+    """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.
 
     Returns:
         for each kind (n_layers, n_heads), in nats; positive = the translation becomes less probable without the head.

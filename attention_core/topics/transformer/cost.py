@@ -40,18 +40,14 @@ class Way:
     title: str  # for people
     time_slope: int  # exponent of n in its time, expected
     memory_slope: int  # exponent of n in its memory, expected
-    time_order: str  # as a formula
-    memory_order: str  # as a formula
-    steps: str  # operations that must wait for each other
-    path: str  # steps between the two positions that are furthest apart
 
 
 WAYS = {
     way.name: way
     for way in (
-        Way("recurrent", "recurrent (GRU)", 1, 1, "n d²", "n d", "n", "n"),
-        Way("attention", "attention, n × n in memory", 2, 2, "n² d", "n²", "1", "1"),
-        Way("fused", "fused attention", 2, 1, "n² d", "n d", "1", "1"),
+        Way("recurrent", "recurrent (GRU)", 1, 1),
+        Way("attention", "attention, n × n in memory", 2, 2),
+        Way("fused", "fused attention", 2, 1),
     )
 }
 

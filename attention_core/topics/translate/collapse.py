@@ -37,11 +37,6 @@ class Collapse(NamedTuple):
 def cost(n: int, d_state: int, d_out: int) -> Cost:
     """Return what n states cost with attention and laid end to end.
 
-    Args:
-        n: number of states.
-        d_state: numbers in a state.
-        d_out: numbers that the read-out puts out.
-
     Raises:
         ValueError: a size below 1.
     """

@@ -36,12 +36,7 @@ class ByLength(NamedTuple):
 def bleu_by_length(
     names: Sequence[str] = tuple(TRANSLATORS), part: str = "test", folder: Path | None = None
 ) -> ByLength:
-    """Return the BLEU that the cards of models tell for each length.
-
-    Args:
-        names: of models.
-        part: one of PARTS.
-        folder: where the cards lie; the committed ones if None.
+    """Return the BLEU that the cards of models, the committed ones if there is no folder, tell for each length.
 
     Raises:
         ValueError: no such part.

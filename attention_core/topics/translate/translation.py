@@ -139,14 +139,7 @@ def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translat
 
 
 def translate(model: CanTranslate, source: Source, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
-    """Return the best translation that beam search finds.
-
-    Args:
-        model: a translator.
-        source: the sentence.
-        width: of the beam; 1 is greedy search.
-        prefix: French pieces that the translation must begin with.
-    """
+    """Return the best translation that beam search of a width (1 = greedy) finds, beginning with the prefix's pieces."""
     best = beam_search(model, source.ids[None].to(_device(model)), width, prefix)[0][0]
     return translation_of(best.ids, best.log_probability)
 

@@ -100,13 +100,7 @@ def mean_over_heads(trace: AttentionTrace) -> Tensor:
 
 @torch.inference_mode()
 def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int]) -> list[float]:
-    """Return how likely a model finds each piece of a French sentence, given the pieces before it.
-
-    Args:
-        model: a translator.
-        source: the English sentence.
-        ids: the French pieces, END last if it is finished; may be forced.
-    """
+    """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it."""
     if not ids:
         return []
     device = next(model.parameters()).device
@@ -118,12 +112,7 @@ def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int])
 
 
 def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:
-    """Return the probability of a whole sentence, and per word: its n-th root (the geometric mean).
-
-    Args:
-        probabilities: of its pieces, the end included.
-        n_words: words that the pieces make, the end included.
-    """
+    """Return the probability of a whole sentence, and per word: its n-th root (the geometric mean); the end counts."""
     if not probabilities:
         return 1.0, 1.0
     if min(probabilities) <= 0:

@@ -165,8 +165,7 @@ class Problem:
     def plain_parameters(self, hidden: int | None = None) -> dict[str, torch.Tensor]:
         """Return plain parameters of the scoring function: identities and ones, so that nothing is hidden in them.
 
-        Args:
-            hidden: rows of the first one, where they can be chosen.
+        The first one has `hidden` rows, where they can be chosen.
         """
         d_q, d_k, _ = (width // self.settings.n_heads for width in self.widths)
         kind = SCORES[self.settings.scoring]

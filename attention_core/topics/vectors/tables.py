@@ -58,12 +58,7 @@ def parse_number(text: str) -> float:
 
 
 def parse_cells(name: str, cells: Sequence[Sequence[str]]) -> tuple[np.ndarray | None, list[Fault]]:
-    """Return a table from the texts of its cells, or None and what is wrong with it.
-
-    Args:
-        name: of the table, for the messages.
-        cells: rows of texts, equally long.
-    """
+    """Return a table from the texts of its cells, or None and what is wrong with it."""
     if not cells:
         return None, [Fault((name,), f"{name} has no rows: add at least one.")]
     wrong: list[str] = []
