@@ -3,7 +3,7 @@
 import streamlit as st
 import torch
 
-from attention_core.data.drawing import Remark, prepare
+from attention_core.data.drawing import CanvasRemark, prepare
 from ui.canvas import drawing_pad
 from ui.export import export_bar
 from ui.layout import section, who_asks
@@ -25,7 +25,7 @@ drawing = prepare(pad.canvas)
 if drawing.remark:
     with draw:
         st.info(REMARKS[drawing.remark])
-if drawing.remark is Remark.EMPTY:
+if drawing.remark is CanvasRemark.EMPTY:
     st.stop()
 image = torch.from_numpy(drawing.image)
 with answer:

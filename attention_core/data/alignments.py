@@ -55,7 +55,7 @@ def _pair(line: str, where: str) -> AlignedPair:
 
 
 def _place(words: list[str], word: str, nth: str | None, where: str) -> int:
-    places = [place for place, one in enumerate(words) if one.lower() == word.lower()]
+    places = [place for place, candidate in enumerate(words) if candidate.lower() == word.lower()]
     if len(places) < int(nth or 1):
         raise DataError(f"{where}: {' '.join(words)!r} has no word {word!r} number {nth or 1}")
     return places[int(nth or 1) - 1]

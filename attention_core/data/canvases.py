@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import torch
@@ -12,7 +11,14 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from attention_core.data.drawing import INK_THRESHOLD, SMALLEST_STROKE, background_of, flattened, ink_of
+from attention_core.data.drawing import (
+    INK_THRESHOLD,
+    SMALLEST_STROKE,
+    CanvasRemark,
+    background_of,
+    flattened,
+    ink_of,
+)
 
 MOST_INK = 0.6
 """A canvas with more ink than this share is painted over rather than drawn on."""
@@ -24,40 +30,21 @@ NEIGHBOURHOOD = 0.05
 """Share of the canvas' side within which ink is taken to come from one stroke."""
 
 
-class CanvasRemark(StrEnum):
-    """What is unusual about a canvas, for the page to say."""
-
-    EMPTY = "empty"
-    DOT = "dot"
-    FULL = "full"
-
-
 @dataclass(frozen=True, eq=False)
 class InkPicture:
-    """What a model sees of a canvas in one colour.
+    """What a model sees of a canvas in one colour."""
 
-    Attributes:
-        picture: float32 (height, width) in [0, 1], 1 = ink.
-        remark: what a person should be told, or None.
-    """
-
-    picture: np.ndarray
-    remark: CanvasRemark | None
+    picture: np.ndarray  # float32 (height, width) in [0, 1], 1 = ink
+    remark: CanvasRemark | None  # what a person should be told, or None
 
 
 @dataclass(frozen=True, eq=False)
 class ColourPicture:
-    """What a model sees of a canvas in several colours.
+    """What a model sees of a canvas in several colours."""
 
-    Attributes:
-        coverage: float32 (side, side) in [0, 1]: how much of a pixel is ink, whatever its colour.
-        colours: float32 (3, side, side) RGB in [0, 1] of the ink there; 0 where there is none.
-        remark: what a person should be told, or None.
-    """
-
-    coverage: np.ndarray
-    colours: np.ndarray
-    remark: CanvasRemark | None
+    coverage: np.ndarray  # float32 (side, side) in [0, 1]: how much of a pixel is ink, whatever its colour
+    colours: np.ndarray  # float32 (3, side, side) RGB in [0, 1] of the ink there; 0 where there is none
+    remark: CanvasRemark | None  # what a person should be told, or None
 
 
 def ink_picture(canvas: np.ndarray, size: tuple[int, int]) -> InkPicture:
@@ -105,11 +92,8 @@ def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
     trust = coverage**4 * (contrast > 0)
     near = _pooled(F.avg_pool2d, trust, reach)
     colours = _pooled(F.avg_pool2d, trust * rgb[None] / 255, reach) / near.clamp(min=1e-6)
-    small = (
-        F.interpolate(coverage, size=(side, side), mode="area")
-        if contrast.shape[-1] >= side
-        else F.interpolate(coverage, size=(side, side), mode="bilinear")
-    )
+    mode = "area" if contrast.shape[-1] >= side else "bilinear"
+    small = F.interpolate(coverage, size=(side, side), mode=mode)
     place = F.interpolate(colours, size=(side, side), mode="nearest-exact")[0]
     peak = float(small.max())
     small = (small[0, 0] / peak).clamp(0, 1) if peak > 0 else small[0, 0]
@@ -126,12 +110,7 @@ def _pooled(pool: Callable[..., Tensor], picture: Tensor, reach: int) -> Tensor:
 
 
 def coloured_input(coverage: Tensor, colours: Tensor) -> Tensor:
-    """Return the four channels that a model sees, (..., 4, side, side): coverage, and colour from -1 to 1 where ink is.
-
-    Args:
-        coverage: (..., side, side) in [0, 1].
-        colours: (..., 3, side, side) in [0, 1].
-    """
+    """Return the channels that a model sees, (..., 4, side, side): coverage, and colour from -1 to 1 where ink is."""
     there = (coverage * 5).clamp(max=1)[..., None, :, :]
     return torch.cat((coverage[..., None, :, :], (2 * colours - 1) * there), -3)
 

@@ -13,19 +13,12 @@ from torch import Tensor
 
 
 class Range(NamedTuple):
-    """A box in hue (degrees), saturation and value, whose colours people call by one name.
+    """A box in hue (degrees), saturation and value, whose colours people call by one name."""
 
-    Attributes:
-        name: the colour's.
-        hue: first and last; below 0 wraps around.
-        saturation: least and most.
-        value: least and most.
-    """
-
-    name: str
-    hue: tuple[float, float]
-    saturation: tuple[float, float]
-    value: tuple[float, float]
+    name: str  # the colour's
+    hue: tuple[float, float]  # first and last; below 0 wraps around
+    saturation: tuple[float, float]  # least and most
+    value: tuple[float, float]  # least and most
 
 
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "grey", "black", "white")
@@ -75,10 +68,10 @@ def to_rgb(hsv: Tensor) -> Tensor:
 
 def random_colours(names: Tensor, generator: torch.Generator) -> Tensor:
     """Return a random RGB colour in [0, 1] for each name, int64 (...) -> float (..., 3)."""
-    n_ranges = torch.tensor([sum(one.name == name for one in RANGES) for name in COLOURS])
-    first = torch.tensor([[one.name for one in RANGES].index(name) for name in COLOURS])
+    n_ranges = torch.tensor([sum(box.name == name for box in RANGES) for name in COLOURS])
+    first = torch.tensor([[box.name for box in RANGES].index(name) for name in COLOURS])
     pick = (torch.rand(names.shape, generator=generator) * n_ranges[names]).long()
-    bounds = torch.tensor([[one.hue, one.saturation, one.value] for one in RANGES])[first[names] + pick]
+    bounds = torch.tensor([[box.hue, box.saturation, box.value] for box in RANGES])[first[names] + pick]
     share = torch.rand(*names.shape, 3, generator=generator)
     return to_rgb(bounds[..., 0] + share * (bounds[..., 1] - bounds[..., 0]))
 
@@ -99,11 +92,11 @@ def rgb_of(ink: str) -> Tensor:
 def name_of(ink: str) -> str | None:
     """Return what people call an ink, "#rrggbb", or None when it lies between two named colours."""
     hue, saturation, value = colorsys.rgb_to_hsv(*rgb_of(ink).tolist())
-    for one in RANGES:
-        (least, most), there = one.hue, 360 * hue
+    for box in RANGES:
+        (least, most), there = box.hue, 360 * hue
         inside = least <= there <= most or least <= there - 360 <= most
-        if inside and _within(saturation, one.saturation) and _within(value, one.value):
-            return one.name
+        if inside and _within(saturation, box.saturation) and _within(value, box.value):
+            return box.name
     return None
 
 

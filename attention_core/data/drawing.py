@@ -22,35 +22,27 @@ SMALLEST_STROKE = 0.02
 """A bounding box smaller than this share of the canvas is a dot, not a digit."""
 
 
-class Remark(StrEnum):
-    """What is unusual about a drawing, for the page to say."""
+class CanvasRemark(StrEnum):
+    """What is unusual about a canvas, for the page to say."""
 
     EMPTY = "empty"
     DOT = "dot"
     SEVERAL = "several"
+    FULL = "full"
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A drawing and every stage on its way to the model.
+    """A drawing and every stage on its way to the model."""
 
-    Attributes:
-        ink: float32 (height, width) in [0, 1], 1 = ink: the distance from the background colour.
-        box: (top, bottom, left, right) of the ink in canvas pixels, bottom and right exclusive; None when empty.
-        fitted: float32 (at most 20, at most 20), the box scaled with its aspect ratio kept.
-        centre: (row, column) of the centre of mass of `fitted`, in its own pixels.
-        corner: (row, column) in `image` where the upper left corner of `fitted` was laid.
-        image: float32 (28, 28) in [0, 1], what the model sees.
-        remark: what a person should be told, or None.
-    """
-
-    ink: np.ndarray
+    ink: np.ndarray  # float32 (height, width) in [0, 1], 1 = ink: the distance from the background colour
+    # (top, bottom, left, right) of the ink in canvas pixels, bottom and right exclusive; None when empty
     box: tuple[int, int, int, int] | None
-    fitted: np.ndarray
-    centre: tuple[float, float]
-    corner: tuple[int, int]
-    image: np.ndarray
-    remark: Remark | None
+    fitted: np.ndarray  # float32 (at most 20, at most 20), the box scaled with its aspect ratio kept
+    centre: tuple[float, float]  # (row, column) of the centre of mass of `fitted`, in its own pixels
+    corner: tuple[int, int]  # (row, column) in `image` where the upper left corner of `fitted` was laid
+    image: np.ndarray  # float32 (28, 28) in [0, 1], what the model sees
+    remark: CanvasRemark | None  # what a person should be told, or None
 
     def locate(self, points: np.ndarray) -> np.ndarray:
         """Return where canvas points (n, 2), x and y, lie in the picture: (n, 2) rows and columns, fractional."""
@@ -124,7 +116,7 @@ def prepare(canvas: np.ndarray) -> Drawing:
     rows, columns = np.flatnonzero(drawn.any(1)), np.flatnonzero(drawn.any(0))
     if not len(rows):
         blank = np.zeros((SIDE, SIDE), np.float32)
-        return Drawing(ink, None, blank[:BOX, :BOX], (BOX / 2, BOX / 2), (0, 0), blank, Remark.EMPTY)
+        return Drawing(ink, None, blank[:BOX, :BOX], (BOX / 2, BOX / 2), (0, 0), blank, CanvasRemark.EMPTY)
     box = (int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1)
     crop = ink[box[0] : box[1], box[2] : box[3]]
     fitted = _fit(crop)
@@ -167,10 +159,10 @@ def _corner(shape: tuple[int, ...], centre: tuple[float, float]) -> tuple[int, i
     return row, column
 
 
-def _remark(crop: np.ndarray, canvas_shape: tuple[int, ...]) -> Remark | None:
+def _remark(crop: np.ndarray, canvas_shape: tuple[int, ...]) -> CanvasRemark | None:
     if max(crop.shape) < SMALLEST_STROKE * max(canvas_shape) or max(crop.shape) < 4:
-        return Remark.DOT
-    return Remark.SEVERAL if _n_separate(crop) > 1 else None
+        return CanvasRemark.DOT
+    return CanvasRemark.SEVERAL if _n_separate(crop) > 1 else None
 
 
 def _n_separate(crop: np.ndarray) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from attention_core.data.colours import name_of, nearest_names, rgb_of
 from attention_core.data.sketches import Stroke
 
+Box = tuple[float, float, float, float]
 TOUCHING = 0.02
 """Share of the canvas' side: strokes of one ink whose edges are nearer than this make one digit."""
 MOST_POINTS = 120
@@ -18,19 +19,12 @@ MOST_POINTS = 120
 
 @dataclass(frozen=True)
 class DrawnDigit:
-    """Strokes of one ink that touch each other.
+    """Strokes of one ink that touch each other."""
 
-    Attributes:
-        strokes: their places in the drawing, ascending.
-        ink: "#rrggbb".
-        colour: what people call the ink, or the name whose pen is nearest to it.
-        box: (top, left, bottom, right) of the ink in shares of the canvas' side.
-    """
-
-    strokes: tuple[int, ...]
-    ink: str
-    colour: str
-    box: tuple[float, float, float, float]
+    strokes: tuple[int, ...]  # their places in the drawing, ascending
+    ink: str  # "#rrggbb"
+    colour: str  # what people call the ink, or the name whose pen is nearest to it
+    box: Box  # (top, left, bottom, right) of the ink in shares of the canvas' side
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -55,39 +49,39 @@ def drawn_digits(strokes: Sequence[Stroke], side: int, paper: str) -> list[Drawn
         side: of the square canvas, pixels.
         paper: colour of the paper, "#rrggbb"; strokes of that colour erase and are no digit.
     """
-    inked = [place for place, one in enumerate(strokes) if (one.colour or "").lower() != paper.lower()]
+    inked = [place for place, stroke in enumerate(strokes) if (stroke.colour or "").lower() != paper.lower()]
     groups: list[list[int]] = []
     for place in inked:
         near = [group for group in groups if any(_touch(strokes[place], strokes[other], side) for other in group)]
         groups = [group for group in groups if group not in near]
-        groups.append(sorted([place, *(one for group in near for one in group)]))
+        groups.append(sorted([place, *(member for group in near for member in group)]))
     return [_digit(sorted(group), strokes, side) for group in sorted(groups)]
 
 
 def overlapping(digits: Sequence[DrawnDigit]) -> bool:
     """Say whether the boxes of two digits lie over each other by more than a third of the smaller one."""
-    boxes = [one.box for one in digits]
-    return any(_shared(one, other) > 1 / 3 for place, one in enumerate(boxes) for other in boxes[:place])
+    boxes = [digit.box for digit in digits]
+    return any(_shared(box, other) > 1 / 3 for place, box in enumerate(boxes) for other in boxes[:place])
 
 
-def _shared(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:
-    height = min(one[2], other[2]) - max(one[0], other[0])
-    width = min(one[3], other[3]) - max(one[1], other[1])
-    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other))
+def _shared(box: Box, other: Box) -> float:
+    height = min(box[2], other[2]) - max(box[0], other[0])
+    width = min(box[3], other[3]) - max(box[1], other[1])
+    smaller = min((bottom - top) * (right - left) for top, left, bottom, right in (box, other))
     return max(height, 0.0) * max(width, 0.0) / max(smaller, 1e-9)
 
 
-def _touch(one: Stroke, other: Stroke, side: int) -> bool:
-    if (one.colour or "").lower() != (other.colour or "").lower():
+def _touch(stroke: Stroke, other: Stroke, side: int) -> bool:
+    if (stroke.colour or "").lower() != (other.colour or "").lower():
         return False
-    first, second = (stroke.path[:: max(1, len(stroke.path) // MOST_POINTS)] for stroke in (one, other))
+    first, second = (path[:: max(1, len(path) // MOST_POINTS)] for path in (stroke.path, other.path))
     distance = float(np.linalg.norm(first[:, None] - second[None], axis=-1).min())
-    return distance < (one.width + other.width) / 2 + TOUCHING * side
+    return distance < (stroke.width + other.width) / 2 + TOUCHING * side
 
 
 def _digit(group: list[int], strokes: Sequence[Stroke], side: int) -> DrawnDigit:
-    low = np.min([strokes[one].path.min(0) - strokes[one].width / 2 for one in group], axis=0) / side
-    high = np.max([strokes[one].path.max(0) + strokes[one].width / 2 for one in group], axis=0) / side
+    low = np.min([strokes[member].path.min(0) - strokes[member].width / 2 for member in group], axis=0) / side
+    high = np.max([strokes[member].path.max(0) + strokes[member].width / 2 for member in group], axis=0) / side
     (left, top), (right, bottom) = np.clip(low, 0, 1).tolist(), np.clip(high, 0, 1).tolist()
     ink = strokes[group[0]].colour or "#000000"
     colour = name_of(ink) or nearest_names(rgb_of(ink), 1)[0][0]

@@ -26,15 +26,10 @@ FEWEST, MOST = 3, 16
 
 
 class Preset(NamedTuple):
-    """A sequence worth looking at.
+    """A sequence worth looking at."""
 
-    Attributes:
-        numbers: 0 to MODULUS - 1.
-        note: what there is to see.
-    """
-
-    numbers: tuple[int, ...]
-    note: str
+    numbers: tuple[int, ...]  # 0 to MODULUS - 1
+    note: str  # what there is to see
 
 
 PRESETS = {
@@ -51,15 +46,10 @@ PRESETS = {
 
 
 class Sequences(NamedTuple):
-    """Sequences to evaluate on.
+    """Sequences to evaluate on."""
 
-    Attributes:
-        numbers: int64 (n, n_numbers), 0 to MODULUS - 1.
-        labels: bool (n, n_numbers).
-    """
-
-    numbers: Tensor
-    labels: Tensor
+    numbers: Tensor  # int64 (n, n_numbers), 0 to MODULUS - 1
+    labels: Tensor  # bool (n, n_numbers)
 
 
 def draw_sequences(n: int, generator: torch.Generator, n_numbers: int = N_NUMBERS) -> Tensor:
@@ -92,15 +82,10 @@ def matching_pairs(numbers: list[int], position: int) -> list[tuple[int, int]]:
 
 
 class Typed(NamedTuple):
-    """What was understood of a person's text.
+    """What was understood of a person's text."""
 
-    Attributes:
-        numbers: those to compute with, 0 to MODULUS - 1; empty when nothing can be computed.
-        remark: what a person should know, or "".
-    """
-
-    numbers: list[int]
-    remark: str = ""
+    numbers: list[int]  # those to compute with, 0 to MODULUS - 1; empty when nothing can be computed
+    remark: str = ""  # what a person should know, or ""
 
 
 def read_numbers(text: str) -> Typed:
@@ -117,7 +102,7 @@ def read_numbers(text: str) -> Typed:
         return Typed([], f"A triple needs at least {FEWEST} numbers; there {'is' if len(found) == 1 else 'are'} "
                      f"{len(found) or 'none'}.")  # fmt: skip
     whole = [int(part) for part in found[:MOST]]
-    numbers = [one % MODULUS for one in whole]
+    numbers = [number % MODULUS for number in whole]
     remarks = []
     if len(found) > MOST:
         remarks.append(f"The first {MOST} of {len(found)} numbers are used.")

@@ -28,15 +28,10 @@ class DataError(RuntimeError):
 
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """Images of digits with their labels.
+    """Images of digits with their labels."""
 
-    Attributes:
-        images: uint8 (n, 28, 28), 0 = paper, 255 = ink.
-        labels: uint8 (n,), 0 to 9.
-    """
-
-    images: np.ndarray
-    labels: np.ndarray
+    images: np.ndarray  # uint8 (n, 28, 28), 0 = paper, 255 = ink
+    labels: np.ndarray  # uint8 (n,), 0 to 9
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -53,6 +48,29 @@ def data_folder(data: str | Path | None = None) -> Path:
     if os.environ.get("ATTENTION_DATA"):
         return Path(os.environ["ATTENTION_DATA"]).expanduser()
     return Path.home() / ".cache" / "attention-explorer"
+
+
+def read_text(data: str | Path | None, place: Path, missing: str) -> tuple[Path, str]:
+    """Return the path and the content of a text file in UTF-8, gzipped or not.
+
+    Args:
+        data: the file, or a folder that holds it at `place`; else the folder of the data sets.
+        place: of the file in such a folder.
+        missing: what to say when there is no such file, {} = its path.
+
+    Raises:
+        DataError: no such file, or not UTF-8 text.
+    """
+    path = Path(data).expanduser() if data is not None else data_folder()
+    if data is None or path.is_dir():
+        path = path / place
+    try:
+        content = path.read_bytes()
+        return path, (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(missing.format(path)) from None
+    except (OSError, zlib.error, EOFError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is damaged or not UTF-8 text: {error}") from None
 
 
 def read_idx(path: str | Path) -> np.ndarray:

@@ -7,6 +7,7 @@ from enum import StrEnum
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 INK = 0.3
 """Pixels above this hold together."""
@@ -32,29 +33,39 @@ def ink_parts(picture: np.ndarray) -> np.ndarray:
     Returns:
         int (n, 4): top, left, bottom, right, the last two exclusive, in reading order of each piece's first pixel.
     """
-    height, width = picture.shape
-    ink = torch.from_numpy(picture > INK)
-    names = torch.arange(height * width, 0, -1, dtype=torch.float64).view(height, width) * ink
-    while True:  # every pixel takes the largest name around it until nothing changes
-        spread = F.max_pool2d(names[None, None], 3, 1, 1)[0, 0] * ink
-        if torch.equal(spread, names):
-            break
-        names = spread
+    return np.array(part_boxes(torch.from_numpy(picture > INK)), dtype=int).reshape(-1, 4)
+
+
+def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
+    """Return (top, left, bottom, right) of the pieces of ink, bool (height, width), as ink_parts does."""
+    labels = connected(ink)
     boxes = []
-    for name in names.unique(sorted=True).flip(0).tolist():
-        if name:
-            rows, columns = torch.nonzero(names == name, as_tuple=True)
-            ends = (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1)
-            boxes.append([int(one) for one in ends])
-    return np.array(boxes, dtype=int).reshape(-1, 4)
+    for label in labels[labels > 0].unique().flip(0):
+        rows, columns = torch.nonzero(labels == label, as_tuple=True)
+        ends = (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1)
+        boxes.append(tuple(int(end) for end in ends))
+    return boxes
+
+
+def connected(inside: Tensor, corners: bool = True) -> Tensor:
+    """Return one number above 0 for each region of a bool (height, width), larger for those that begin earlier.
+
+    Every pixel takes the largest number around it until nothing changes; corners say whether regions touch there.
+    """
+    labels = torch.arange(inside.numel(), 0, -1, dtype=torch.float64).view(1, *inside.shape) * inside
+    while True:
+        if corners:
+            spread = F.max_pool2d(labels, 3, 1, 1) * inside
+        else:
+            across, down = F.max_pool2d(labels, (1, 3), 1, (0, 1)), F.max_pool2d(labels, (3, 1), 1, (1, 0))
+            spread = torch.maximum(across, down) * inside
+        if torch.equal(spread, labels):
+            return labels[0]
+        labels = spread
 
 
 def parts_remark(picture: np.ndarray) -> PartsRemark | None:
-    """Say whether a picture holds nothing as tall as a digit, something larger than digits are, or several digits.
-
-    Args:
-        picture: float (height, width) in [0, 1], 1 = ink.
-    """
+    """Say whether a picture holds nothing as tall as a digit, something larger than digits are, or several digits."""
     boxes = ink_parts(picture)
     shares = (boxes[:, 2:] - boxes[:, :2]) / picture.shape[0]
     if not len(boxes) or shares[:, 0].max() < SHORTEST:

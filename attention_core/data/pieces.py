@@ -23,17 +23,11 @@ NAME = "translator-pieces.json"
 
 
 class Cut(NamedTuple):
-    """Words cut into pieces.
+    """Words cut into pieces."""
 
-    Attributes:
-        ids: one number per piece.
-        texts: the pieces themselves; for a piece that the vocabulary does not have, what was typed.
-        word_of: which word each piece belongs to, from 0.
-    """
-
-    ids: list[int]
-    texts: list[str]
-    word_of: list[int]
+    ids: list[int]  # one number per piece
+    texts: list[str]  # the pieces themselves; for a piece that the vocabulary does not have, what was typed
+    word_of: list[int]  # which word each piece belongs to, from 0
 
 
 class Pieces:
@@ -89,7 +83,7 @@ class Pieces:
         word_of: list[int] = []
         for number, word in enumerate(words):
             cut = self._cut_word(word)
-            ids += [one for one, _ in cut]
+            ids += [piece for piece, _ in cut]
             texts += [text for _, text in cut]
             word_of += [number] * len(cut)
         return Cut(ids, texts, word_of)
@@ -98,8 +92,8 @@ class Pieces:
     def _cut_word(self, word: str) -> tuple[tuple[int, str], ...]:
         encoding = self._tokenizer.encode(word)
         return tuple(
-            (one, word[first:last] if one == UNKNOWN else token)
-            for one, token, (first, last) in zip(encoding.ids, encoding.tokens, encoding.offsets, strict=True)
+            (piece, word[first:last] if piece == UNKNOWN else token)
+            for piece, token, (first, last) in zip(encoding.ids, encoding.tokens, encoding.offsets, strict=True)
         )
 
     def text(self, piece: int) -> str:

@@ -5,13 +5,11 @@ Source: Movie Review polarity data, Pang and Lee 2005, "Seeing stars", made publ
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from attention_core.data.mnist import DataError, data_folder
+from attention_core.data.mnist import DataError, read_text
 
 PLACE = Path("polarity") / "sentences.tsv.gz"
 DEVELOPMENT_SHARE = 0.1
@@ -19,15 +17,10 @@ HOME = "https://www.cs.cornell.edu/people/pabo/movie-review-data/"
 
 
 class Review(NamedTuple):
-    """One sentence of a film review.
+    """One sentence of a film review."""
 
-    Attributes:
-        positive: whether the reviewer liked the film.
-        sentence: as it stands in the file.
-    """
-
-    positive: bool
-    sentence: str
+    positive: bool  # whether the reviewer liked the film
+    sentence: str  # as it stands in the file
 
 
 class Split(NamedTuple):
@@ -47,18 +40,12 @@ def read_reviews(data: str | Path | None = None) -> list[Review]:
     Raises:
         DataError: no such file, not UTF-8 text, a line of another form (named by its number), or no line at all.
     """
-    given = Path(data).expanduser() if data is not None else data_folder()
-    path = given / PLACE if given.is_dir() or data is None else given
-    try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8-sig")
-    except FileNotFoundError:
-        raise DataError(
-            f"No review sentences at {path}. Give a file whose every line is label (1 positive, 0 negative), tab, "
-            f"sentence; the original is the sentence polarity data set of {HOME}."
-        ) from None
-    except (OSError, zlib.error, EOFError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is damaged or not UTF-8 text: {error}") from None
+    path, text = read_text(
+        data,
+        PLACE,
+        "No review sentences at {}. Give a file whose every line is label (1 positive, 0 negative), tab, sentence; "
+        f"the original is the sentence polarity data set of {HOME}.",
+    )
     lines = text.replace("\r\n", "\n").split("\n")  # not splitlines: a sentence may hold other separators
     reviews = [_review(line, number, path) for number, line in enumerate(lines, 1) if line.strip()]
     if not reviews:

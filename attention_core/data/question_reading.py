@@ -163,7 +163,7 @@ def _relation(sentence: str) -> tuple[str | None, str]:
 
 def _place(sentence: str) -> str | None:
     found = [re.search(f" ({ways})(?:most)? ", sentence) for ways in ("top|bottom", "left|right")]
-    return " ".join(one[1] for one in found if one) or ("middle" if " middle " in sentence else None)
+    return " ".join(match[1] for match in found if match) or ("middle" if " middle " in sentence else None)
 
 
 def _digit_and_colour(words: list[str], asks: str | None) -> tuple[str | None, str | None]:
@@ -215,17 +215,11 @@ def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], .
 
 
 class Reading(NamedTuple):
-    """A typed question as the model gets it.
+    """A typed question as the model gets it."""
 
-    Attributes:
-        question: its meaning.
-        words: what the model reads.
-        rephrased: whether these are other words than the typed ones, which the model has not met in this order.
-    """
-
-    question: Question
-    words: list[str]
-    rephrased: bool
+    question: Question  # its meaning
+    words: list[str]  # what the model reads
+    rephrased: bool  # whether these are other words than the typed ones, which the model has not met in this order
 
 
 def read_question(text: str) -> Reading:

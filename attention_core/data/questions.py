@@ -37,21 +37,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Question:
-    """The meaning of a question.
+    """The meaning of a question."""
 
-    Attributes:
-        kind: what is asked for.
-        place: one of PLACES, for the kinds "at a place".
-        relation: one of RELATIONS, for the kinds "beside another".
-        digit: "0" to "9", the digit that is spoken of, or None.
-        colour: one of COLOURS, the colour that is spoken of, or None.
-    """
-
-    kind: Kind
-    place: str | None = None
-    relation: str | None = None
-    digit: str | None = None
-    colour: str | None = None
+    kind: Kind  # what is asked for
+    place: str | None = None  # one of PLACES, for the kinds "at a place"
+    relation: str | None = None  # one of RELATIONS, for the kinds "beside another"
+    digit: str | None = None  # "0" to "9", the digit that is spoken of, or None
+    colour: str | None = None  # one of COLOURS, the colour that is spoken of, or None
 
 
 TEMPLATES: dict[Kind, tuple[str, ...]] = {
@@ -218,5 +210,5 @@ def numbers_of(words: Sequence[str]) -> list[int]:
 
 def padded(questions: Sequence[Sequence[int]]) -> Tensor:
     """Return word numbers as int64 (n, longest), padded with 0."""
-    longest = max(len(one) for one in questions)
-    return torch.tensor([[*one, *[0] * (longest - len(one))] for one in questions])
+    longest = max(len(numbers) for numbers in questions)
+    return torch.tensor([[*numbers, *[0] * (longest - len(numbers))] for numbers in questions])

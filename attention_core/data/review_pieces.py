@@ -37,21 +37,13 @@ RARE = 3
 N_FREQUENT = 2000
 """Words whose weights over all reviews are kept."""
 
-__all__ = ["N_COLUMNS", "N_VECTORS", "PAD", "UNKNOWN", "Pieced", "frequent_words", "pieces_of", "review_words"]
-
 
 class Pieced(NamedTuple):
-    """Words as rows of the table of vectors.
+    """Words as rows of the table of vectors."""
 
-    Attributes:
-        ids: int64 (n_words, N_COLUMNS), pieces, PAD = none; the last column is the pair with the word before.
-        texts: the pieces of each word; one alone for a known word.
-        paired: whether the word and the one before it are a known pair, such as "not bad".
-    """
-
-    ids: Tensor
-    texts: list[list[str]]
-    paired: list[bool]
+    ids: Tensor  # int64 (n_words, N_COLUMNS), pieces, PAD = none; the last column is the pair with the word before
+    texts: list[list[str]]  # the pieces of each word; one alone for a known word
+    paired: list[bool]  # whether the word and the one before it are a known pair, such as "not bad"
 
 
 def review_words(sentence: str) -> list[str]:
@@ -72,7 +64,7 @@ def pieces_of(words: Sequence[str]) -> Pieced:
     Raises:
         WeightsError: the vocabulary is missing or damaged.
     """
-    pairs, rows, texts, paired = _pairs(), [], [], []
+    (_, pairs), rows, texts, paired = _lists(), [], [], []
     for before, word in zip(["", *words], words, strict=False):
         ids, own = _cut_word(word)
         pair = pairs.get(f"{before} {word}", PAD)
@@ -87,8 +79,8 @@ def _cut_word(word: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Return the rows and texts of a word's pieces, at most MOST_PIECES, at least one."""
     cut = _vocabulary().cut([SPACE + word])
     own = [text.removeprefix(SPACE) for text in cut.texts]
-    kept = [(one, text) for one, text in zip(cut.ids, own, strict=True) if text][:MOST_PIECES] or [(UNKNOWN, word)]
-    return tuple(one for one, _ in kept), tuple(text for _, text in kept)
+    kept = [(piece, text) for piece, text in zip(cut.ids, own, strict=True) if text][:MOST_PIECES] or [(UNKNOWN, word)]
+    return tuple(piece for piece, _ in kept), tuple(text for _, text in kept)
 
 
 @lru_cache(maxsize=1)
@@ -103,10 +95,6 @@ def _lists() -> tuple[dict[str, int], dict[str, int]]:
         raise WeightsError(f"No word list {path}. {_how_to_get()}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(f"The word list {path} is damaged ({error!r}). {_how_to_get()}") from None
-
-
-def _pairs() -> dict[str, int]:
-    return _lists()[1]
 
 
 def frequent_words() -> dict[str, int]:
@@ -129,7 +117,7 @@ def learn(reviews: Sequence[Review]) -> tuple[Pieces, dict[str, int], list[str]]
 
 
 def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _how_to_get() -> str:

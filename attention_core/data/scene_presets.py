@@ -15,42 +15,38 @@ FEWEST, MOST = 3, 6
 
 
 class Placed(NamedTuple):
-    """A digit of a preset.
+    """A digit of a preset."""
 
-    Attributes:
-        digit: 0 to 9.
-        colour: name of its ink.
-        x: of its middle, share of the canvas' side.
-        y: of its middle, share of the canvas' side, downwards.
-    """
-
-    digit: int
-    colour: str
-    x: float
-    y: float
+    digit: int  # 0 to 9
+    colour: str  # name of its ink
+    x: float  # of its middle, share of the canvas' side
+    y: float  # of its middle, share of the canvas' side, downwards
 
 
-SCENES: dict[str, tuple[Placed, ...]] = {
-    "Five colours": (
-        Placed(7, "red", 0.19, 0.2),
-        Placed(3, "blue", 0.52, 0.22),
-        Placed(5, "green", 0.83, 0.42),
-        Placed(2, "orange", 0.51, 0.78),
-        Placed(8, "purple", 0.83, 0.8),
-    ),
-    "Four red": (
-        Placed(4, "red", 0.2, 0.22),
-        Placed(6, "red", 0.52, 0.2),
-        Placed(9, "blue", 0.82, 0.5),
-        Placed(1, "red", 0.2, 0.75),
-        Placed(2, "red", 0.54, 0.78),
-    ),
-    "Threes": (
-        Placed(3, "green", 0.2, 0.24),
-        Placed(3, "purple", 0.78, 0.22),
-        Placed(3, "black", 0.5, 0.55),
-        Placed(0, "green", 0.8, 0.78),
-    ),
+SCENES = {
+    name: tuple(Placed(*digit) for digit in digits)
+    for name, digits in {
+        "Five colours": (
+            (7, "red", 0.19, 0.2),
+            (3, "blue", 0.52, 0.22),
+            (5, "green", 0.83, 0.42),
+            (2, "orange", 0.51, 0.78),
+            (8, "purple", 0.83, 0.8),
+        ),
+        "Four red": (
+            (4, "red", 0.2, 0.22),
+            (6, "red", 0.52, 0.2),
+            (9, "blue", 0.82, 0.5),
+            (1, "red", 0.2, 0.75),
+            (2, "red", 0.54, 0.78),
+        ),
+        "Threes": (
+            (3, "green", 0.2, 0.24),
+            (3, "purple", 0.78, 0.22),
+            (3, "black", 0.5, 0.55),
+            (0, "green", 0.8, 0.78),
+        ),
+    }.items()
 }
 PLACES_OF_MANY = ((0.2, 0.2), (0.8, 0.8), (0.8, 0.2), (0.2, 0.8), (0.5, 0.5), (0.5, 0.17))
 """X and y of up to six digits that stand apart."""
@@ -60,8 +56,8 @@ def scene_strokes(scene: tuple[Placed, ...], side: int) -> list[Stroke]:
     """Return the strokes of a preset on a square canvas of `side` pixels."""
     return [
         stroke
-        for one in scene
-        for stroke in digit_strokes(one.digit, (one.x * side, one.y * side), HEIGHT * side, colour=PEN[one.colour])
+        for digit, colour, x, y in scene
+        for stroke in digit_strokes(digit, (x * side, y * side), HEIGHT * side, colour=PEN[colour])
     ]
 
 

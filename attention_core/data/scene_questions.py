@@ -31,36 +31,22 @@ NOTHING_SHARE = 0.04
 
 
 class Item(NamedTuple):
-    """A digit in a drawing.
+    """A digit in a drawing."""
 
-    Attributes:
-        digit: "0" to "9".
-        colour: one of COLOURS.
-        x: of its middle, share of the drawing's width.
-        y: of its middle, share of the drawing's height, downwards.
-    """
-
-    digit: str
-    colour: str
-    x: float
-    y: float
+    digit: str  # "0" to "9"
+    colour: str  # one of COLOURS
+    x: float  # of its middle, share of the drawing's width
+    y: float  # of its middle, share of the drawing's height, downwards
 
 
 class Asked(NamedTuple):
-    """A question about one drawing.
+    """A question about one drawing."""
 
-    Attributes:
-        question: its meaning.
-        text: its words.
-        answer: one of ANSWERS.
-        relevant: places of the digits that the answer is about, empty where it is about none.
-        anchors: places of the digits that the question starts from: "the blue one" in "left of the blue one".
-    """
-
-    question: Question
-    text: str
-    answer: str
-    relevant: tuple[int, ...]
+    question: Question  # its meaning
+    text: str  # its words
+    answer: str  # one of ANSWERS
+    relevant: tuple[int, ...]  # places of the digits that the answer is about, empty where it is about none
+    # places of the digits that the question starts from: "the blue one" in "left of the blue one"
     anchors: tuple[int, ...] = ()
 
 
@@ -78,12 +64,7 @@ def items_of(drawings: Drawings, number: int) -> list[Item]:
 
 
 def answer(question: Question, items: list[Item]) -> tuple[str, tuple[int, ...]] | None:
-    """Return the answer and the places of the digits it is about, or None where people could differ.
-
-    Args:
-        question: what is asked.
-        items: the drawing's digits.
-    """
+    """Return the answer and the places of the digits it is about, or None where people could differ."""
     if question.kind in (Kind.COUNT, Kind.EXISTS):
         matching = _matching(question, items)
         if question.kind is Kind.COUNT:
@@ -171,12 +152,6 @@ def ask(items: list[Item], rng: random.Random, kind: Kind | None = None, tries: 
     """Return a random question about a drawing, of a random kind if none is given, or None if no try gave one.
 
     A random kind is tried thirty times before another one is drawn.
-
-    Args:
-        items: the drawing's digits, at least one.
-        rng: source of all randomness.
-        kind: what to ask for.
-        tries: how many questions are thought of.
     """
     for number in range(tries):
         if number % 30 == 0:

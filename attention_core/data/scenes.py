@@ -27,49 +27,29 @@ PIECE = 8
 
 
 class Glyphs(NamedTuple):
-    """Digits cut out and brought to one size.
+    """Digits cut out and brought to one size."""
 
-    Attributes:
-        images: uint8 (n, 32, 32), 255 = ink.
-        labels: int64 (n,).
-        extents: float (n, 2), height and width of the ink as shares of the longer of the two.
-    """
-
-    images: Tensor
-    labels: Tensor
-    extents: Tensor
+    images: Tensor  # uint8 (n, 32, 32), 255 = ink
+    labels: Tensor  # int64 (n,)
+    extents: Tensor  # float (n, 2), height and width of the ink as shares of the longer of the two
 
 
 class Scenes(NamedTuple):
-    """Pictures with what is in them.
+    """Pictures with what is in them."""
 
-    Attributes:
-        pictures: float (n, height, width) in [0, 1], 1 = ink.
-        labels: int64 (n, n_digits), -1 where a picture has fewer digits.
-        boxes: float (n, n_digits, 4), zeros where a picture has fewer digits.
-    """
-
-    pictures: Tensor
-    labels: Tensor
-    boxes: Tensor
+    pictures: Tensor  # float (n, height, width) in [0, 1], 1 = ink
+    labels: Tensor  # int64 (n, n_digits), -1 where a picture has fewer digits
+    boxes: Tensor  # float (n, n_digits, 4), zeros where a picture has fewer digits
 
 
 class Drawings(NamedTuple):
-    """Several digits in several colours.
+    """Several digits in several colours."""
 
-    Attributes:
-        coverage: float (n, side, side) in [0, 1], how much of a pixel is ink.
-        inks: float (n, 3, side, side) RGB in [0, 1] of the ink; 0 where there is none.
-        labels: int64 (n, n_digits), -1 where a drawing has fewer digits.
-        colours: int64 (n, n_digits), number in COLOURS, -1 where a drawing has fewer digits.
-        boxes: float (n, n_digits, 4), zeros where a drawing has fewer digits.
-    """
-
-    coverage: Tensor
-    inks: Tensor
-    labels: Tensor
-    colours: Tensor
-    boxes: Tensor
+    coverage: Tensor  # float (n, side, side) in [0, 1], how much of a pixel is ink
+    inks: Tensor  # float (n, 3, side, side) RGB in [0, 1] of the ink; 0 where there is none
+    labels: Tensor  # int64 (n, n_digits), -1 where a drawing has fewer digits
+    colours: Tensor  # int64 (n, n_digits), number in COLOURS, -1 where a drawing has fewer digits
+    boxes: Tensor  # float (n, n_digits, 4), zeros where a drawing has fewer digits
 
 
 def glyphs_of(digits: Digits, at_once: int = 10_000) -> Glyphs:
@@ -153,15 +133,9 @@ def find_scenes(
     n_pieces: tuple[int, int] = (8, 16),
     side: int = FIND_SIDE,
 ) -> Scenes:
-    """Return one digit each, anywhere, among pieces of other digits.
+    """Return n scenes of one digit each, anywhere, among n_pieces[0] to n_pieces[1] pieces of other digits.
 
-    Args:
-        glyphs: what the digits and the clutter are made of.
-        n: scenes.
-        generator: source of all randomness.
-        sizes: shortest and longest side of the digit in pixels; small ones are commoner (even in the logarithm).
-        n_pieces: fewest and most pieces of 8 x 8 pixels; (0, 0) for none.
-        side: of the picture.
+    Of the digits' sizes, the longer side in pixels, small ones are commoner (even in the logarithm).
 
     Source: cluttered translated MNIST, Mnih et al. 2014, section 4.1.
     """
@@ -193,6 +167,19 @@ def clutter(glyphs: Glyphs, n: int, n_pieces: tuple[int, int], side: int, genera
     return flat.scatter_reduce(1, cells.view(n, -1), pieces.reshape(n, -1), "amax").view(n, side, side)
 
 
+def _choose(glyphs: Glyphs, n: int, n_digits: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return the numbers of random glyphs, (n, most), and which of them are there: fewest to most of each row."""
+    fewest, most = n_digits
+    chosen = torch.randint(len(glyphs.labels), (n, most), generator=generator)
+    return chosen, torch.randint(fewest, most + 1, (n, 1), generator=generator) > torch.arange(most)
+
+
+def _lay_all(glyphs: Tensor, there: Tensor, middle: Tensor, size: Tensor, height: int, width: int) -> Tensor:
+    """Lay each of several glyphs (n, most, 32, 32) on a picture of its own, (n, most, height, width)."""
+    laid = lay(glyphs.flatten(0, 1), middle.flatten(0, 1), size.flatten(), height, width)
+    return laid.unflatten(0, there.shape) * there[..., None, None]
+
+
 def number_scenes(
     glyphs: Glyphs,
     n: int,
@@ -202,20 +189,13 @@ def number_scenes(
     sizes: tuple[float, float] = (0.25, 0.75),
     size: tuple[int, int] = READ_SIZE,
 ) -> Scenes:
-    """Return numbers written from left to right, as people write: sizes, gaps and heights vary a little.
+    """Return n numbers written from left to right, as people write: sizes, gaps and heights vary a little.
 
-    Args:
-        glyphs: what the digits are made of.
-        n: scenes.
-        generator: source of all randomness.
-        n_digits: fewest and most digits.
-        sizes: of the digits, shares of the picture's height.
-        size: height and width of the pictures.
+    The numbers have n_digits[0] to n_digits[1] digits, whose sizes are shares of the pictures' height.
     """
     height, width = size
     most = n_digits[1]
-    chosen = torch.randint(len(glyphs.labels), (n, most), generator=generator)
-    there = torch.randint(n_digits[0], most + 1, (n, 1), generator=generator) > torch.arange(most)
+    chosen, there = _choose(glyphs, n, n_digits, generator)
     extents = glyphs.extents[chosen]
     common = _between((sizes[0] * height, sizes[1] * height), (n, 1), generator)
     tall = (common * torch.randn(n, most, generator=generator).mul(0.1).exp()).clamp(sizes[0] * height, height * 0.8)
@@ -234,8 +214,7 @@ def number_scenes(
     rows = line + torch.randn(n, most, generator=generator) * 0.06 * tall
     rows = torch.minimum(torch.maximum(rows, reach + 1), height - reach - 1)
     middle = torch.stack((rows, columns), -1)
-    laid = lay(glyphs.images[chosen].flatten(0, 1), middle.flatten(0, 1), tall.flatten(), height, width)
-    pictures = (laid.view(n, most, height, width) * there[..., None, None]).amax(1)
+    pictures = _lay_all(glyphs.images[chosen], there, middle, tall, height, width).amax(1)
     boxes = boxes_of(middle, tall, extents) * there[..., None]
     return Scenes(pictures, glyphs.labels[chosen].masked_fill(~there, -1), boxes)
 
@@ -249,21 +228,13 @@ def drawing_scenes(
     sizes: tuple[float, float] = (0.25, 0.75),
     side: int = ASK_SIDE,
 ) -> Drawings:
-    """Return up to six digits in one to four colours, apart from each other.
+    """Return n drawings of n_digits[0] to n_digits[1] digits in one to four colours, apart from each other.
 
-    A digit that finds no free place after some tries is left out, so that large digits are fewer.
-
-    Args:
-        glyphs: what the digits are made of.
-        n: drawings.
-        generator: source of all randomness.
-        n_digits: fewest and most digits.
-        sizes: of the digits, shares of the drawing's side; small ones are commoner.
-        side: of the drawing, pixels.
+    A digit that finds no free place after some tries is left out, so that large digits are fewer. Their sizes are
+    shares of the drawing's side; small ones are commoner.
     """
     most = n_digits[1]
-    chosen = torch.randint(len(glyphs.labels), (n, most), generator=generator)
-    wanted = torch.randint(n_digits[0], most + 1, (n, 1), generator=generator) > torch.arange(most)
+    chosen, wanted = _choose(glyphs, n, n_digits, generator)
     some_large = (torch.rand(n, 1, generator=generator) < 0.5) & (wanted.sum(1, keepdim=True) < 5)
     largest = torch.where(some_large, sizes[1], torch.where(wanted.sum(1, keepdim=True) < 5, 1.8, 1.4) * sizes[0])
     size = side * sizes[0] * (largest / sizes[0]) ** torch.rand(n, most, generator=generator)
@@ -275,9 +246,7 @@ def drawing_scenes(
     n_colours = torch.randint(1, 5, (n, 1), generator=generator)
     names = palette.gather(1, (torch.rand(n, most, generator=generator) * n_colours).long())
     rgb = random_colours(names, generator)
-    laid = lay(glyphs.images[chosen].flatten(0, 1), middle.flatten(0, 1), size.flatten(), side, side)
-    laid = laid.view(n, most, side, side) * there[..., None, None]
-    coverage, top = laid.max(1)
+    coverage, top = _lay_all(glyphs.images[chosen], there, middle, size, side, side).max(1)
     shade = 1 + 0.1 * torch.randn(n, 1, side // 8, side // 8, generator=generator)
     shade = F.interpolate(shade, size=(side, side), mode="bilinear")
     inks = rgb.gather(1, top.flatten(1)[..., None].expand(-1, -1, 3)).transpose(1, 2).unflatten(2, (side, side))

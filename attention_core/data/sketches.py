@@ -17,17 +17,11 @@ SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
 
 
 class Stroke(NamedTuple):
-    """One stroke of the pen.
+    """One stroke of the pen."""
 
-    Attributes:
-        path: float (n, 2), x and y in canvas pixels.
-        width: of the pen, canvas pixels.
-        colour: of the ink as "#rrggbb", or None for the canvas' own ink.
-    """
-
-    path: np.ndarray
-    width: float
-    colour: str | None = None
+    path: np.ndarray  # float (n, 2), x and y in canvas pixels
+    width: float  # of the pen, canvas pixels
+    colour: str | None = None  # of the ink as "#rrggbb", or None for the canvas' own ink
 
 
 def digit_strokes(
@@ -66,13 +60,7 @@ def digit_strokes(
 
 
 def number_strokes(number: str, size: tuple[int, int], rng: np.random.Generator | None = None) -> list[Stroke]:
-    """Return a number written across a canvas.
-
-    Args:
-        number: digits, at least one.
-        size: height and width of the canvas.
-        rng: varies places, sizes and shapes if given.
-    """
+    """Return a number written across a canvas (height, width); a generator varies places, sizes and shapes."""
     height, width = size
     step = min(0.55 * height, 0.9 * width / len(number))
     tall = min(0.56 * height, 1.25 * step)
@@ -103,35 +91,20 @@ def clutter_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]
 def hidden_digit(
     digit: int, middle: tuple[float, float], height: float, side: int, rng: np.random.Generator, n_pieces: int = 12
 ) -> list[Stroke]:
-    """Return a digit among clutter that does not touch it.
-
-    Args:
-        digit: 0 to 9.
-        middle: x and y of its middle, canvas pixels.
-        height: of its ink, canvas pixels.
-        side: of the square canvas, pixels.
-        rng: source of all randomness.
-        n_pieces: of clutter; fewer where there is no room.
-    """
+    """Return a digit among n_pieces of clutter, or as many as there is room for, that do not touch it."""
     strokes = digit_strokes(digit, middle, height)
-    ink = np.concatenate([one.path for one in strokes])
+    ink = np.concatenate([stroke.path for stroke in strokes])
     apart = 0.02 * side + strokes[0].width / 2 + CLUTTER_WIDTH / 2
     pieces = [
-        one
-        for one in clutter_strokes(3 * n_pieces, side, rng)
-        if np.linalg.norm(one.path[:, None] - ink[None], axis=-1).min() > apart
+        stroke
+        for stroke in clutter_strokes(3 * n_pieces, side, rng)
+        if np.linalg.norm(stroke.path[:, None] - ink[None], axis=-1).min() > apart
     ]
     return [*pieces[:n_pieces], *strokes]
 
 
 def coloured_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
-    """Return n digits in several colours, apart from each other, on a square canvas of `side` pixels.
-
-    Args:
-        n: 1 to 6.
-        side: of the canvas, pixels.
-        rng: source of all randomness.
-    """
+    """Return n digits, 1 to 6, in several colours, apart from each other, on a square canvas of `side` pixels."""
     colours = rng.choice([name for name in SCENE_COLOURS if name in COLOURS], size=min(3, n), replace=False)
     cells = [(row, column) for row in range(3) for column in range(3)]
     strokes: list[Stroke] = []

@@ -21,15 +21,10 @@ SUPERSAMPLING = 2
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """Pen paths of digits.
+    """Pen paths of digits."""
 
-    Attributes:
-        points: float32 (n, 8, 2), x to the right and y downwards, each in [0, 1].
-        labels: uint8 (n,).
-    """
-
-    points: np.ndarray
-    labels: np.ndarray
+    points: np.ndarray  # float32 (n, 8, 2), x to the right and y downwards, each in [0, 1]
+    labels: np.ndarray  # uint8 (n,)
 
 
 def load_trajectories(data: str | Path | None = None) -> Trajectories:
@@ -109,12 +104,7 @@ def draw_paths(
 
 
 def random_canvas(points: np.ndarray, generator: np.random.Generator, side: int = 128) -> np.ndarray:
-    """Replay one trajectory as somebody might have drawn it: size, place, slant, width and colours vary.
-
-    Args:
-        points: (n, 2) in [0, 1], y downwards.
-        generator: source of all randomness.
-        side: pixels along a side of the canvas.
+    """Replay one trajectory (n, 2) in [0, 1] as somebody might have drawn it: size, place, slant, width, colours vary.
 
     Returns:
         uint8 (side, side, 4) RGBA.

@@ -5,14 +5,12 @@ Source: sentence pairs of tatoeba.org, selected by manythings.org/anki, CC-BY 2.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import zlib
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from attention_core.data.mnist import DataError, data_folder
+from attention_core.data.mnist import DataError, read_text
 from attention_core.data.words import bare, english_words, french_words
 
 PLACE = Path("tatoeba") / "eng-fra.tsv.gz"
@@ -43,18 +41,12 @@ def read_pairs(data: str | Path | None = None) -> list[Pair]:
     Raises:
         DataError: no such file, or a line without a tab.
     """
-    given = Path(data).expanduser() if data is not None else data_folder()
-    path = given / PLACE if given.is_dir() or data is None else given
-    try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8-sig")
-    except FileNotFoundError:
-        raise DataError(
-            f"No sentence pairs at {path}. Download fra-eng.zip from manythings.org/anki, unpack it, and give the "
-            "file with --data; every line is English, tab, French."
-        ) from None
-    except (OSError, zlib.error, EOFError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is damaged or not UTF-8 text: {error}") from None
+    path, text = read_text(
+        data,
+        PLACE,
+        "No sentence pairs at {}. Download fra-eng.zip from manythings.org/anki, unpack it, and give the file with "
+        "--data; every line is English, tab, French.",
+    )
     return [_pair(line, number, path) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
 
 

@@ -18,7 +18,7 @@ _BEFORE_FRENCH_MARKS = re.compile(r"\s*([?!;:])")
 def normalise(text: str) -> str:
     """Return the text with straight quotes, plain spaces, composed letters (Unicode NFKC) and nothing invisible."""
     straight = unicodedata.normalize("NFKC", text).translate(_STRAIGHT)
-    visible = "".join(" " if one.isspace() else one for one in straight if one.isspace() or not _is_hidden(one))
+    visible = "".join(" " if sign.isspace() else sign for sign in straight if sign.isspace() or not _is_hidden(sign))
     return " ".join(visible.split())
 
 

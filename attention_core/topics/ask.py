@@ -29,31 +29,19 @@ AROUND = 1
 
 
 class Seen(NamedTuple):
-    """A canvas as the model sees it.
+    """A canvas as the model sees it."""
 
-    Attributes:
-        picture: (4, 64, 64), see coloured_input.
-        shown: uint8 (64, 64, 3), the same for people, on white paper.
-        remark: what is unusual about the canvas, or None.
-    """
-
-    picture: Tensor
-    shown: np.ndarray
-    remark: CanvasRemark | None
+    picture: Tensor  # (4, 64, 64), see coloured_input
+    shown: np.ndarray  # uint8 (64, 64, 3), the same for people, on white paper
+    remark: CanvasRemark | None  # what is unusual about the canvas, or None
 
 
 class Counted(NamedTuple):
-    """Answers to one question about several drawings.
+    """Answers to one question about several drawings."""
 
-    Attributes:
-        answers: one per drawing.
-        empty: float (n_drawings, n_looks), the weight of the empty key.
-        paper: float (n_drawings, n_looks), the weight of all regions without ink.
-    """
-
-    answers: list[str]
-    empty: np.ndarray
-    paper: np.ndarray
+    answers: list[str]  # one per drawing
+    empty: np.ndarray  # float (n_drawings, n_looks), the weight of the empty key
+    paper: np.ndarray  # float (n_drawings, n_looks), the weight of all regions without ink
 
 
 def see(canvas: np.ndarray) -> Seen:
@@ -66,21 +54,14 @@ def see(canvas: np.ndarray) -> Seen:
 
 
 def owners(seen: Seen, strokes: Sequence[Stroke], digits: Sequence[DrawnDigit], side: int) -> np.ndarray:
-    """Return to which digit each pixel of the model's picture belongs, int (64, 64): the nearest one; -1 = no ink.
-
-    Args:
-        seen: the drawing as the model sees it.
-        strokes: of the drawing, in canvas pixels.
-        digits: which strokes belong together.
-        side: of the square canvas, pixels.
-    """
+    """Return to which digit each pixel of the model's picture belongs, int (64, 64): the nearest one; -1 = no ink."""
     ink = to_array(seen.picture[0]) > 0
     whose = np.full(ink.shape, -1)
     if not digits or not ink.any():
         return whose
     rows, columns = np.nonzero(ink)
     places = np.stack((columns, rows), 1) + 0.5
-    points = [np.concatenate([strokes[one].path for one in digit.strokes]) * ASK_SIDE / side for digit in digits]
+    points = [np.concatenate([strokes[place].path for place in digit.strokes]) * ASK_SIDE / side for digit in digits]
     distances = [np.linalg.norm(places[:, None] - path[None], axis=-1).min(1) for path in points]
     whose[rows, columns] = np.argmin(distances, 0)
     return whose
@@ -98,9 +79,9 @@ def answers_to(model: SceneQuestion, picture: Tensor, questions: Sequence[Questi
     """Return the answers to several questions about one picture (4, 64, 64)."""
     if not questions:
         return []
-    words = padded([numbers_of(words_of(write(one))) for one in questions])
+    words = padded([numbers_of(words_of(write(question))) for question in questions])
     logits = model(picture[None].to(model.row.device), words.to(model.row.device), scoring).logits
-    return [ANSWERS[one] for one in logits.argmax(1).tolist()]
+    return [ANSWERS[number] for number in logits.argmax(1).tolist()]
 
 
 @torch.inference_mode()
@@ -110,9 +91,9 @@ def count_in(model: SceneQuestion, pictures: Sequence[Tensor], text: str, scorin
     words = torch.tensor([numbers_of(words_of(text))], device=model.row.device).expand(len(pictures), -1)
     looked = model(together, words, scoring)
     bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < LEAST_INK
-    said = [ANSWERS[one] for one in looked.logits.argmax(1).tolist()]
+    answers = [ANSWERS[number] for number in looked.logits.argmax(1).tolist()]
     paper = (looked.weights[:, :, :-1] * bare[:, None]).sum(-1)
-    return Counted(said, to_array(looked.weights[:, :, -1]), to_array(paper))
+    return Counted(answers, to_array(looked.weights[:, :, -1]), to_array(paper))
 
 
 def regions_of(digit: DrawnDigit, grid: tuple[int, int]) -> list[int]:
@@ -134,24 +115,24 @@ def fitting_questions(digits: Sequence[DrawnDigit], read: Sequence[str] = ()) ->
     if not digits:
         return list(EXAMPLES[:6])
     names = [*read, *[""] * (len(digits) - len(read))]
-    items = [Item(name or "?", one.colour, *one.middle) for one, name in zip(digits, names, strict=True)]
-    drawn = [one.colour for one in digits]
+    items = [Item(name or "?", digit.colour, *digit.middle) for digit, name in zip(digits, names, strict=True)]
+    drawn = [digit.colour for digit in digits]
     colours = sorted(dict.fromkeys(drawn), key=drawn.count)  # first those that name one digit
     often = colours[-1] if colours and drawn.count(colours[-1]) > 1 else None
     known = [name for name in names if name]
     wanted: list[list[Question]] = [
-        [Question(Kind.DIGIT_BESIDE, relation=one, colour=colour) for colour in colours for one in RELATED],
-        [Question(Kind.DIGIT_AT, place=one) for one in WHERE],
-        [Question(Kind.COLOUR_OF_DIGIT, digit=one) for one in known] or [Question(Kind.COLOUR_OF_DIGIT, digit="7")],
+        [Question(Kind.DIGIT_BESIDE, relation=relation, colour=colour) for colour in colours for relation in RELATED],
+        [Question(Kind.DIGIT_AT, place=place) for place in WHERE],
+        [Question(Kind.COLOUR_OF_DIGIT, digit=digit) for digit in known] or [Question(Kind.COLOUR_OF_DIGIT, digit="7")],
         [Question(Kind.COUNT, colour=often)],
         [Question(Kind.EXISTS, digit="3")],
-        [Question(Kind.DIGIT_OF_COLOUR, colour=one) for one in colours],
-        [Question(Kind.COLOUR_BESIDE, relation=one, colour=colour) for colour in colours for one in RELATED],
-        [Question(Kind.COLOUR_AT, place=one) for one in WHERE],
+        [Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in colours],
+        [Question(Kind.COLOUR_BESIDE, relation=relation, colour=colour) for colour in colours for relation in RELATED],
+        [Question(Kind.COLOUR_AT, place=place) for place in WHERE],
     ]
     fitting = []
     for choices in wanted:
-        clear = [one for one in choices if (answer(one, items) or ("nothing", ()))[1]]
+        clear = [question for question in choices if (answer(question, items) or ("nothing", ()))[1]]
         fallback = choices[:1] if choices and choices[0].kind in (Kind.COUNT, Kind.EXISTS) else []
         fitting += (clear or fallback)[:1]
     return fitting

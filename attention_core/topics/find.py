@@ -15,19 +15,12 @@ WRITTEN = 3
 
 
 class Products(NamedTuple):
-    """The products that a region's score is the sum of.
+    """The products that a region's score is the sum of."""
 
-    Attributes:
-        channels: the numbers of the largest ones, whatever their sign, largest first.
-        values: float (n,), the channel's weight times the region's feature.
-        rest: the sum of all others.
-        score: the sum of all.
-    """
-
-    channels: list[int]
-    values: Tensor
-    rest: float
-    score: float
+    channels: list[int]  # the numbers of the largest ones, whatever their sign, largest first
+    values: Tensor  # float (n,), the channel's weight times the region's feature
+    rest: float  # the sum of all others
+    score: float  # the sum of all
 
 
 def pulls(trace: AttentionTrace) -> Tensor:
@@ -83,8 +76,8 @@ def score_formula(trace: AttentionTrace, region: int) -> str:
     largest = products_of(trace, region, WRITTEN)
     query, key = trace.query[0, 0], trace.key[0, region]
     parts = [
-        f"{_sign(float(query[one]), place == 0)} {number(abs(float(query[one])))} \\cdot {number(float(key[one]))}"
-        for place, one in enumerate(largest.channels)
+        f"{_sign(weight, place == 0)} {number(abs(weight))} \\cdot {number(feature)}"
+        for place, (weight, feature) in enumerate(torch.stack((query, key), 1)[largest.channels].tolist())
     ]
     others = rf"\underbrace{{{number(abs(largest.rest))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
     rest = rf"{_sign(largest.rest, False)} {others}"
@@ -109,8 +102,8 @@ def most_looked_at(trace: AttentionTrace, n: int) -> tuple[int, ...]:
 
 def n_for_share(trace: AttentionTrace, share: float) -> int:
     """Return how many regions, the heaviest first, hold at least this share of the weights, from 0 to 1."""
-    held = trace.weights(0, [0])[0].sort(descending=True).values.cumsum(0)
-    return min(int((held < share - 1e-6).sum()) + 1, trace.n_keys)
+    reached = trace.weights(0, [0])[0].sort(descending=True).values.cumsum(0)
+    return min(int((reached < share - 1e-6).sum()) + 1, trace.n_keys)
 
 
 def others_at_random(trace: AttentionTrace, n: int, seed: int) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
+from attention_core.data.parts import connected, part_boxes
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.data.sketches import number_strokes
 from attention_core.data.strokes import draw_paths
@@ -49,19 +50,12 @@ class NumberRemark(StrEnum):
 
 
 class Piece(NamedTuple):
-    """A piece of ink that hangs together.
+    """A piece of ink that hangs together."""
 
-    Attributes:
-        top: first row in the picture.
-        left: first column.
-        bottom: last row, exclusive.
-        right: last column, exclusive.
-    """
-
-    top: int
-    left: int
-    bottom: int
-    right: int
+    top: int  # first row in the picture
+    left: int  # first column
+    bottom: int  # last row, exclusive
+    right: int  # last column, exclusive
 
     @property
     def height(self) -> int:
@@ -75,54 +69,31 @@ class Piece(NamedTuple):
 
 
 class Look(NamedTuple):
-    """One look in three numbers.
+    """One look in three numbers."""
 
-    Attributes:
-        centre: where the map's centre of mass lies, as a share of the picture's width.
-        spread: its entropy in bits; log2(regions) = everywhere alike.
-        on_ink: share of the weight that lies on regions with ink.
-    """
-
-    centre: float
-    spread: float
-    on_ink: float
+    centre: float  # where the map's centre of mass lies, as a share of the picture's width
+    spread: float  # its entropy in bits; log2(regions) = everywhere alike
+    on_ink: float  # share of the weight that lies on regions with ink
 
 
 def pieces_of(picture: np.ndarray) -> list[Piece]:
     """Return the pieces of ink in a picture (height, width) in [0, 1], from left to right, without specks.
 
-    Pixels that touch, corners included, belong to one piece: each takes the largest number near it until nothing
-    changes.
+    Pixels that touch, corners included, belong to one piece.
     """
     ink = torch.from_numpy(np.ascontiguousarray(picture, np.float32)) >= INK_FROM
-    labels = torch.arange(1, ink.numel() + 1, dtype=torch.float32).view(1, 1, *ink.shape) * ink
-    while True:
-        spread = F.max_pool2d(labels, 3, 1, 1) * ink
-        if torch.equal(spread, labels):
-            break
-        labels = spread
-    found = []
-    for label in labels.unique()[labels.unique() > 0]:
-        rows, columns = torch.nonzero(labels[0, 0] == label, as_tuple=True)
-        piece = Piece(int(rows.min()), int(columns.min()), int(rows.max()) + 1, int(columns.max()) + 1)
-        if max(piece.height, piece.width) >= SMALLEST_PIECE * ink.shape[0]:
-            found.append(piece)
-    return sorted(found, key=lambda piece: piece.left)
+    pieces = [Piece(*box) for box in part_boxes(ink)]
+    large = [piece for piece in pieces if max(piece.height, piece.width) >= SMALLEST_PIECE * len(ink)]
+    return sorted(large, key=lambda piece: piece.left)
 
 
 def count_holes(picture: np.ndarray) -> int:
     """Return how many patches of paper the ink of a picture (height, width) in [0, 1] encloses, without slips.
 
-    Ink may touch at corners, paper not: paper floods from side to side until nothing changes.
+    Ink may touch at corners, paper not.
     """
     paper = F.pad(torch.from_numpy(np.ascontiguousarray(picture, np.float32)) < INK_FROM, (1, 1, 1, 1), value=True)
-    labels = torch.arange(paper.numel(), 0, -1, dtype=torch.float32).view(1, 1, *paper.shape) * paper
-    while True:
-        across, down = F.max_pool2d(labels, (1, 3), 1, (0, 1)), F.max_pool2d(labels, (3, 1), 1, (1, 0))
-        spread = torch.maximum(across, down) * paper
-        if torch.equal(spread, labels):
-            break
-        labels = spread
+    labels = connected(paper, corners=False)
     inside = (labels > 0) & (labels < paper.numel())  # the edge that was put around has the largest label
     return int((labels[inside].unique(return_counts=True)[1] >= SMALLEST_HOLE).sum())
 
@@ -140,13 +111,7 @@ def covered_share(canvas: np.ndarray, paper: tuple[int, int, int]) -> float:
 
 
 def remarks_before(seen: InkPicture, strokes: Sequence[np.ndarray], covered: float) -> list[NumberRemark]:
-    """Say what is unusual about a drawing before anybody reads it.
-
-    Args:
-        seen: what the reader sees.
-        strokes: paths (n, 2) in canvas pixels.
-        covered: share of the canvas that is not paper.
-    """
+    """Say what is unusual about a drawing, of whose canvas a share is covered, before anybody reads it."""
     if seen.remark is CanvasRemark.EMPTY:
         return [NumberRemark.ONE_COLOUR if strokes and covered > MOST_COVERED else NumberRemark.EMPTY]
     if covered > MOST_COVERED or seen.remark is CanvasRemark.FULL:
@@ -208,12 +173,7 @@ def nearest_look(centre: float, looks: Sequence[Look]) -> int:
 
 
 def written(number: str, size: tuple[int, int] = (160, 640)) -> np.ndarray:
-    """Return what the reader sees of a number in our own hand, float32 (48, 192).
-
-    Args:
-        number: digits, at least one.
-        size: height and width of the canvas it is written on.
-    """
+    """Return what the reader sees of a number in our own hand, written on a canvas, float32 (48, 192)."""
     strokes = number_strokes(number, size)
     canvas = draw_paths([stroke.path for stroke in strokes], max(size), strokes[0].width)
     return ink_picture(canvas[: size[0], : size[1]], READ_SIZE).picture

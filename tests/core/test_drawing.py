@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention_core.data.drawing import BOX, SIDE, Remark, canvases_to_images, ink_of, prepare
+from attention_core.data.drawing import BOX, SIDE, CanvasRemark, canvases_to_images, ink_of, prepare
 from attention_core.data.presets import preset_paths
 from attention_core.data.strokes import draw_paths
 
@@ -146,20 +146,20 @@ def test_background_is_the_most_frequent_colour():
 @pytest.mark.parametrize("canvas", [np.zeros((90, 120, 4), np.uint8), np.full((64, 64, 4), 255, np.uint8)])
 def test_canvas_of_one_colour_is_empty(canvas):
     drawing = prepare(canvas)
-    assert drawing.remark is Remark.EMPTY
+    assert drawing.remark is CanvasRemark.EMPTY
     assert not drawing.image.any()
     with pytest.raises(ValueError, match="empty"):
         drawing.locate(np.zeros((1, 2)))
 
 
 def test_dot_is_remarked():
-    assert prepare(draw_paths([np.array([[100.0, 80.0]])], 256, 3)).remark is Remark.DOT
+    assert prepare(draw_paths([np.array([[100.0, 80.0]])], 256, 3)).remark is CanvasRemark.DOT
 
 
 def test_several_digits_side_by_side_are_remarked():
     paths = [path * 0.45 + [0, 60] for path in preset_paths(3, 256)]
     paths += [path * 0.45 + [140, 60] for path in preset_paths(5, 256)]
-    assert prepare(draw_paths(paths, 256, 9)).remark is Remark.SEVERAL
+    assert prepare(draw_paths(paths, 256, 9)).remark is CanvasRemark.SEVERAL
 
 
 @pytest.mark.parametrize("digit", range(10))

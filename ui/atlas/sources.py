@@ -9,7 +9,7 @@ import streamlit as st
 import torch
 
 from attention_core.atlas.made_up import ECHO, HEADS, made_up, passage
-from attention_core.data.drawing import Remark, prepare
+from attention_core.data.drawing import CanvasRemark, prepare
 from ui.atlas import NAME
 from ui.atlas.model_sources import run_source, text_source
 from ui.atlas.shelf import Source
@@ -114,7 +114,7 @@ def _digit_source() -> Source | None:
     canvas = drawn if digit == MINE else None
     drawing = prepare(render_strokes(presets[digit](), (256, 256), "light") if canvas is None else canvas)
     st.caption("Every one of the 784 pixels asks every other. Draw your own on the page “Draw a digit”.")
-    if drawing.remark is Remark.EMPTY:
+    if drawing.remark is CanvasRemark.EMPTY:
         st.info("The pad on the page “Draw a digit” is empty. Draw there, or take one of the ten.")
         return None
     key = hashlib.sha1(np.ascontiguousarray(drawing.image).tobytes()).hexdigest()[:16]

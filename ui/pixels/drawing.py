@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attention_core.attention.interventions import UNIFORM
 from attention_core.charts import probability_bars
-from attention_core.data.drawing import Drawing, Remark
+from attention_core.data.drawing import CanvasRemark, Drawing
 from ui.canvas import Pad, digit_presets
 from ui.digits import Answer, ask, ink_image
 from ui.picture_maps import query_field
@@ -18,9 +18,11 @@ PAD = Pad(NAME, digit_presets(), first="7")
 QUERY = query_field(NAME)
 STEPS = Stepper(NAME)
 REMARKS = {
-    Remark.EMPTY: "Draw a digit on the pad, anywhere and in any size, or take one of the ten below it.",
-    Remark.DOT: "That is a dot. Keep drawing: a digit needs a stroke or two.",
-    Remark.SEVERAL: "This looks like several digits side by side. The models read one, and take all ink as part of it.",
+    CanvasRemark.EMPTY: "Draw a digit on the pad, anywhere and in any size, or take one of the ten below it.",
+    CanvasRemark.DOT: "That is a dot. Keep drawing: a digit needs a stroke or two.",
+    CanvasRemark.SEVERAL: (
+        "This looks like several digits side by side. The models read one, and take all ink as part of it."
+    ),
 }
 
 

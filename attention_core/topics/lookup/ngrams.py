@@ -23,17 +23,12 @@ WIDTH = 512
 
 def plain(text: str) -> str:
     """Return the text in lower case, without accents, its words separated by single spaces."""
-    bare = (one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))
-    return " ".join("".join(one if one.isalnum() else " " for one in bare).split())
+    bare = (sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
+    return " ".join("".join(sign if sign.isalnum() else " " for sign in bare).split())
 
 
 def ngrams(text: str, sizes: Sequence[int] = SIZES) -> Counter[str]:
-    """Return how often each run of letters occurs; "_" stands for the beginning and the end of a word.
-
-    Args:
-        text: anything; see `plain` for what is left of it.
-        sizes: letters in a run.
-    """
+    """Return how often each run of letters occurs; "_" stands for the beginning and the end of a word."""
     runs: Counter[str] = Counter()
     for word in plain(text).split():
         marked = f"_{word}_"

@@ -12,23 +12,14 @@ from attention_core.topics.lookup.records import Cell, Table
 
 @dataclass(frozen=True)
 class Preset:
-    """A table with something to ask it.
+    """A table with something to ask it."""
 
-    Attributes:
-        table: the records.
-        key: the column that is asked.
-        value: the column that is handed over.
-        queries: to begin with.
-        temperature: to begin with; for numeric keys the width of the bump.
-        note: what there is to see.
-    """
-
-    table: Table
-    key: str
-    value: str
-    queries: tuple[str, ...]
-    temperature: float
-    note: str
+    table: Table  # the records
+    key: str  # the column that is asked
+    value: str  # the column that is handed over
+    queries: tuple[str, ...]  # to begin with
+    temperature: float  # to begin with; for numeric keys the width of the bump
+    note: str  # what there is to see
 
 
 def noisy_series(seed: int = 0, n: int = 40) -> tuple[tuple[float, float], ...]:

@@ -16,26 +16,19 @@ RECALL_LETTERS = 6000
 
 
 class Recall(NamedTuple):
-    """How often the right record is found among noisy keys.
+    """How often the right record is found among noisy keys."""
 
-    Attributes:
-        noise: share of letters replaced.
-        exact: share of queries that a dictionary finds.
-        soft: share of queries whose largest weight is on the right record.
-        weight: mean weight on the right record.
-    """
-
-    noise: float
-    exact: float
-    soft: float
-    weight: float
+    noise: float  # share of letters replaced
+    exact: float  # share of queries that a dictionary finds
+    soft: float  # share of queries whose largest weight is on the right record
+    weight: float  # mean weight on the right record
 
 
 def garble(text: str, share: float, source: random.Random) -> str:
     """Replace each letter or digit, with probability `share`, by another one."""
     letters = string.ascii_lowercase
     return "".join(
-        source.choice([one for one in letters if one != letter.lower()])
+        source.choice([other for other in letters if other != letter.lower()])
         if letter.isalnum() and source.random() < share
         else letter
         for letter in text

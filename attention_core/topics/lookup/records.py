@@ -20,29 +20,18 @@ Cell = str | float | None
 
 @dataclass(frozen=True)
 class Table:
-    """Columns with names, and rows of cells.
+    """Columns with names, and rows of cells."""
 
-    Attributes:
-        columns: their names, such as "title".
-        numeric: per column whether it holds numbers.
-        rows: one tuple of cells per record.
-    """
-
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[str, ...]  # their names, such as "title"
+    numeric: tuple[bool, ...]  # per column whether it holds numbers
+    rows: tuple[tuple[Cell, ...], ...]  # one tuple of cells per record
 
 
 class Usable(NamedTuple):
-    """What can be computed with.
+    """What can be computed with."""
 
-    Attributes:
-        records: None when nothing is left.
-        remarks: what was left out or changed, for people; the reason when nothing is left.
-    """
-
-    records: Records | None
-    remarks: tuple[str, ...] = ()
+    records: Records | None  # None when nothing is left
+    remarks: tuple[str, ...] = ()  # what was left out or changed, for people; the reason when nothing is left
 
 
 def usable_records(table: Table, key: str, value: str) -> Usable:
@@ -76,7 +65,7 @@ def usable_records(table: Table, key: str, value: str) -> Usable:
     if any(isinstance(cell, str) and len(cell) == MAX_TEXT for cell in (*keys, *values)):
         remarks.append(f"Texts are read up to {MAX_TEXT} characters.")
     if len(set(keys)) < len(keys):
-        twice = next(one for one in keys if keys.count(one) > 1)
+        twice = next(cell for cell in keys if keys.count(cell) > 1)
         remarks.append(
             f"“{str(twice)[:40]}” is the key of several records: a dictionary keeps only the last, the soft look-up "
             "mixes them."
@@ -102,15 +91,10 @@ def _plural(name: str) -> str:
 
 
 class Asked(NamedTuple):
-    """The queries that can be asked.
+    """The queries that can be asked."""
 
-    Attributes:
-        queries: texts or numbers, as the keys are; may be empty.
-        remarks: what was left out or changed.
-    """
-
-    queries: tuple[str, ...] | tuple[float, ...]
-    remarks: tuple[str, ...] = ()
+    queries: tuple[str, ...] | tuple[float, ...]  # texts or numbers, as the keys are; may be empty
+    remarks: tuple[str, ...] = ()  # what was left out or changed
 
 
 def read_queries(text: str, numeric: bool) -> Asked:

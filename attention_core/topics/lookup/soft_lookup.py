@@ -34,19 +34,12 @@ MAX_LABEL = 44
 
 @dataclass(frozen=True)
 class Records:
-    """What is looked up in.
+    """What is looked up in."""
 
-    Attributes:
-        keys: all texts, or all numbers.
-        values: all texts, or all numbers; as many.
-        key_name: plural noun for the axis.
-        value_name: of the values.
-    """
-
-    keys: tuple[str, ...] | tuple[float, ...]
-    values: tuple[str, ...] | tuple[float, ...]
-    key_name: str = "keys"
-    value_name: str = "values"
+    keys: tuple[str, ...] | tuple[float, ...]  # all texts, or all numbers
+    values: tuple[str, ...] | tuple[float, ...]  # all texts, or all numbers; as many
+    key_name: str = "keys"  # plural noun for the axis
+    value_name: str = "values"  # of the values
 
     def __post_init__(self) -> None:
         if not self.keys or len(self.keys) != len(self.values):
@@ -66,15 +59,10 @@ class Records:
 
 
 class Hit(NamedTuple):
-    """What a dictionary answers.
+    """What a dictionary answers."""
 
-    Attributes:
-        found: whether the key is there, letter by letter.
-        value: what is stored under it, or None.
-    """
-
-    found: bool
-    value: str | float | None = None
+    found: bool  # whether the key is there, letter by letter
+    value: str | float | None = None  # what is stored under it, or None
 
 
 def exact_lookup(records: Records, queries: Sequence[str] | Sequence[float]) -> list[Hit]:
@@ -166,7 +154,7 @@ def _steps_before(
 
 def value_labels(records: Records) -> list[str]:
     """Return what the columns of the context stand for: the values' name, or every different text once."""
-    return [records.value_name] if records.numeric_values else [str(one) for one in dict.fromkeys(records.values)]
+    return [records.value_name] if records.numeric_values else [str(text) for text in dict.fromkeys(records.values)]
 
 
 def _values(records: Records) -> tuple[Tensor, Axis]:

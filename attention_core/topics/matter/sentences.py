@@ -24,21 +24,13 @@ LONGEST_LABEL = 30
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """A sentence as the models read it.
+    """A sentence as the models read it."""
 
-    Attributes:
-        words: as typed, for people.
-        pieces: int64 (n_words, N_COLUMNS), rows of the table of vectors, see data/review_pieces.py.
-        texts: the pieces of each word (in lower case) as texts; one alone for a known word.
-        paired: whether each word makes a known pair with the one before it.
-        n_dropped: words beyond the bound that were not read.
-    """
-
-    words: list[str]
-    pieces: Tensor
-    texts: list[list[str]]
-    paired: list[bool]
-    n_dropped: int
+    words: list[str]  # as typed, for people
+    pieces: Tensor  # int64 (n_words, N_COLUMNS), rows of the table of vectors, see data/review_pieces.py
+    texts: list[list[str]]  # the pieces of each word (in lower case) as texts; one alone for a known word
+    paired: list[bool]  # whether each word makes a known pair with the one before it
+    n_dropped: int  # words beyond the bound that were not read
 
     @property
     def labels(self) -> list[str]:
@@ -70,13 +62,9 @@ class Sentence:
 
 
 class Verdict(NamedTuple):
-    """What a model says of a sentence.
+    """What a model says of a sentence."""
 
-    Attributes:
-        positive: the probability that it is praise.
-    """
-
-    positive: float
+    positive: float  # the probability that it is praise
 
     @property
     def answer(self) -> str:
@@ -90,15 +78,10 @@ class Verdict(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """What losing each word does to the probability of "positive".
+    """What losing each word does to the probability of "positive"."""
 
-    Attributes:
-        blocked: (n_words,) change when attention may not look at the word; the encoder has still read it.
-        removed: (n_words,) change when the word is not there at all and the sentence is read anew.
-    """
-
-    blocked: Tensor
-    removed: Tensor
+    blocked: Tensor  # (n_words,) change when attention may not look at the word; the encoder has still read it
+    removed: Tensor  # (n_words,) change when the word is not there at all and the sentence is read anew
 
 
 def read_sentence(text: str) -> Sentence:
@@ -121,11 +104,11 @@ def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:
 
 def batch_of(sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """Return pieces int64 (batch, longest, n_pieces), padded at the end, and mask bool (batch, longest)."""
-    longest = max(len(one) for one in sentences)
+    longest = max(len(sentence) for sentence in sentences)
     pieces = torch.full((len(sentences), longest, sentences[0].shape[-1]), PAD)
     mask = torch.zeros(len(sentences), longest, dtype=torch.bool)
-    for place, one in enumerate(sentences):
-        pieces[place, : len(one)], mask[place, : len(one)] = one, True
+    for place, sentence in enumerate(sentences):
+        pieces[place, : len(sentence)], mask[place, : len(sentence)] = sentence, True
     return pieces, mask
 
 
@@ -156,28 +139,19 @@ def explain(model: nn.Module, sentence: Sentence, intervention: Intervention = N
 
 @torch.inference_mode()
 def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
-    """Return the weights of several sentences at once, one (n_words,) each, the same as in their traces.
-
-    Args:
-        model: a SentenceClassifier.
-        sentences: their rows of the table of vectors.
-    """
+    """Return the weights of several sentences at once, one (n_words,) each, the same as in their traces."""
     pieces, mask = batch_of(sentences)
     encoding = model.encode(pieces.to(_device(model)), mask.to(_device(model)))  # type: ignore[operator]
     scores = model.score()(model.queries(len(sentences)), encoding.states[:, None])[:, 0, 0]  # type: ignore[operator]
     weights = scores.masked_fill(~encoding.mask, -torch.inf).softmax(-1).cpu()
-    return [row[: len(one)] for row, one in zip(weights, sentences, strict=True)]
+    return [row[: len(sentence)] for row, sentence in zip(weights, sentences, strict=True)]
 
 
 def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Erasure:
     """Take away each word in turn, in two ways, and return how the probability of "positive" changes.
 
-    A sentence of one word has nothing left: both changes are then 0 by definition of no evidence.
-
-    Args:
-        model: with attention.
-        sentence: the sentence.
-        intervention: words that are blocked already; they stay blocked.
+    A sentence of one word has nothing left: both changes are then 0 by definition of no evidence. Words that are
+    blocked already stay blocked.
 
     Source: leave-one-out, Li et al. 2016, "Understanding neural networks through representation erasure".
     """
@@ -197,10 +171,7 @@ def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention 
 def remove_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Tensor:
     """Return how the probability of "positive" changes when each word in turn is not there, (n_words,).
 
-    Args:
-        model: any of the three.
-        sentence: of two words or more.
-        intervention: words that are blocked already; they stay blocked in the shorter sentences.
+    The sentence has two words or more; words that are blocked already stay blocked in the shorter ones.
     """
     n, now = len(sentence.words), judge(model, sentence, intervention).positive
     shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]).pieces for place in range(n)]
@@ -217,7 +188,7 @@ def remove_each(model: nn.Module, sentence: Sentence, intervention: Intervention
 
 def rank_agreement(first: Sequence[float], second: Sequence[float]) -> float:
     """Return Spearman's rank correlation of two lists, -1 to 1; 0 where one of them is constant."""
-    ranks = torch.stack([_ranks(torch.tensor(one, dtype=torch.float64)) for one in (first, second)])
+    ranks = torch.stack([_ranks(torch.tensor(values, dtype=torch.float64)) for values in (first, second)])
     centred = ranks - ranks.mean(1, keepdim=True)
     length = centred.norm(dim=1).prod()
     return float(centred[0] @ centred[1] / length) if length > 0 else 0.0
@@ -235,7 +206,7 @@ def sentences_with(bank: Sequence[str], words: Sequence[str], n: int) -> list[st
     found: list[str] = []
     for word in words:
         for text in bank:
-            if text not in found and word in [bare(one).lower() for one in english_words(text)]:
+            if text not in found and word in [bare(typed).lower() for typed in english_words(text)]:
                 found.append(text)
     return found[:n]
 

@@ -13,34 +13,21 @@ from attention_core.topics.matter.sentences import Sentence, explain, sentence_o
 
 
 class Usual(NamedTuple):
-    """How a word is weighed over all the training sentences that it stands in.
+    """How a word is weighed over all the training sentences that it stands in."""
 
-    Attributes:
-        n: how often it occurs in them.
-        mean: of its weight, as a multiple of the sentence's uniform weight 1/n_words.
-        spread: standard deviation of the same.
-    """
-
-    n: int
-    mean: float
-    spread: float
+    n: int  # how often it occurs in them
+    mean: float  # of its weight, as a multiple of the sentence's uniform weight 1/n_words
+    spread: float  # standard deviation of the same
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A word near another one.
+    """A word near another one."""
 
-    Attributes:
-        word: in lower case.
-        cosine: of the two words' vectors.
-        here: its weight when it stands in the other one's place in the sentence, as a multiple of 1/n_words.
-        usual: how it is weighed in its own sentences, or None where that is not known.
-    """
-
-    word: str
-    cosine: float
-    here: float
-    usual: Usual | None
+    word: str  # in lower case
+    cosine: float  # of the two words' vectors
+    here: float  # its weight when it stands in the other one's place in the sentence, as a multiple of 1/n_words
+    usual: Usual | None  # how it is weighed in its own sentences, or None where that is not known
 
 
 def word_vectors(model: nn.Module, words: list[str]) -> Tensor:
@@ -51,11 +38,7 @@ def word_vectors(model: nn.Module, words: list[str]) -> Tensor:
 
 
 def usual_weights(statistics: dict[str, Tensor]) -> dict[str, Usual]:
-    """Return how each frequent word is weighed in its own sentences.
-
-    Args:
-        statistics: what training kept: "0.mean" and "0.spread", one number per frequent word.
-    """
+    """Return how each frequent word is weighed in its own sentences, from "0.mean" and "0.spread" of the training."""
     counts = frequent_words()
     rows = zip(counts.items(), statistics["0.mean"].tolist(), statistics["0.spread"].tolist(), strict=True)
     return {word: Usual(n, mean, spread) for (word, n), mean, spread in rows}
@@ -63,7 +46,7 @@ def usual_weights(statistics: dict[str, Tensor]) -> dict[str, Usual]:
 
 def nearest_words(model: nn.Module, word: str, n: int) -> list[tuple[str, float]]:
     """Return the n frequent words whose vectors point most nearly where this word's does, with their cosines."""
-    candidates = [one for one in frequent_words() if one != word and any(map(str.isalpha, one))]
+    candidates = [other for other in frequent_words() if other != word and any(map(str.isalpha, other))]
     vectors = torch.nn.functional.normalize(word_vectors(model, [word, *candidates]), dim=-1)
     nearest = (vectors[1:] @ vectors[0]).topk(min(n, len(candidates)))
     return [
@@ -75,19 +58,11 @@ def nearest_words(model: nn.Module, word: str, n: int) -> list[tuple[str, float]
 def neighbours_in_place(
     model: nn.Module, sentence: Sentence, place: int, usual: dict[str, Usual], n: int = 8
 ) -> list[Neighbour]:
-    """Return a word and its nearest ones, each weighed in the word's own place in the sentence; itself comes first.
-
-    Args:
-        model: with attention.
-        sentence: the sentence.
-        place: of the word, from 0.
-        usual: from usual_weights.
-        n: how many neighbours.
-    """
+    """Return a word and its n nearest ones, each weighed in the word's own place in the sentence; itself first."""
     word = sentence.words[place].lower()
     rows = []
-    for one, cosine in [(word, 1.0), *nearest_words(model, word, n)]:
-        other = sentence_of([*sentence.words[:place], one, *sentence.words[place + 1 :]])
+    for candidate, cosine in [(word, 1.0), *nearest_words(model, word, n)]:
+        other = sentence_of([*sentence.words[:place], candidate, *sentence.words[place + 1 :]])
         weight = float(explain(model, other).weights()[0, place]) * len(sentence.words)
-        rows.append(Neighbour(one, cosine, weight, usual.get(one)))
+        rows.append(Neighbour(candidate, cosine, weight, usual.get(candidate)))
     return rows

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import torch
@@ -22,15 +23,10 @@ DIRECTIONS = ("forward", "backward")
 
 
 class Readings(NamedTuple):
-    """A sentence read in both directions, each in the order of the sentence.
+    """A sentence read in both directions, each in the order of the sentence."""
 
-    Attributes:
-        forward: from the first piece to the last.
-        backward: from the last piece to the first.
-    """
-
-    forward: Reading
-    backward: Reading
+    forward: Reading  # from the first piece to the last
+    backward: Reading  # from the last piece to the first
 
 
 @torch.inference_mode()
@@ -87,11 +83,9 @@ def both_ways(forward: Tensor, backward: Tensor) -> Tensor:
 
 
 def reaching_the_end(forward: Tensor, backward: Tensor | None = None) -> Tensor:
-    """Return how much each word matters to what is handed over when all is read, (n,).
+    """Return how much each word matters to what is handed over when all is read, (n,), from gradient norms (n, n).
 
-    Args:
-        forward: (n, n), gradient norms of the forward reading.
-        backward: (n, n), of the backward one, or None = one reading only. The two readings end at opposite ends.
+    The two readings end at opposite ends.
     """
     return forward[-1] if backward is None else (forward[-1].square() + backward[0].square()).sqrt()
 
@@ -107,12 +101,7 @@ def what_is_left(norms: Tensor) -> Tensor:
 
 
 def left_after(norms: Tensor, word: int = 0) -> Tensor:
-    """Return what is left of a word after 0, 1, 2, ... more words of a forward reading, (n - word,).
-
-    Args:
-        norms: (n, n), gradient norms of the forward reading.
-        word: which one.
-    """
+    """Return what is left of a word after 0, 1, 2, ... more words of a forward reading, (n - word,)."""
     return what_is_left(norms)[word:, word]
 
 
@@ -130,13 +119,10 @@ def half_life(left: Sequence[float]) -> float | None:
 
 
 def similar_first(states: Tensor) -> list[int]:
-    """Return an order of the dimensions in which those that behave alike are neighbours.
+    """Return an order of the dimensions of states (n, d) in which those that behave alike are neighbours.
 
     They are sorted by their angle in the plane of the two leading principal components.
     Source: Friendly 2002, "Corrgrams".
-
-    Args:
-        states: (n, d).
     """
     states = states.cpu().double()  # MPS has no float64
     centred = states - states.mean(0)
@@ -153,7 +139,7 @@ def _chain(steps: Steps, groups: Sequence[int]) -> Tensor:
     Carried along is, for every word that was read, the transpose of d h_t / d x_s, or of what stands for it.
     """
     d = steps.kept.shape[-1]
-    words = [[place for place, _ in places] for _, places in groupby(enumerate(groups), key=lambda one: one[1])]
+    words = [[place for place, _ in places] for _, places in groupby(enumerate(groups), key=itemgetter(1))]
     height = max(d, steps.of_input.shape[-1])
     carried = steps.kept.new_zeros(len(words), height, d)
     norms = steps.kept.new_zeros(len(words), len(words))

@@ -12,18 +12,8 @@ from torch import Tensor
 
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.influence import (
-    DIRECTIONS,
-    both_ways,
-    gradient_norms,
-    half_life,
-    left_after,
-    reaching_the_end,
-    read,
-    shares,
-    similar_first,
-    what_is_left,
-)
+from attention_core.topics.memory import influence
+from attention_core.topics.memory.influence import DIRECTIONS
 from attention_core.topics.translate.translation import Source
 
 if TYPE_CHECKING:
@@ -35,22 +25,15 @@ MEASURES = {"norm": "gradient norm", "left": "what is left of the word", "share"
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """A sentence as a recurrent encoder read it, position by position: words, or pieces if it was asked for them.
+    """A sentence as a recurrent encoder read it, position by position: words, or pieces if it was asked for them."""
 
-    Attributes:
-        labels: one per position, the end last.
-        pieces: the pieces that each position consists of.
-        states: direction -> float (d, n); dimensions that behave alike are neighbours.
-        update: direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates.
-        reset: likewise.
-        norms: direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states.
-    """
-
-    labels: list[str]
-    pieces: list[tuple[str, ...]]
-    states: dict[str, np.ndarray]
+    labels: list[str]  # one per position, the end last
+    pieces: list[tuple[str, ...]]  # the pieces that each position consists of
+    states: dict[str, np.ndarray]  # direction -> float (d, n); dimensions that behave alike are neighbours
+    # direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates
     update: dict[str, np.ndarray]
-    reset: dict[str, np.ndarray]
+    reset: dict[str, np.ndarray]  # the same for the reset gate
+    # direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states
     norms: dict[str, np.ndarray]
 
     def __len__(self) -> int:
@@ -59,9 +42,7 @@ class Memory:
     def matrix(self, measure: str, both: bool) -> np.ndarray:
         """Return how much each word matters to each state, (n, n); NaN where a state cannot know the word.
 
-        Args:
-            measure: one of MEASURES.
-            both: for the states of both readings end to end, else for the forward ones alone.
+        The states of both readings are taken end to end, or the forward ones alone.
 
         Raises:
             ValueError: no such measure.
@@ -70,8 +51,9 @@ class Memory:
             raise ValueError(f"measure must be one of {tuple(MEASURES)}, got {measure!r}")
         norms = torch.from_numpy(self.norms["forward"])
         if both:
-            norms = both_ways(norms, torch.from_numpy(self.norms["backward"]))
-        values = to_array({"norm": lambda x: x, "left": what_is_left, "share": shares}[measure](norms))
+            norms = influence.both_ways(norms, torch.from_numpy(self.norms["backward"]))
+        scaled = {"norm": lambda x: x, "left": influence.what_is_left, "share": influence.shares}[measure]
+        values = to_array(scaled(norms))
         return values if both else np.where(np.tri(len(self), dtype=bool), values, np.nan)
 
     def gate_means(self, direction: str, place: int) -> tuple[float, float] | None:
@@ -81,83 +63,71 @@ class Memory:
         return float(self.update[direction][:, place].mean()), float(self.reset[direction][:, place].mean())
 
     def column_facts(self, kind: str, direction: str) -> dict[str, list]:
-        """Return what the mouse tells of each position: its word, its pieces, and a number that sums it up.
-
-        Args:
-            kind: "states", "update" or "reset".
-            direction: of the reading.
-        """
+        """Return what the mouse tells of each position of "states", "update" or "reset": word, pieces, and a summary."""
         values: np.ndarray = getattr(self, kind)[direction]
-        pieces = (
-            {} if all(len(one) == 1 for one in self.pieces) else {"read as": [" ".join(one) for one in self.pieces]}
-        )
+        facts: dict[str, list] = {"word": self.labels}
+        if any(len(texts) > 1 for texts in self.pieces):
+            facts["read as"] = [" ".join(texts) for texts in self.pieces]
         if kind == "states":
-            return {"word": self.labels, **pieces, "length of h": np.linalg.norm(values, axis=0).tolist()}
-        return {"word": self.labels, **pieces, "mean of the gate": values.mean(0).tolist()}
+            return facts | {"length of h": np.linalg.norm(values, axis=0).tolist()}
+        return facts | {"mean of the gate": values.mean(0).tolist()}
 
     def told(self, measure: str, both: bool) -> np.ndarray:
         """Return one sentence per cell of matrix(measure, both), object (n, n)."""
         matrix = self.matrix(measure, both)
-        told = np.empty(matrix.shape, dtype=object)
+        sentences = np.empty(matrix.shape, dtype=object)
         for (state, word), value in np.ndenumerate(matrix):
             after = "at" if both else "after"
             if not np.isfinite(value):
-                told[state, word] = f"after “{self.labels[state]}”, “{self.labels[word]}” has not been read yet"
+                sentences[state, word] = f"after “{self.labels[state]}”, “{self.labels[word]}” has not been read yet"
             elif state == word:
-                told[state, word] = f"right {after} “{self.labels[state]}”, it matters {value:.3g}"
+                sentences[state, word] = f"right {after} “{self.labels[state]}”, it matters {value:.3g}"
             else:
-                told[state, word] = f"{after} “{self.labels[state]}”, “{self.labels[word]}” still matters {value:.3g}"
-        return told
+                sentences[state, word] = (
+                    f"{after} “{self.labels[state]}”, “{self.labels[word]}” still matters {value:.3g}"
+                )
+        return sentences
 
     def share_at_end(self, both: bool) -> np.ndarray:
         """Return what share each word has in what is handed over when all is read, (n,); sums to 1."""
         forward, backward = (torch.from_numpy(self.norms[direction]) for direction in DIRECTIONS)
-        return to_array(shares(reaching_the_end(forward, backward if both else None)))
+        return to_array(influence.shares(influence.reaching_the_end(forward, backward if both else None)))
 
     def left_after(self, word: int = 0) -> list[float]:
         """Return what is left of a word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
-        return left_after(torch.from_numpy(self.norms["forward"]), word).tolist()
+        return influence.left_after(torch.from_numpy(self.norms["forward"]), word).tolist()
 
     def half_life(self, word: int = 0) -> float | None:
         """Return after how many words less than half is left of a word; None = not within the sentence."""
-        return half_life(self.left_after(word))
+        return influence.half_life(self.left_after(word))
 
 
 def remember(model: Translator, source: Source, by_pieces: bool = False) -> Memory:
     """Read a sentence in both directions and keep what is needed to look at it.
 
     A word's state is the one after its last piece that was read.
-
-    Args:
-        model: a recurrent translator; its encoder reads.
-        source: the sentence.
-        by_pieces: take every piece for a position of its own.
     """
     word_of = list(range(len(source.ids))) if by_pieces else source.word_of
     n = word_of[-1] + 1
     last = {"forward": [_last(word_of, word) for word in range(n)], "backward": [word_of.index(w) for w in range(n)]}
-    readings = dict(zip(DIRECTIONS, read(model, source.ids), strict=True))
-    orders = {direction: similar_first(reading.states) for direction, reading in readings.items()}
+    readings = dict(zip(DIRECTIONS, influence.read(model, source.ids), strict=True))
+    orders = {direction: influence.similar_first(reading.states) for direction, reading in readings.items()}
 
-    def kept(direction: str, rows: Tensor) -> np.ndarray:
+    def in_order(direction: str, rows: Tensor) -> np.ndarray:
         return to_array(rows[last[direction]][:, orders[direction]].T)
 
     return Memory(
         labels=source.labels if by_pieces else source.word_labels,
         pieces=[tuple(piece for piece, of in zip(source.labels, word_of, strict=True) if of == w) for w in range(n)],
-        states={way: kept(way, reading.states) for way, reading in readings.items()},
-        update={way: kept(way, reading.update) for way, reading in readings.items() if reading.update is not None},
-        reset={way: kept(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
-        norms={way: to_array(gradient_norms(model, source.ids, way, word_of)) for way in DIRECTIONS},
+        states={way: in_order(way, reading.states) for way, reading in readings.items()},
+        update={way: in_order(way, reading.update) for way, reading in readings.items() if reading.update is not None},
+        reset={way: in_order(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
+        norms={way: to_array(influence.gradient_norms(model, source.ids, way, word_of)) for way in DIRECTIONS},
     )
 
 
 def norms_table(memories: Mapping[str, Memory]) -> pd.DataFrame:
-    """Return one row per network, direction, state and word that the state knows, with the gradient's norm.
-
-    Args:
-        memories: name of a network -> what it remembers.
-    """
+    """Return one row per named network, direction, state and word that the state knows, with the gradient's norm."""
     import pandas as pd
 
     rows = [

@@ -34,37 +34,24 @@ CODE = {
 
 
 class Reading(NamedTuple):
-    """A sentence read once, in one direction.
+    """A sentence read once, in one direction."""
 
-    Attributes:
-        states: (n, d), h_t.
-        update: (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates.
-        reset: (n, d), how much of the old state the proposal for the new one saw, in [0, 1]; None without gates.
-    """
-
-    states: Tensor
+    states: Tensor  # (n, d), h_t
+    # (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates
     update: Tensor | None = None
+    # (n, d), how much of the old state the proposal for the new one saw, in [0, 1]; None without gates
     reset: Tensor | None = None
 
 
 class Steps(NamedTuple):
-    """What happened at each step, in the order of reading, with the parts that make up its Jacobians.
+    """What happened at each step, in the order of reading, with the parts that make up its Jacobians."""
 
-    Attributes:
-        reading: states and gates.
-        kept: (n, d), diagonal of d h_t / d h_{t-1} that does not pass through a weight.
-        gain_state: (n, k, d), how much each of k products with h_{t-1} moves h_t.
-        of_state: (k, d, d), the weights of these products.
-        gain_input: (n, k, d), likewise for x_t.
-        of_input: (k, d, d_x).
-    """
-
-    reading: Reading
-    kept: Tensor
-    gain_state: Tensor
-    of_state: Tensor
-    gain_input: Tensor
-    of_input: Tensor
+    reading: Reading  # states and gates
+    kept: Tensor  # (n, d), diagonal of d h_t / d h_{t-1} that does not pass through a weight
+    gain_state: Tensor  # (n, k, d), how much each of k products with h_{t-1} moves h_t
+    of_state: Tensor  # (k, d, d), the weights of these products
+    gain_input: Tensor  # (n, k, d), likewise for x_t
+    of_input: Tensor  # (k, d, d_x)
 
     def by_state(self, place: int) -> Tensor:
         """Return J_t = d h_t / d h_{t-1}, (d, d)."""

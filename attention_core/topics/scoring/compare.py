@@ -68,28 +68,16 @@ def cosine_matrix(vectors: Tensor) -> Tensor:
 
 
 class Parts(NamedTuple):
-    """What v^T tanh([q; k]) is made of.
+    """What v^T tanh([q; k]) is made of."""
 
-    Attributes:
-        query_part: (n_queries,) v_q^T tanh(q): the same for every key.
-        key_part: (n_keys,) v_k^T tanh(k): the same for every query.
-        scores: (n_queries, n_keys), their sums.
-        weights: (n_queries, n_keys) softmax of the scores: every row is alike.
-    """
-
-    query_part: Tensor
-    key_part: Tensor
-    scores: Tensor
-    weights: Tensor
+    query_part: Tensor  # (n_queries,) v_q^T tanh(q): the same for every key
+    key_part: Tensor  # (n_keys,) v_k^T tanh(k): the same for every query
+    scores: Tensor  # (n_queries, n_keys), their sums
+    weights: Tensor  # (n_queries, n_keys) softmax of the scores: every row is alike
 
 
 def printed_parts(vector: Tensor, query: Tensor, key: Tensor) -> Parts:
-    """Take v^T tanh([q; k]) apart, see printed_concat.
-
-    Args:
-        vector: (d_q + d_k,), v.
-        query: (n_queries, d_q).
-        key: (n_keys, d_k).
+    """Take v^T tanh([q; k]) apart: v (d_q + d_k,), queries (n_queries, d_q), keys (n_keys, d_k).
 
     Raises:
         ValueError: v does not fit [q; k].
@@ -107,15 +95,10 @@ UNDECIDED = 0.01
 
 
 class Favourite(NamedTuple):
-    """Which key a scoring function likes best.
+    """Which key a scoring function likes best."""
 
-    Attributes:
-        key: its position; None when all weights lie within 1 % of each other.
-        weight: what it gets; ties go to the first.
-    """
-
-    key: int | None
-    weight: float
+    key: int | None  # its position; None when all weights lie within 1 % of each other
+    weight: float  # what it gets; ties go to the first
 
 
 def favourites(traces: Mapping[str, AttentionTrace]) -> dict[str, Favourite]:

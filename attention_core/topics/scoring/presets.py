@@ -16,19 +16,12 @@ EXTENT = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """A query and its keys; no two are equal, so that a change is seen by `is`.
+    """A query and its keys; no two are equal, so that a change is seen by `is`."""
 
-    Attributes:
-        query: d numbers.
-        keys: as many numbers each.
-        note: one or two sentences on what to look at, with keys named k₁, k₂ and so on; "" = somebody's own.
-        name: of a preset, on its button.
-    """
-
-    query: Vector
-    keys: Sequence[Vector]
-    note: str = ""
-    name: str = ""
+    query: Vector  # d numbers
+    keys: Sequence[Vector]  # as many numbers each
+    note: str = ""  # one or two sentences on what to look at, with keys named k₁, k₂ and so on; "" = somebody's own
+    name: str = ""  # of a preset, on its button
 
     @property
     def d(self) -> int:
@@ -45,7 +38,7 @@ class Vectors:
         query, *keys = [[float(number) for number in row.split(",")] for row in text[:1000].split(";")]
         if len(query) not in DIMENSIONS or not MIN_KEYS <= len(keys) <= MAX_KEYS:
             raise ValueError(f"text must hold a query and {MIN_KEYS} to {MAX_KEYS} keys, got {text[:60]!r}")
-        if not all(len(row) == len(query) and all(abs(one) <= EXTENT for one in row) for row in [query, *keys]):
+        if not all(len(row) == len(query) and all(abs(number) <= EXTENT for number in row) for row in [query, *keys]):
             raise ValueError(f"vectors must be equally long, with numbers up to {EXTENT}, got {text[:60]!r}")
         return cls(query, keys)
 

@@ -17,23 +17,14 @@ DIMENSIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 @dataclass(frozen=True)
 class ScaleRow:
-    """What was measured for one d_k.
+    """What was measured for one d_k."""
 
-    Attributes:
-        d_k: numbers in a vector.
-        scaled: whether scores were divided by sqrt(d_k).
-        variance: of the scores q . k.
-        entropy: of the weights, in bits, mean over queries; log2(n_keys) = all alike.
-        largest: largest weight, mean over queries.
-        gradient: Frobenius norm of the softmax's Jacobian, mean over queries; 0 = nothing can be learned any more.
-    """
-
-    d_k: int
-    scaled: bool
-    variance: float
-    entropy: float
-    largest: float
-    gradient: float
+    d_k: int  # numbers in a vector
+    scaled: bool  # whether scores were divided by sqrt(d_k)
+    variance: float  # of the scores q . k.
+    entropy: float  # of the weights, in bits, mean over queries; log2(n_keys) = all alike
+    largest: float  # largest weight, mean over queries
+    gradient: float  # Frobenius norm of the softmax's Jacobian, mean over queries; 0 = nothing can be learned any more
 
 
 def random_scores(d_k: int, *, n_queries: int, n_keys: int, seed: int = 0) -> Tensor:

@@ -19,17 +19,11 @@ Edits = dict[tuple[str, int], Intervention]
 
 
 class Head(NamedTuple):
-    """One head of the transformer.
+    """One head of the transformer."""
 
-    Attributes:
-        kind: "encoder", "decoder" or "cross".
-        layer: from 0.
-        head: from 0.
-    """
-
-    kind: str
-    layer: int
-    head: int
+    kind: str  # "encoder", "decoder" or "cross"
+    layer: int  # from 0
+    head: int  # from 0
 
     @property
     def label(self) -> str:
@@ -47,17 +41,11 @@ def switched_off(heads: Iterable[Head]) -> Edits:
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """A transformer with edits, for beam search and for everything else that a translator is asked.
+    """A transformer with edits, for beam search and for everything else that a translator is asked."""
 
-    Attributes:
-        model: the transformer; it is not changed.
-        edits: by (kind, layer).
-        with_positions: False leaves the positions out of encoder and decoder.
-    """
-
-    model: Transformer
-    edits: Edits = field(default_factory=dict)
-    with_positions: bool = True
+    model: Transformer  # the transformer; it is not changed
+    edits: Edits = field(default_factory=dict)  # by (kind, layer)
+    with_positions: bool = True  # False leaves the positions out of encoder and decoder
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """Return the model's trained numbers."""
@@ -83,12 +71,7 @@ class Edited:
 
 
 def head_worth(model: Transformer, source: Source, made: Translation) -> dict[str, Tensor]:
-    """Return what the translation loses in log-probability when one head alone is switched off.
-
-    Args:
-        model: the transformer.
-        source: the sentence.
-        made: its translation by the unedited model.
+    """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.
 
     Returns:
         for each kind (n_layers, n_heads), in nats; positive = the translation becomes less probable without the head.
@@ -108,4 +91,4 @@ def head_worth(model: Transformer, source: Source, made: Translation) -> dict[st
 
 
 def _log_probability(model: Edited, source: Source, made: Translation) -> float:
-    return sum(math.log(max(one, 1e-30)) for one in piece_probabilities(model, source, made.ids))
+    return sum(math.log(max(probability, 1e-30)) for probability in piece_probabilities(model, source, made.ids))

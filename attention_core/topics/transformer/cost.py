@@ -34,69 +34,41 @@ MOST_PROFILED_STEPS = 256
 
 @dataclass(frozen=True)
 class Way:
-    """One way to let n positions know of each other.
+    """One way to let n positions know of each other."""
 
-    Attributes:
-        name: identifier.
-        title: for people.
-        time_slope: exponent of n in its time, expected.
-        memory_slope: exponent of n in its memory, expected.
-        time_order: as a formula.
-        memory_order: as a formula.
-        steps: operations that must wait for each other.
-        path: steps between the two positions that are furthest apart.
-    """
-
-    name: str
-    title: str
-    time_slope: int
-    memory_slope: int
-    time_order: str
-    memory_order: str
-    steps: str
-    path: str
+    name: str  # identifier
+    title: str  # for people
+    time_slope: int  # exponent of n in its time, expected
+    memory_slope: int  # exponent of n in its memory, expected
 
 
 WAYS = {
     way.name: way
     for way in (
-        Way("recurrent", "recurrent (GRU)", 1, 1, "n d²", "n d", "n", "n"),
-        Way("attention", "attention, n × n in memory", 2, 2, "n² d", "n²", "1", "1"),
-        Way("fused", "fused attention", 2, 1, "n² d", "n d", "1", "1"),
+        Way("recurrent", "recurrent (GRU)", 1, 1),
+        Way("attention", "attention, n × n in memory", 2, 2),
+        Way("fused", "fused attention", 2, 1),
     )
 }
 
 
 @dataclass(frozen=True)
 class CostRow:
-    """What was measured for one way and one n.
+    """What was measured for one way and one n."""
 
-    Attributes:
-        way: a key of WAYS.
-        n: positions.
-        milliseconds: processor time of one forward pass, median; None = not measured.
-        megabytes: highest sum of what the pass held at one moment, inputs not counted; None = not measured.
-    """
-
-    way: str
-    n: int
-    milliseconds: float | None
-    megabytes: float | None
+    way: str  # a key of WAYS
+    n: int  # positions
+    milliseconds: float | None  # processor time of one forward pass, median; None = not measured
+    megabytes: float | None  # highest sum of what the pass held at one moment, inputs not counted; None = not measured
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a measurement stands.
+    """Where a measurement stands."""
 
-    Attributes:
-        share: of the work that is done, 0 to 1.
-        words: what was just measured or left out, and why.
-        row: its result.
-    """
-
-    share: float
-    words: str
-    row: CostRow
+    share: float  # of the work that is done, 0 to 1
+    words: str  # what was just measured or left out, and why
+    row: CostRow  # its result
 
 
 def forward_pass(way: str, n: int, seed: int = 0) -> Callable[[], Tensor]:
@@ -233,17 +205,11 @@ def expected_line(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[i
 
 
 class Committed(NamedTuple):
-    """Figures that were measured beforehand.
+    """Figures that were measured beforehand."""
 
-    Attributes:
-        rows: what was measured.
-        when: date.
-        torch: its version.
-    """
-
-    rows: list[CostRow]
-    when: str
-    torch: str
+    rows: list[CostRow]  # what was measured
+    when: str  # date
+    torch: str  # its version
 
 
 def committed() -> Committed:
@@ -256,19 +222,12 @@ def committed() -> Committed:
 
 
 class LayerCost(NamedTuple):
-    """What one layer costs a sentence of n, counted, not measured.
+    """What one layer costs a sentence of n, counted, not measured."""
 
-    Attributes:
-        title: of the way.
-        work: multiplications, as a formula and as a number.
-        steps: operations that must wait for each other.
-        path: steps from any position to the one furthest away.
-    """
-
-    title: str
-    work: str
-    steps: str
-    path: str
+    title: str  # of the way
+    work: str  # multiplications, as a formula and as a number
+    steps: str  # operations that must wait for each other
+    path: str  # steps from any position to the one furthest away
 
 
 def layer_costs(n: int, d: int = D) -> list[LayerCost]:

@@ -15,15 +15,10 @@ CLEAR = 0.35
 
 
 class Habit(NamedTuple):
-    """What a head mostly does.
+    """What a head mostly does."""
 
-    Attributes:
-        words: for people, such as "the piece before".
-        share: of the weights that goes there, mean over the queries that have such a place.
-    """
-
-    words: str
-    share: float
+    words: str  # for people, such as "the piece before"
+    share: float  # of the weights that goes there, mean over the queries that have such a place
 
 
 def habits(weights: Tensor, *, of_itself: bool) -> list[Habit]:

@@ -12,21 +12,13 @@ from attention_core.topics.translate.translation import Source
 
 
 class Shuffled(NamedTuple):
-    """What the encoder makes of a sentence and of the same words in another order.
+    """What the encoder makes of a sentence and of the same words in another order."""
 
-    Attributes:
-        order: int64 (n,), place in the original of each piece of the shuffled sentence.
-        states: (n, d_model) of the original.
-        shuffled_states: (n, d_model) of the shuffled sentence.
-        likeness: (n, n) cosine of each original state (row) with each state of the shuffled sentence (column).
-        largest: largest absolute difference of any number of any piece's state.
-    """
-
-    order: Tensor
-    states: Tensor
-    shuffled_states: Tensor
-    likeness: Tensor
-    largest: float
+    order: Tensor  # int64 (n,), place in the original of each piece of the shuffled sentence
+    states: Tensor  # (n, d_model) of the original
+    shuffled_states: Tensor  # (n, d_model) of the shuffled sentence
+    likeness: Tensor  # (n, n) cosine of each original state (row) with each state of the shuffled sentence (column)
+    largest: float  # largest absolute difference of any number of any piece's state
 
 
 def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
@@ -91,7 +83,8 @@ def compare_orders(model: Transformer, source: Source, order: list[int], *, with
     device = next(model.parameters()).device
     other, places = reordered(source, order)
     states, moved = (
-        model.encode(one.ids[None].to(device), with_positions=with_positions).states[0].cpu() for one in (source, other)
+        model.encode(ids[None].to(device), with_positions=with_positions).states[0].cpu()
+        for ids in (source.ids, other.ids)
     )
     back = moved[places.argsort()]
     likeness = torch.nn.functional.normalize(states, dim=-1) @ torch.nn.functional.normalize(moved, dim=-1).T

@@ -17,44 +17,25 @@ LONGEST = MOST_WORDS
 
 
 class Cost(NamedTuple):
-    """Sizes of what the read-out is given and of the matrix that takes it in, for n states of d numbers.
+    """Sizes of what the read-out is given and of the matrix that takes it in, for n states of d numbers."""
 
-    Attributes:
-        attention: numbers handed over by attention: d, whatever n is.
-        concatenation: numbers of all states laid end to end: n d.
-        attention_matrix: parameters of the read-out for state and context, (d + d) d_out.
-        concatenation_matrix: parameters of the read-out for state and all states, (d + n d) d_out.
-    """
-
-    attention: int
-    concatenation: int
-    attention_matrix: int
-    concatenation_matrix: int
+    attention: int  # numbers handed over by attention: d, whatever n is
+    concatenation: int  # numbers of all states laid end to end: n d
+    attention_matrix: int  # parameters of the read-out for state and context, (d + d) d_out
+    concatenation_matrix: int  # parameters of the read-out for state and all states, (d + n d) d_out
 
 
 class Collapse(NamedTuple):
-    """n encoder states and the vector that became of them.
+    """n encoder states and the vector that became of them."""
 
-    Attributes:
-        words: n texts.
-        states: (n, d).
-        weights: (n,), the first decoder state's; they sum to 1.
-        context: (d,), the weighted sum.
-    """
-
-    words: list[str]
-    states: Tensor
-    weights: Tensor
-    context: Tensor
+    words: list[str]  # n texts
+    states: Tensor  # (n, d)
+    weights: Tensor  # (n,), the first decoder state's; they sum to 1
+    context: Tensor  # (d,), the weighted sum
 
 
 def cost(n: int, d_state: int, d_out: int) -> Cost:
     """Return what n states cost with attention and laid end to end.
-
-    Args:
-        n: number of states.
-        d_state: numbers in a state.
-        d_out: numbers that the read-out puts out.
 
     Raises:
         ValueError: a size below 1.

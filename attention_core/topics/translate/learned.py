@@ -18,32 +18,20 @@ from attention_core.topics.translate.translation import END_LABEL
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """One sentence pair's alignment at one moment of the training.
+    """One sentence pair's alignment at one moment of the training."""
 
-    Attributes:
-        step: parameter updates so far.
-        weights: (n_target_words, n_source_words), the ends included; each row sums to 1.
-        sharpness: 1 = every word looks at one place, 0 = everywhere alike (1 - mean entropy / log n).
-    """
-
-    step: int
-    weights: Tensor
-    sharpness: float
+    step: int  # parameter updates so far
+    weights: Tensor  # (n_target_words, n_source_words), the ends included; each row sums to 1
+    sharpness: float  # 1 = every word looks at one place, 0 = everywhere alike (1 - mean entropy / log n)
 
 
 @dataclass(frozen=True, eq=False)
 class Learning:
-    """A sentence pair and its alignment, from the first moment to the last.
+    """A sentence pair and its alignment, from the first moment to the last."""
 
-    Attributes:
-        source: words and "end".
-        target: words and "end".
-        moments: in order.
-    """
-
-    source: list[str]
-    target: list[str]
-    moments: tuple[Moment, ...]
+    source: list[str]  # words and "end"
+    target: list[str]  # words and "end"
+    moments: tuple[Moment, ...]  # in order
 
 
 def learning_of(snapshots: Mapping[str, Tensor]) -> list[Learning]:

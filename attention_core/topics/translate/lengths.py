@@ -23,34 +23,20 @@ PARTS = ("test", "development")
 
 
 class ByLength(NamedTuple):
-    """BLEU by length.
+    """BLEU by length."""
 
-    Attributes:
-        groups: lengths of the English sentence in words, such as "6-8", shortest first.
-        scores: name of a model -> one BLEU per group, None where the card has none.
-        overall: name of a model -> BLEU over all sentences.
-        long: name of a model -> BLEU over sentences of 12 words and more, where the card has it.
-        n: English sentences that were translated.
-        missing: models whose card is not there or has no such figures.
-    """
-
-    groups: list[str]
-    scores: dict[str, list[float | None]]
-    overall: dict[str, float]
-    long: dict[str, float]
-    n: int
-    missing: list[str]
+    groups: list[str]  # lengths of the English sentence in words, such as "6-8", shortest first
+    scores: dict[str, list[float | None]]  # name of a model -> one BLEU per group, None where the card has none
+    overall: dict[str, float]  # name of a model -> BLEU over all sentences
+    long: dict[str, float]  # name of a model -> BLEU over sentences of 12 words and more, where the card has it
+    n: int  # English sentences that were translated
+    missing: list[str]  # models whose card is not there or has no such figures
 
 
 def bleu_by_length(
     names: Sequence[str] = tuple(TRANSLATORS), part: str = "test", folder: Path | None = None
 ) -> ByLength:
-    """Return the BLEU that the cards of models tell for each length.
-
-    Args:
-        names: of models.
-        part: one of PARTS.
-        folder: where the cards lie; the committed ones if None.
+    """Return the BLEU that the cards of models, the committed ones if there is no folder, tell for each length.
 
     Raises:
         ValueError: no such part.
@@ -58,13 +44,15 @@ def bleu_by_length(
     if part not in PARTS:
         raise ValueError(f"part must be one of {PARTS}, got {part!r}")
     found = {name: figures for name in names if (figures := _figures(name, part, folder))}
-    groups = sorted({group for one in found.values() for group in one["bleu_by_length"]}, key=_first_number)
+    groups = sorted({group for figures in found.values() for group in figures["bleu_by_length"]}, key=_first_number)
     return ByLength(
         groups=groups,
-        scores={name: [one["bleu_by_length"].get(group) for group in groups] for name, one in found.items()},
-        overall={name: float(one["bleu"]) for name, one in found.items()},
-        long={name: float(one["bleu_long"]) for name, one in found.items() if one.get("bleu_long") is not None},
-        n=max((int(one.get("n", 0)) for one in found.values()), default=0),
+        scores={name: [figures["bleu_by_length"].get(group) for group in groups] for name, figures in found.items()},
+        overall={name: float(figures["bleu"]) for name, figures in found.items()},
+        long={
+            name: float(figures["bleu_long"]) for name, figures in found.items() if figures.get("bleu_long") is not None
+        },
+        n=max((int(figures.get("n", 0)) for figures in found.values()), default=0),
         missing=[name for name in names if name not in found],
     )
 

@@ -29,21 +29,13 @@ _NO_NAMES = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'",
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """An English sentence as a translator reads it.
+    """An English sentence as a translator reads it."""
 
-    Attributes:
-        words: as typed, for people.
-        ids: int64 (n_pieces + 1,), pieces of the words in lower case, the end piece last.
-        labels: one text per piece, and "end".
-        word_of: which word each piece belongs to; len(words) for the end.
-        n_dropped: words beyond the bound that were not read.
-    """
-
-    words: list[str]
-    ids: Tensor
-    labels: list[str]
-    word_of: list[int]
-    n_dropped: int
+    words: list[str]  # as typed, for people
+    ids: Tensor  # int64 (n_pieces + 1,), pieces of the words in lower case, the end piece last
+    labels: list[str]  # one text per piece, and "end"
+    word_of: list[int]  # which word each piece belongs to; len(words) for the end
+    n_dropped: int  # words beyond the bound that were not read
 
     @property
     def word_labels(self) -> list[str]:
@@ -58,25 +50,15 @@ class Source:
 
 
 class Translation(NamedTuple):
-    """A French sentence that a translator made, or the beginning of one.
+    """A French sentence that a translator made, or the beginning of one."""
 
-    Attributes:
-        ids: its pieces, END last if it is finished.
-        labels: one text per piece, "end" for END.
-        words: for people; the first with a capital.
-        word_of: which word each piece belongs to; len(words) for the end.
-        text: the sentence.
-        log_probability: natural log of the probability of all pieces that were not forced.
-        finished: whether the model said that it ends here.
-    """
-
-    ids: list[int]
-    labels: list[str]
-    words: list[str]
-    word_of: list[int]
-    text: str
-    log_probability: float
-    finished: bool
+    ids: list[int]  # its pieces, END last if it is finished
+    labels: list[str]  # one text per piece, "end" for END
+    words: list[str]  # for people; the first with a capital
+    word_of: list[int]  # which word each piece belongs to; len(words) for the end
+    text: str  # the sentence
+    log_probability: float  # natural log of the probability of all pieces that were not forced
+    finished: bool  # whether the model said that it ends here
 
     @property
     def word_labels(self) -> list[str]:
@@ -109,7 +91,7 @@ def read_source(text: str) -> Source:
     return Source(
         words=[bare(word) for word in spoken],
         ids=torch.tensor([*cut.ids, END]),
-        labels=[*(bare(one) or SPACE for one in cut.texts), END_LABEL],
+        labels=[*(bare(piece) or SPACE for piece in cut.texts), END_LABEL],
         word_of=[*cut.word_of, len(spoken)],
         n_dropped=n_all - len(spoken),
     )
@@ -157,14 +139,7 @@ def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translat
 
 
 def translate(model: CanTranslate, source: Source, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
-    """Return the best translation that beam search finds.
-
-    Args:
-        model: a translator.
-        source: the sentence.
-        width: of the beam; 1 is greedy search.
-        prefix: French pieces that the translation must begin with.
-    """
+    """Return the best translation that beam search of a width (1 = greedy) finds, beginning with the prefix's pieces."""
     best = beam_search(model, source.ids[None].to(_device(model)), width, prefix)[0][0]
     return translation_of(best.ids, best.log_probability)
 

@@ -21,25 +21,15 @@ NEXT_LABEL = "?"
 
 @dataclass(frozen=True, eq=False)
 class WordView:
-    """Weights and probabilities of one translation, by word or by piece.
+    """Weights and probabilities of one translation, by word or by piece."""
 
-    Attributes:
-        target: labels of the rows: what is said, "end" or "?" last.
-        source: labels of the source, "end" last, in the same unit.
-        keys: labels of the columns: `source`, or the single vector of a translator without attention.
-        weights: (n_rows, n_columns), each row sums to 1.
-        probabilities: of each row's word, given all before it; NaN for "?".
-        first_piece: piece at which each row begins, from 0.
-        pieces_of: texts of each row's pieces.
-    """
-
-    target: list[str]
-    source: list[str]
-    keys: list[str]
-    weights: Tensor
-    probabilities: list[float]
-    first_piece: list[int]
-    pieces_of: list[list[str]]
+    target: list[str]  # labels of the rows: what is said, "end" or "?" last
+    source: list[str]  # labels of the source, "end" last, in the same unit
+    keys: list[str]  # labels of the columns: `source`, or the single vector of a translator without attention
+    weights: Tensor  # (n_rows, n_columns), each row sums to 1
+    probabilities: list[float]  # of each row's word, given all before it; NaN for "?"
+    first_piece: list[int]  # piece at which each row begins, from 0
+    pieces_of: list[list[str]]  # texts of each row's pieces
 
     @property
     def is_single(self) -> bool:
@@ -110,13 +100,7 @@ def mean_over_heads(trace: AttentionTrace) -> Tensor:
 
 @torch.inference_mode()
 def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int]) -> list[float]:
-    """Return how likely a model finds each piece of a French sentence, given the pieces before it.
-
-    Args:
-        model: a translator.
-        source: the English sentence.
-        ids: the French pieces, END last if it is finished; may be forced.
-    """
+    """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it."""
     if not ids:
         return []
     device = next(model.parameters()).device
@@ -128,12 +112,7 @@ def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int])
 
 
 def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:
-    """Return the probability of a whole sentence, and per word: its n-th root (the geometric mean).
-
-    Args:
-        probabilities: of its pieces, the end included.
-        n_words: words that the pieces make, the end included.
-    """
+    """Return the probability of a whole sentence, and per word: its n-th root (the geometric mean); the end counts."""
     if not probabilities:
         return 1.0, 1.0
     if min(probabilities) <= 0:

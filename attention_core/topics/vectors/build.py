@@ -88,7 +88,7 @@ def trace_of(problem: Problem) -> AttentionTrace:
     if faults:
         raise ProblemError(faults)
     tables = {
-        name: torch.from_numpy(np.ascontiguousarray(one, dtype=np.float64)) for name, one in problem.tables.items()
+        name: torch.from_numpy(np.ascontiguousarray(table, dtype=np.float64)) for name, table in problem.tables.items()
     }
     merged = _projected(problem, tables)
     n_heads = problem.settings.n_heads
@@ -147,7 +147,7 @@ def _steps_before(
     projected = projections(
         vectors,
         (queries, keys, keys),
-        [_numbered(one.shape[-1]) for one in vectors],
+        [_numbered(vector.shape[-1]) for vector in vectors],
         formula="$letter" if direct else "$letter = $x W_$letter",
         code=given_code if direct else ("$name = ($x @ W_$letter)" if part else "$name = $x @ W_$letter") + part,
         explanation=given if direct else made,

@@ -21,23 +21,15 @@ LARGEST_EXPONENT = 300.0
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic:
-    """How one cell came about.
+    """How one cell came about."""
 
-    Attributes:
-        headline: in words, what meets what.
-        columns: one heading per number of the lines.
-        lines: rows of numbers above each other, as arrays; the last one is summed where `total` is given.
-        total: the sum of the last line, or None.
-        result: LaTeX that ends in the cell's number.
-        value: the cell's number.
-    """
-
-    headline: str
-    columns: tuple[str, ...]
+    headline: str  # in words, what meets what
+    columns: tuple[str, ...]  # one heading per number of the lines
+    # rows of numbers above each other, as arrays; the last one is summed where `total` is given
     lines: tuple[Line, ...]
-    total: float | None
-    result: str
-    value: float
+    total: float | None  # the sum of the last line, or None
+    result: str  # LaTeX that ends in the cell's number
+    value: float  # the cell's number
 
 
 def row_kind(step: Step) -> str:
@@ -116,7 +108,7 @@ def _projection(problem: Problem, step: Step, head: int, row: int, column: int, 
 def _stage(compute: Score, symbol: str, trace: AttentionTrace, head: int, row: int, column: int) -> Arithmetic:
     asks, asked = trace.story.query_axis.labels[row], trace.story.key_axis.labels[column]
     numbers = compute.numbers(Pair(trace.query[head, row], trace.key_of(head)[column], (row, column), asks, asked))
-    lines = tuple(one._replace(values=to_array(one.values)) for one in numbers.lines)
+    lines = tuple(line._replace(values=to_array(line.values)) for line in numbers.lines)
     columns = tuple(f"{numbers.unit}{place + 1}" for place in range(len(lines[0].values) if lines else 0))
     total = float(lines[-1].values.sum()) if lines else None
     way = "" if numbers.is_sum else f"{numbers.way} = "

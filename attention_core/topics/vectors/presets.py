@@ -14,25 +14,15 @@ Rows = Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class Preset:
-    """A problem with a name.
+    """A problem with a name; mode, tables, labels and settings as in Problem."""
 
-    Attributes:
-        title: in the list.
-        line: what it shows, one or two sentences.
-        mode: see Problem.
-        tables: see Problem.
-        labels: see Problem.
-        settings: see Problem.
-        step: the step to open on.
-    """
-
-    title: str
-    line: str
+    title: str  # in the list
+    line: str  # what it shows, one or two sentences
     mode: Mode
     tables: dict[str, Rows]
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
-    step: str = "scores"
+    step: str = "scores"  # the step to open on
 
     def problem(self) -> Problem:
         """Return the problem."""
@@ -149,14 +139,7 @@ PIXELS_LINE = (
 
 
 def pixel_problem(query: np.ndarray, key: np.ndarray, value: np.ndarray, positions: Sequence[int]) -> Problem:
-    """Return three pixels of the digit model's layer as a problem of given Q, K and V.
-
-    Args:
-        query: float (n_pixels, d_k) of all pixels, as are key and value.
-        key: float (n_pixels, d_k).
-        value: float (n_pixels, d_v).
-        positions: the chosen pixels in reading order.
-    """
+    """Return the pixels at some positions of the digit model's layer, (n_pixels, d), as a problem in DIRECT mode."""
     chosen = list(positions)
     labels = tuple(f"pixel {place}" for place in chosen)
     tables = {
@@ -170,7 +153,7 @@ def spread_positions(ink: np.ndarray, n: int = 3) -> list[int]:
     inked = np.flatnonzero(ink.ravel() > 0.9)
     if len(inked) < n:
         inked = np.argsort(ink.ravel(), kind="stable")[-n:]
-    return sorted(int(one) for one in inked[np.linspace(0, len(inked) - 1, n).round().astype(int)])
+    return sorted(int(place) for place in inked[np.linspace(0, len(inked) - 1, n).round().astype(int)])
 
 
 def randomised(problem: Problem, seed: int) -> Problem:
@@ -187,22 +170,14 @@ def randomised(problem: Problem, seed: int) -> Problem:
     return Problem(problem.mode, tables, problem.labels, problem.settings, problem.drawn)
 
 
+def _sizes(inputs: dict[str, tuple[str, str]], d_asked: str) -> dict[str, tuple[str, str]]:
+    projections = {"W_Q": ("d_model", "d_k"), "W_K": (d_asked, "d_k"), "W_V": (d_asked, "d_v")}
+    return {"X": ("n_queries", "d_model"), **inputs, **projections, "W_O": ("d_v", "d_model")}
+
+
 SIZES: dict[Mode, dict[str, tuple[str, str]]] = {
-    Mode.SELF: {
-        "X": ("n_queries", "d_model"),
-        "W_Q": ("d_model", "d_k"),
-        "W_K": ("d_model", "d_k"),
-        "W_V": ("d_model", "d_v"),
-        "W_O": ("d_v", "d_model"),
-    },
-    Mode.CROSS: {
-        "X": ("n_queries", "d_model"),
-        "Y": ("n_keys", "d_memory"),
-        "W_Q": ("d_model", "d_k"),
-        "W_K": ("d_memory", "d_k"),
-        "W_V": ("d_memory", "d_v"),
-        "W_O": ("d_v", "d_model"),
-    },
+    Mode.SELF: _sizes({}, "d_model"),
+    Mode.CROSS: _sizes({"Y": ("n_keys", "d_memory")}, "d_memory"),
     Mode.DIRECT: {"Q": ("n_queries", "d_k"), "K": ("n_keys", "d_k"), "V": ("n_keys", "d_v")},
 }
 """Mode -> table -> what its rows and its columns count; tables that share a size change together."""
@@ -213,24 +188,13 @@ def resize_cells(
 ) -> list[list[str]]:
     """Return a table of texts with other numbers of rows and columns; what was typed stays.
 
-    Args:
-        cells: rows of texts.
-        n_rows: wanted, at most MAX_ROWS.
-        n_columns: wanted, at most MAX_COLUMNS.
-        identity: whether new cells on the diagonal are 1 (projections), otherwise all new cells are 0.
+    New cells are 0, but for 1 on the diagonal of an identity (projections).
     """
     n_rows, n_columns = min(max(n_rows, 1), MAX_ROWS), min(max(n_columns, 1), MAX_COLUMNS)
-    return [
-        [
-            cells[row][column]
-            if row < len(cells) and column < len(cells[row])
-            else "1"
-            if identity and row == column
-            else "0"
-            for column in range(n_columns)
-        ]
-        for row in range(n_rows)
-    ]
+    resized = [["1" if identity and row == column else "0" for column in range(n_columns)] for row in range(n_rows)]
+    for new, old in zip(resized, cells, strict=False):
+        new[: len(old)] = old[:n_columns]
+    return resized
 
 
 def in_mode(problem: Problem, mode: Mode) -> Problem:
@@ -261,7 +225,5 @@ def in_mode(problem: Problem, mode: Mode) -> Problem:
     else:
         width, d_y = tables["X"].shape[1], tables["Y"].shape[1]
         if width != d_y:
-            for name in ("W_K", "W_V"):
-                old_table = tables[name]
-                tables[name] = np.eye(width, old_table.shape[1])
+            tables |= {name: np.eye(width, tables[name].shape[1]) for name in ("W_K", "W_V")}
     return Problem(mode, tables, labels, problem.settings, problem.drawn)

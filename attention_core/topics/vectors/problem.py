@@ -40,26 +40,17 @@ TABLES = {
 class Settings:
     """Everything about a problem that is not a table.
 
-    Attributes:
-        scoring: one of SCORES.
-        scale: one of SCALES.
-        factor: of the free scale.
-        temperature: above 0.
-        mask: one of MASKS; "drawn" reads Problem.drawn.
-        n_padding: how many keys, from the last one, are padding under the mask "padding".
-        n_heads: queries, keys and values are split into this many parts.
-
     Raises:
         ValueError: a name that is not one of these, or a number out of range.
     """
 
-    scoring: str = "dot"
-    scale: str = "sqrt(d_k)"
-    factor: float = 1.0
-    temperature: float = 1.0
-    mask: str = "none"
-    n_padding: int = 1
-    n_heads: int = 1
+    scoring: str = "dot"  # one of SCORES
+    scale: str = "sqrt(d_k)"  # one of SCALES
+    factor: float = 1.0  # of the free scale
+    temperature: float = 1.0  # above 0
+    mask: str = "none"  # one of MASKS; "drawn" reads Problem.drawn
+    n_padding: int = 1  # how many keys, from the last one, are padding under the mask "padding"
+    n_heads: int = 1  # queries, keys and values are split into this many parts
 
     def __post_init__(self) -> None:
         for name, allowed in (("scoring", SCORES), ("scale", SCALES), ("mask", MASKS)):
@@ -80,15 +71,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that does not fit, in words for the person who typed it.
+    """Something that does not fit, in words for the person who typed it."""
 
-    Attributes:
-        tables: the tables beside which it should be said.
-        message: which table, what was expected, what came.
-    """
-
-    tables: tuple[str, ...]
-    message: str
+    tables: tuple[str, ...]  # the tables beside which it should be said
+    message: str  # which table, what was expected, what came
 
 
 class ProblemError(ValueError):
@@ -101,20 +87,14 @@ class ProblemError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a person gave.
+    """What a person gave."""
 
-    Attributes:
-        mode: which tables are read.
-        tables: name -> float64 (n_rows, n_columns), see TABLES and Settings.parameter_names.
-        labels: table of rows ("X", "Y", "Q" or "K") -> one text per row.
-        settings: scoring function, scale, mask, heads.
-        drawn: bool (n_queries, n_keys), the hand-drawn mask, True = may attend; cells beyond it are True.
-    """
-
-    mode: Mode
-    tables: Mapping[str, np.ndarray]
+    mode: Mode  # which tables are read
+    tables: Mapping[str, np.ndarray]  # name -> float64 (n_rows, n_columns), see TABLES and Settings.parameter_names
+    # table of rows ("X", "Y", "Q" or "K") -> one text per row
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = field(default_factory=Settings)  # scoring function, scale, mask, heads
+    # bool (n_queries, n_keys), the hand-drawn mask, True = may attend; cells beyond it are True
     drawn: np.ndarray | None = None
 
     @property
@@ -180,13 +160,12 @@ class Problem:
     def parameters(self) -> dict[str, np.ndarray]:
         """Return the scoring function's tables: those given, and plain ones of the fitting size."""
         plain = self.plain_parameters()
-        return {name: self.tables.get(name, np.atleast_2d(one.numpy())) for name, one in plain.items()}
+        return {name: self.tables.get(name, np.atleast_2d(parameter.numpy())) for name, parameter in plain.items()}
 
     def plain_parameters(self, hidden: int | None = None) -> dict[str, torch.Tensor]:
         """Return plain parameters of the scoring function: identities and ones, so that nothing is hidden in them.
 
-        Args:
-            hidden: rows of the first one, where they can be chosen.
+        The first one has `hidden` rows, where they can be chosen.
         """
         d_q, d_k, _ = (width // self.settings.n_heads for width in self.widths)
         kind = SCORES[self.settings.scoring]
@@ -196,10 +175,10 @@ class Problem:
     def score(self) -> Score:
         """Return the scoring function with its scale and temperature."""
         settings = self.settings
-        tables = (torch.from_numpy(np.ascontiguousarray(one)) for one in self.parameters().values())
+        tables = (torch.from_numpy(np.ascontiguousarray(table)) for table in self.parameters().values())
         plain = self.plain_parameters().values()
         base = SCORES[settings.scoring](
-            *(table[0] if one.ndim == 1 else table for table, one in zip(tables, plain, strict=True))
+            *(table[0] if parameter.ndim == 1 else table for table, parameter in zip(tables, plain, strict=True))
         )
         temperature = None if settings.temperature == 1 else settings.temperature
         if temperature is None and settings.scale == "none":

@@ -10,21 +10,13 @@ from attention_core.topics.vectors.cells import LARGEST_EXPONENT
 
 
 class SoftmaxParts(NamedTuple):
-    """One row on its way to shares.
+    """One row on its way to shares."""
 
-    Attributes:
-        scores: float (n,), with the constant added; -inf = may not be seen.
-        lowered: what was taken off every score before the exponential, 0 unless they are too large for it.
-        exponentials: float (n,), exp(scores - lowered).
-        total: their sum.
-        shares: float (n,), exponentials / total; zeros when no key may be seen.
-    """
-
-    scores: np.ndarray
-    lowered: float
-    exponentials: np.ndarray
-    total: float
-    shares: np.ndarray
+    scores: np.ndarray  # float (n,), with the constant added; -inf = may not be seen
+    lowered: float  # what was taken off every score before the exponential, 0 unless they are too large for it
+    exponentials: np.ndarray  # float (n,), exp(scores - lowered)
+    total: float  # their sum
+    shares: np.ndarray  # float (n,), exponentials / total; zeros when no key may be seen
 
 
 def softmax_parts(scores: np.ndarray, constant: float = 0.0) -> SoftmaxParts:

@@ -29,17 +29,11 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class ReadTable:
-    """A table that was read.
+    """A table that was read."""
 
-    Attributes:
-        values: float64 (n_rows, n_columns).
-        labels: one text per row if the table had any, else ().
-        notes: what was left out, in words.
-    """
-
-    values: np.ndarray
-    labels: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    values: np.ndarray  # float64 (n_rows, n_columns)
+    labels: tuple[str, ...] = ()  # one text per row if the table had any, else ()
+    notes: tuple[str, ...] = ()  # what was left out, in words
 
 
 def parse_number(text: str) -> float:
@@ -64,12 +58,7 @@ def parse_number(text: str) -> float:
 
 
 def parse_cells(name: str, cells: Sequence[Sequence[str]]) -> tuple[np.ndarray | None, list[Fault]]:
-    """Return a table from the texts of its cells, or None and what is wrong with it.
-
-    Args:
-        name: of the table, for the messages.
-        cells: rows of texts, equally long.
-    """
+    """Return a table from the texts of its cells, or None and what is wrong with it."""
     if not cells:
         return None, [Fault((name,), f"{name} has no rows: add at least one.")]
     wrong: list[str] = []
@@ -141,7 +130,7 @@ def _split(text: str) -> list[list[str]]:
     lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
     if not lines:
         return []
-    delimiter = next((one for one in "\t;," if any(one in line for line in lines)), None)
+    delimiter = next((sign for sign in "\t;," if any(sign in line for line in lines)), None)
     try:
         if delimiter is None:
             return [line.split() for line in lines]
@@ -221,7 +210,7 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
             )
         tables[name] = table
         given = arrays.get(f"labels.{name}")
-        labels[name] = tuple(str(one)[:MAX_LABEL] for one in given.ravel()[:MAX_ROWS]) if given is not None else ()
+        labels[name] = tuple(str(label)[:MAX_LABEL] for label in given.ravel()[:MAX_ROWS]) if given is not None else ()
     mode, settings = _settings_from(arrays.get("settings"), present, found)
     drawn = present.drawn
     if "mask" in arrays and arrays["mask"].ndim == 2:
