@@ -28,14 +28,7 @@ class FileError(ValueError):
 
 
 class Entry(NamedTuple):
-    """One array of a file, before its numbers are read.
-
-    Attributes:
-        name: in the file.
-        dtype: such as "float32".
-        shape: of the array.
-        n_bytes: of its numbers.
-    """
+    """One array of a file, before its numbers are read; a dtype is written as in "float32"."""
 
     name: str
     dtype: str
@@ -110,8 +103,8 @@ def in_words(start: str, fault: type[Exception] = FileError) -> Iterator[None]:
     except (FileNotFoundError, fault):
         raise
     except BROKEN as error:
-        said = f"{error} is missing" if isinstance(error, KeyError) else str(error).strip()
-        raise fault(f"{start}: {(said.splitlines() or [type(error).__name__])[0][:200]}") from error
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).strip()
+        raise fault(f"{start}: {(reason.splitlines() or [type(error).__name__])[0][:200]}") from error
 
 
 def read_npz(
@@ -138,9 +131,9 @@ def read_npz(
     try:
         with in_words(f"{name} is not a readable .npz of plain arrays", fault), open_npz(source) as file:
             file.check_size(most_bytes, name, fault)
-            missing = [one for one in needed if one not in file.entries]
+            missing = [array for array in needed if array not in file.entries]
             if missing:
                 raise fault(f"{name} needs {', '.join(needed)}; missing: {', '.join(missing)}.")
-            return {one: file[one] for one in file.entries if optional is None or one in (*needed, *optional)}
+            return {array: file[array] for array in file.entries if optional is None or array in (*needed, *optional)}
     except FileNotFoundError:
         raise fault(f"{name} does not exist: there is no file of that name.") from None

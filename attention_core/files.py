@@ -10,9 +10,5 @@ ROOTS = (HERE / "bundled", HERE.parent)
 
 
 def find_file(place: str) -> Path:
-    """Return where a file or a folder of the project lies; in the repository's place if it is nowhere.
-
-    Args:
-        place: relative to the repository, such as "weights" or "benchmarks/results/cost.json".
-    """
+    """Return where a file or folder such as "weights" of the repository lies; in the repository if it is nowhere."""
     return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)

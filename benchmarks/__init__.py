@@ -1,1 +1,5 @@
-"""Measurements, each with its goal: python -m benchmarks.NAME prints a table and writes results/NAME.json."""
+"""Measurements, each with its goal; none of them runs on its own. Torch gets one thread unless told otherwise."""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -6,17 +6,13 @@ the largest weight. The floor links every word to the one at its place.
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 from pathlib import Path
 
 from attention_core.data.alignments import read_alignments
 from attention_core.evaluate.alignment import evaluate_alignment, uniform_error
 from attention_core.models import load
 from attention_core.weights import WeightsError
-from benchmarks.report import load_average, publish
+from benchmarks.report import publish
 
 PAIRS = Path(__file__).parents[1] / "tests" / "data" / "alignments.txt"
 MODELS = ("dot", "general", "additive", "transformer")
@@ -25,7 +21,6 @@ MODELS = ("dot", "general", "additive", "transformer")
 
 def main() -> None:
     """Measure, print, write results/alignments.json."""
-    before = load_average()
     figures = {}
     for name in MODELS:
         try:
@@ -34,12 +29,11 @@ def main() -> None:
             print(f"without {name}: {error}")
     floor = round(uniform_error(read_alignments(PAIRS)), 4)
     rows = [["score", "alignment error rate", "precision", "recall"]]
-    rows += [
-        [name, f"{one['aer']:.3f}", f"{one['precision']:.3f}", f"{one['recall']:.3f}"] for name, one in figures.items()
-    ]
+    for name, error in figures.items():
+        rows.append([name, *(f"{error[field]:.3f}" for field in ("aer", "precision", "recall"))])
     rows += [["word at the same place", f"{floor:.3f}", "", ""]]
     facts = {"pairs": len(read_alignments(PAIRS)), "by_score": figures, "same_place": floor}
-    publish("alignments", rows, {**facts, "load": [before, load_average()]}, "python -m benchmarks.alignments")
+    publish("alignments", rows, facts)
 
 
 if __name__ == "__main__":

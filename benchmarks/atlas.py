@@ -8,9 +8,7 @@ means, takes at most 60 s on two cores. Against a softmax over all pairs in memo
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -19,21 +17,13 @@ from typing import Any
 import torch
 
 from attention_core.atlas import TILE, Atlas, trace_of_tensors
-from benchmarks.report import load_average, peak_kilobytes, publish, reset_peak
+from benchmarks.report import in_fresh_process, peak_kilobytes, publish, reset_peak
 
 LONG, MIDDLE, D = 131_072, 16_384, 64
 BANDS = 12
 TILES_PER_BAND = 6
 LARGE = 40.0
 """Factor on the queries in the second measurement of errors: scores up to some 400, where float32 alone fails."""
-
-
-def in_fresh_process(kind: str, threads: int) -> dict[str, Any]:
-    """Return what one of the measurements below gives with so many threads."""
-    command = [sys.executable, "-m", "benchmarks.atlas", kind]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
-    return json.loads(printed.splitlines()[-1])
 
 
 def made_up(n: int, device: str = "cpu", factor: float = 1.0) -> Atlas:
@@ -144,37 +134,31 @@ MEASUREMENTS: dict[str, Callable[[], dict[str, Any]]] = {
 
 def main() -> None:
     """Measure, print, write results/atlas.json."""
-    before = load_average()
     found: dict[str, dict[str, Any]] = {}
     for name in MEASUREMENTS:
         if "GPU" not in name:
             found[name] = {
-                f"{threads} thread{'s' * (threads > 1)}": in_fresh_process(name, threads) for threads in (1, 2)
+                "1 thread": in_fresh_process("atlas", name),
+                "2 threads": in_fresh_process("atlas", name, threads=2),
             }
         elif torch.cuda.is_available():
-            found[name] = {torch.cuda.get_device_name(): in_fresh_process(name, 1)}
+            found[name] = {torch.cuda.get_device_name(): in_fresh_process("atlas", name)}
     rows = [["what", "with", "found", "goal"]]
     for threads, tiles in found["tiles"].items():
-        first, more = tiles["first_tile_of_a_band_ms"], tiles["tile_ms"]
+        first, more, coarser = (tiles[name] for name in ("first_tile_of_a_band_ms", "tile_ms", "tile_of_level_ms"))
         rows += [
             ["first tile of a band of rows", threads, f"{first['median']} ms, at most {first['most']}", ""],
             ["any other tile of it", threads, f"{more['median']} ms, at most {more['most']}", "30 ms"],
-            [
-                "tile of level 1, 2, ...",
-                threads,
-                ", ".join(f"{ms} ms" for ms in tiles["tile_of_level_ms"].values()),
-                "",
-            ],
+            ["tile of level 1, 2, ...", threads, ", ".join(f"{ms} ms" for ms in coarser.values()), ""],
             ["memory above the inputs", threads, f"{tiles['rise_of_memory_mb']} MB", "1,000 MB"],
             ["relative error", threads, f"{tiles['relative_error']:.1e}", "1e-4"],
             ["with scores up to 400", threads, f"{tiles['relative_error_large_scores']:.1e}", "1e-4"],
         ]
     for name in list(found)[1:]:
-        for threads, one in found[name].items():
+        for threads, figures in found[name].items():
             goal = "60 s" if name == "survey of 16,384" else "1,000 MB" if name == "survey of 131,072" else ""
-            rows.append([name, threads, f"{one['seconds']} s, {one['rise_of_memory_mb']} MB", goal])
-    figures = {"n_and_d": [LONG, MIDDLE, D], **found, "load": [before, load_average()], "torch": torch.__version__}
-    publish("atlas", rows, figures, "python -m benchmarks.atlas")
+            rows.append([name, threads, f"{figures['seconds']} s, {figures['rise_of_memory_mb']} MB", goal])
+    publish("atlas", rows, {"n_and_d": [LONG, MIDDLE, D], **found, "torch": torch.__version__})
 
 
 if __name__ == "__main__":

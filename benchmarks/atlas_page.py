@@ -14,7 +14,7 @@ import statistics
 import sys
 
 from benchmarks.browser import running, settle, visitor
-from benchmarks.report import load_average, publish, spread
+from benchmarks.report import publish, spread
 
 ADDRESS = "atlas?show=made-near-16384&map={row},{column},250"
 ROOT = "document.querySelector('[data-testid=stBidiComponentIsolated]').shadowRoot.querySelector('.root')"
@@ -53,7 +53,6 @@ def move(page, number: int) -> float:
 
 def main(rounds: int = 12) -> None:
     """Measure, print, write results/atlas_page.json."""
-    load = load_average()
     taken: dict[str, list[float]] = {"floor": [], "not fetched ahead": [], "as visitors have it": []}
     tiles: list[int] = []
     with running("app.py") as app, running("benchmarks/apps/atlas_floor_app.py") as floor, visitor() as page:
@@ -91,12 +90,11 @@ def main(rounds: int = 12) -> None:
     rows = [["key to painted", "ms, median (lowest to highest)", "ratio (goal: at most 2)"]]
     rows += [[name, spread(some), f"{statistics.median(some) / base:.2f}"] for name, some in taken.items()]
     figures = {
-        "milliseconds": {name: [round(one, 1) for one in some] for name, some in taken.items()},
+        "milliseconds": {name: [round(time, 1) for time in some] for name, some in taken.items()},
         "ratios": {name: round(statistics.median(some) / base, 2) for name, some in taken.items()},
         "new_tiles_each": tiles,
-        "load": [load, load_average()],
     }
-    publish("atlas_page", rows, figures, "python -m benchmarks.atlas_page")
+    publish("atlas_page", rows, figures)
 
 
 if __name__ == "__main__":

@@ -5,33 +5,22 @@ Goals: attention with a trace takes at most 1.1 times the fused forward pass at 
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import json
-import subprocess
 import sys
 
 import torch
 import torch.nn.functional as F
 
-from attention_core import attend, load
-from benchmarks.report import load_average, milliseconds_each, peak_kilobytes, publish, reset_peak
+from attention_core import AttentionTrace, Axis, Story, attend, load
+from benchmarks.report import in_fresh_process, milliseconds_each, peak_kilobytes, publish, reset_peak
 
 SIZES = (784, 4096, 16384)
 D = 16
 ROUNDS = 41
 
 
-def peak_megabytes(kind: str, n: int) -> float:
-    """Return how far the resident memory of a fresh process rises in one call, in megabytes."""
-    command = [sys.executable, "-m", "benchmarks.attend", kind, str(n)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
 def measure_memory(kind: str, n: int) -> None:
-    """Attend once in this process and print how far its resident memory rises at its highest."""
+    """Attend once in this process and print by how many megabytes its resident memory rises at its highest."""
     torch.manual_seed(0)
     warm, query, key, value = (torch.randn(1, 1, size, D) for size in (300, n, n, n))
     with torch.inference_mode():
@@ -48,8 +37,6 @@ def _run(kind: str, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor)
         return
     attended = attend(query, key, value, with_normaliser=True)
     if kind == "trace and averages":
-        from attention_core import AttentionTrace, Axis, Story
-
         axis = Axis.numbered("tokens", query.shape[2])
         trace = AttentionTrace(
             query=query[0],
@@ -82,12 +69,11 @@ def time_traces() -> dict[str, float]:
 
 def main() -> None:
     """Measure, print, write results/attend.json."""
-    before = load_average()
     times = time_traces()
     ratio = times["attend with a trace"] / times["attend"]
     model_ratio = times["model with a trace"] / times["model"]
     kinds = ("attend with a trace", "trace and averages", "materialised")
-    memory = {kind: {n: peak_megabytes(kind, n) for n in SIZES} for kind in kinds}
+    memory = {kind: {n: in_fresh_process("attend", kind, n) for n in SIZES} for kind in kinds}
     rows = [["one picture, 784 tokens", "processor time", "times the untraced"]]
     rows += [[name, f"{value:.2f} ms", ""] for name, value in times.items()]
     rows[3][2], rows[5][2] = f"{ratio:.2f} (goal 1.1)", f"{model_ratio:.2f} (goal 1.1)"
@@ -100,10 +86,9 @@ def main() -> None:
         "extra_peak_megabytes": {
             kind: {str(n): round(v, 1) for n, v in sizes.items()} for kind, sizes in memory.items()
         },
-        "load": [before, load_average()],
         "torch": torch.__version__,
     }
-    publish("attend", rows, figures, "python -m benchmarks.attend")
+    publish("attend", rows, figures)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,7 @@ n = 4,096 is at most a twentieth of that of output_attentions.
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +17,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from attention_core import capture, trace_model
-from benchmarks.report import load_average, milliseconds_each, peak_kilobytes, publish, reset_peak
+from benchmarks.report import in_fresh_process, milliseconds_each, peak_kilobytes, publish, reset_peak
 
 N_LAYERS, N_HEADS, WIDTH = 6, 12, 384
 ROUNDS = {512: 31, 2048: 11}
@@ -66,28 +61,21 @@ def call_of(way: str, n: int) -> Callable[[], object]:
     }[way]
 
 
-def extra_megabytes(way: str) -> float:
-    """Return how far the resident memory of a fresh process rises in one call over 4,096 tokens."""
-    command = [sys.executable, "-m", "benchmarks.capture", way]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
 def measure_memory(way: str) -> None:
-    """Go one of the ways in this process, and print how far its resident memory rises at its highest."""
+    """Go one of the ways over 4,096 tokens and print by how many megabytes the resident memory rises at its highest."""
     call_of(way, 300)()
     call = call_of(way, N_FOR_MEMORY)
     before = reset_peak()
-    kept = call()
+    result = call()
     print(json.dumps((peak_kilobytes() - before) / 1024))
-    del kept
+    del result
 
 
 def main() -> None:
     """Measure in turns, print, write results/capture.json."""
-    before = load_average()
     times = {n: milliseconds_each({way: call_of(way, n) for way in WAYS}, rounds) for n, rounds in ROUNDS.items()}
     ratios = {n: {way: some[way] / some["the model alone"] for way in WAYS} for n, some in times.items()}
-    rises = {way: extra_megabytes(way) for way in WAYS}
+    rises = {way: in_fresh_process("capture", way) for way in WAYS}
     extra = {way: rise - rises["the model alone"] for way, rise in rises.items()}
     rows = [["", *(f"n = {n:,}" for n in ROUNDS), "goal", f"extra memory at {N_FOR_MEMORY:,}"]]
     for way in WAYS:
@@ -100,10 +88,9 @@ def main() -> None:
         "times_the_model_alone": {str(n): {way: round(r, 3) for way, r in some.items()} for n, some in ratios.items()},
         "rise_of_memory_mb": {way: round(rise, 1) for way, rise in rises.items()},
         "extra_memory_mb": {way: round(more, 1) for way, more in extra.items()},
-        "load": [before, load_average()],
         "torch": torch.__version__,
     }
-    publish("capture", rows, figures, "python -m benchmarks.capture")
+    publish("capture", rows, figures)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,6 @@ recurrent layer and with n x n for both kinds of attention; memory with n, n x n
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import statistics
 import sys
 from dataclasses import asdict
@@ -17,7 +13,7 @@ from dataclasses import asdict
 import torch
 
 from attention_core.topics.transformer import cost
-from benchmarks.report import load_average, publish
+from benchmarks.report import publish
 
 SIZES = (*cost.SIZES, 8192)
 ROUNDS = 5
@@ -37,7 +33,6 @@ def median_row(rows: list[cost.CostRow]) -> cost.CostRow:
 
 def main(rounds: int = ROUNDS) -> None:
     """Measure in turns, print, write results/cost.json."""
-    before = load_average()
     cost.MOST_PROFILED_STEPS = 4096
     torch.manual_seed(0)
     taken: dict[tuple[str, int], list[cost.CostRow]] = {}
@@ -65,10 +60,9 @@ def main(rounds: int = ROUNDS) -> None:
         "memory": "highest sum of bytes given out by torch's allocator in one pass, inputs not counted",
         "slopes_of_the_three_largest_n": slopes,
         "rows": [asdict(row) for row in rows],
-        "load": [before, load_average()],
         "torch": torch.__version__,
     }
-    publish("cost", table, figures, "python -m benchmarks.cost")
+    publish("cost", table, figures)
 
 
 if __name__ == "__main__":

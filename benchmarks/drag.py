@@ -21,7 +21,7 @@ from contextlib import nullcontext
 from playwright.async_api import Page, async_playwright
 
 from benchmarks.browser import ARGUMENTS, chromium, running
-from benchmarks.report import load_average, publish
+from benchmarks.report import publish
 
 ADDRESS = "scoring"
 GOALS = {"drawn_per_second": ">= 30", "answers_per_second": ">= 5"}
@@ -60,19 +60,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--url", help="of a running app; else one is started")
     options = parser.parse_args()
-    load = load_average()
     with nullcontext(options.url) if options.url else running("app.py") as url:
         rounds = [asyncio.run(measure(url, options.seconds)) for _ in range(options.rounds)]
-    figures = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
+    figures = {name: statistics.median(found[name] for found in rounds) for name in rounds[0]}
     table = [["counted", "median", "each round", "goal"]]
     for name, value in figures.items():
-        table.append([name, f"{value:g}", " ".join(f"{one[name]:g}" for one in rounds), GOALS.get(name, "")])
-    publish(
-        "drag",
-        table,
-        {"load": [load, load_average()], "niceness": os.nice(0), **figures, "rounds": rounds},
-        "python -m benchmarks.drag",
-    )
+        table.append([name, f"{value:g}", " ".join(f"{found[name]:g}" for found in rounds), GOALS.get(name, "")])
+    publish("drag", table, {"niceness": os.nice(0), **figures, "rounds": rounds})
     sys.exit(figures["drawn_per_second"] < 30 or figures["answers_per_second"] < 5)
 
 

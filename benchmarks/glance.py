@@ -33,7 +33,7 @@ from playwright.sync_api import CDPSession, Page
 
 from attention_core.hub.catalogue import FOLDERS_BELOW
 from benchmarks.browser import running, settle, visitor
-from benchmarks.report import load_average, publish
+from benchmarks.report import publish
 
 NAME = "bert-base-random"
 LENGTHS, RIVAL_LENGTHS = (64, 128, 256, 512), (64, 128, 256)
@@ -48,7 +48,7 @@ SCRIPTS = {
     "https://cdnjs.cloudflare.com/ajax/libs/jquery/2.0.0/jquery.min.js": ("jquery@2.1.1", "dist/jquery.min.js"),
 }
 PICTURE = "document.querySelector('.st-key-model_glance svg.marks image')"
-SIGN = f"(one => one ? one.getAttribute('href') ?? one.getAttribute('xlink:href') : '')({PICTURE})"
+SIGN = f"(image => image ? image.getAttribute('href') ?? image.getAttribute('xlink:href') : '')({PICTURE})"
 WATCH = f"""() => {{
     const before = {SIGN};
     window.began = window.ended = null;
@@ -115,11 +115,9 @@ def received(page: Page) -> Iterator[list[int]]:
 def still(page: Page, deadline: float) -> float:
     """Take photographs until two are the same; returns when the first of them was there (seconds, the clock's)."""
     before, when = b"", 0.0
-    while True:
-        now = page.screenshot(timeout=1000 * max(0.1, deadline - time.time()))
-        if now == before:
-            return when
+    while (now := page.screenshot(timeout=1000 * max(0.1, deadline - time.time()))) != before:
         before, when = now, time.time()
+    return when
 
 
 def enter(page: Page, words: str) -> tuple[float, int]:
@@ -141,7 +139,7 @@ def ours(page: Page, url: str, rounds: int) -> tuple[dict, dict]:
     seconds: dict[str, list[float]] = {}
     sizes: dict[str, list[int]] = {}
 
-    def keep(name: str, found: tuple[float, int]) -> None:
+    def add(name: str, found: tuple[float, int]) -> None:
         seconds.setdefault(name, []).append(found[0])
         sizes.setdefault(name, []).append(found[1])
 
@@ -155,9 +153,9 @@ def ours(page: Page, url: str, rounds: int) -> tuple[dict, dict]:
             enter(page, text(10, 10 * turn + n))
             again = enter(page, text(n, turn))
             if turn:  # the first is nobody's
-                keep("floor, 10 tokens", small)
-                keep(f"{n}, with the run", first)
-                keep(f"{n}, run kept", again)
+                add("floor, 10 tokens", small)
+                add(f"{n}, with the run", first)
+                add(f"{n}, run kept", again)
     return seconds, sizes
 
 
@@ -166,13 +164,12 @@ def scripts(folder: Path) -> dict[str, bytes] | None:
     found = {}
     for address, (package, inside) in SCRIPTS.items():
         try:
-            made = subprocess.run(
-                ["npm", "pack", "--silent", package], cwd=folder, check=True, capture_output=True, text=True
-            )
+            command = ["npm", "pack", "--silent", package]
+            packed = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"BertViz is not measured: npm pack {package} failed ({error}).")
             return None
-        with tarfile.open(folder / made.stdout.strip().splitlines()[-1]) as archive:
+        with tarfile.open(folder / packed.stdout.strip().splitlines()[-1]) as archive:
             file = archive.extractfile(f"package/{inside}")
             assert file is not None
             found[address] = file.read()
@@ -242,7 +239,7 @@ def rival(folder: Path, rounds: int, lengths: Sequence[int]) -> dict[int, dict]:
         times = [opened(path)]
         if times[0] is not None:
             times += [opened(path) for _ in range(min(rounds, MOST_RIVAL_ROUNDS) - 1)]
-        seconds = [one for one in times if one is not None]
+        seconds = [taken for taken in times if taken is not None]
         found[n] = {"bytes": n_bytes, "written": round(written, 2), "seconds": seconds}
         path.unlink()
     return found
@@ -250,7 +247,7 @@ def rival(folder: Path, rounds: int, lengths: Sequence[int]) -> dict[int, dict]:
 
 def estimate(found: dict[int, dict], n: int) -> tuple[float, float]:
     """Return bytes and seconds of BertViz at a length that was not measured; both grow with the square of n."""
-    largest, painted = max(found), max((one for one in found if found[one]["seconds"]), default=None)
+    largest, painted = max(found), max((length for length in found if found[length]["seconds"]), default=None)
     seconds = statistics.median(found[painted]["seconds"]) * (n / painted) ** 2 if painted else float("nan")
     return found[largest]["bytes"] * (n / largest) ** 2, seconds
 
@@ -260,19 +257,14 @@ def table(seconds: dict, sizes: dict, found: dict[int, dict]) -> list[list[str]]
     rows = [["12 x 12 heads", "n", "MB to the browser", "s to painted"]]
     for name, some in seconds.items():
         n, _, how = name.partition(", ")
-        rows.append(
-            [
-                f"ours, {how}" if n.isdigit() else "ours, floor",
-                n if n.isdigit() else "10",
-                f"{statistics.median(sizes[name]) / 1e6:.2f}",
-                f"{statistics.median(some):.2f} ({min(some):.2f} to {max(some):.2f})",
-            ]
-        )
-    for n, one in found.items():
-        painted = f"{statistics.median(one['seconds']):.1f}" if one["seconds"] else f"not in {MOST_RIVAL_SECONDS}"
-        rows.append(
-            ["BertViz model_view", str(n), f"{one['bytes'] / 1e6:.1f}", f"{painted} (written in {one['written']})"]
-        )
+        what = [f"ours, {how}", n] if n.isdigit() else ["ours, floor", "10"]
+        painted = f"{statistics.median(some):.2f} ({min(some):.2f} to {max(some):.2f})"
+        rows.append([*what, f"{statistics.median(sizes[name]) / 1e6:.2f}", painted])
+    for n, rival_figures in found.items():
+        times = rival_figures["seconds"]
+        painted = f"{statistics.median(times):.1f}" if times else f"not in {MOST_RIVAL_SECONDS}"
+        megabytes, written = f"{rival_figures['bytes'] / 1e6:.1f}", rival_figures["written"]
+        rows.append(["BertViz model_view", str(n), megabytes, f"{painted} (written in {written})"])
     if found:
         n_bytes, spent = estimate(found, 512)
         rows.append(["BertViz, estimated by its growth", "512", f"{n_bytes / 1e6:,.0f}", f"{spent:,.0f}"])
@@ -282,23 +274,20 @@ def table(seconds: dict, sizes: dict, found: dict[int, dict]) -> list[list[str]]
 
 def main(rounds: int = 3, *rival_lengths: int) -> None:
     """Measure, print, write results/glance.json."""
-    before = load_average()
     with tempfile.TemporaryDirectory() as below:
         folder = Path(below)
         write_model(folder / NAME)
         os.environ[FOLDERS_BELOW] = below
-        with visitor() as page:
+        with visitor() as page, running("app.py") as url:
             page.set_viewport_size(VIEW)
-            with running("app.py") as url:
-                seconds, sizes = ours(page, url, rounds)
+            seconds, sizes = ours(page, url, rounds)
         found = rival(folder, rounds, rival_lengths or RIVAL_LENGTHS)
     figures = {
-        "seconds": {name: [round(one, 3) for one in some] for name, some in seconds.items()},
+        "seconds": {name: [round(taken, 3) for taken in some] for name, some in seconds.items()},
         "bytes": sizes,
-        "bertviz": {str(n): one for n, one in found.items()},
-        "load": [before, load_average()],
+        "bertviz": {str(n): rival_figures for n, rival_figures in found.items()},
     }
-    publish("glance", table(seconds, sizes, found), figures, "python -m benchmarks.glance")
+    publish("glance", table(seconds, sizes, found), figures)
 
 
 if __name__ == "__main__":

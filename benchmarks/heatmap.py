@@ -11,7 +11,7 @@ import sys
 import time
 
 from benchmarks.browser import running, settle, visitor
-from benchmarks.report import load_average, publish
+from benchmarks.report import publish
 
 CHART = "[data-testid=stVegaLiteChart] .marks"
 PAINTED = """async () => {
@@ -47,7 +47,6 @@ def measure(page, url: str, kind: str) -> tuple[float, int]:
 
 def main(rounds: int = 3) -> None:
     """Measure, print, write results/heatmap.json."""
-    before = load_average()
     seconds, sizes = {"image": [], "rects": []}, {"image": 0, "rects": 0}
     with running("benchmarks/apps/heatmap_app.py") as url, visitor() as page:
         measure(page, url, "image")  # the server's and the browser's first time is nobody's
@@ -62,11 +61,10 @@ def main(rounds: int = 3) -> None:
     rows += [["goal", "at most 600", "20 times faster"], ["reached", "", f"{faster:.0f} times faster"]]
     figures = {
         "kilobytes": {kind: round(size / 1000, 1) for kind, size in sizes.items()},
-        "seconds": {kind: [round(one, 3) for one in some] for kind, some in seconds.items()},
+        "seconds": {kind: [round(taken, 3) for taken in some] for kind, some in seconds.items()},
         "times_faster": round(faster, 1),
-        "load": [before, load_average()],
     }
-    publish("heatmap", rows, figures, "python -m benchmarks.heatmap")
+    publish("heatmap", rows, figures)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 
 from benchmarks.browser import running, settle, visitor
-from benchmarks.report import load_average, publish, spread
+from benchmarks.report import publish, spread
 from ui.navigation import entry_of
 
 WATCH = """([names, event]) => {
@@ -35,8 +35,8 @@ WATCH = """([names, event]) => {
     cancelAnimationFrame(window.watching);
     const look = now => {
         names.forEach((name, place) => {
-            const one = sign(name);
-            if (window.changes[name] === undefined && one && one !== signs[place]) window.changes[name] = now;
+            const shown = sign(name);
+            if (window.changes[name] === undefined && shown && shown !== signs[place]) window.changes[name] = now;
         });
         window.watching = requestAnimationFrame(look);
     };
@@ -107,16 +107,16 @@ def measure(app: str, floor: str, page, looking: Looking, rounds: int) -> dict[s
     apart = page.context.browser.new_context(viewport=page.viewport_size)
     other = apart.new_page()
     other.set_default_timeout(180_000)
-    for one, where, charts in (
+    for window, where, charts in (
         (page, f"{app}/{address}", looking.charts),
         (other, f"{floor}/?pad={looking.name}", FLOOR),
     ):
-        one.bring_to_front()
-        one.goto(where)
-        one.locator("canvas.upper-canvas").wait_for()
+        window.bring_to_front()
+        window.goto(where)
+        window.locator("canvas.upper-canvas").wait_for()
         for chart in charts:
-            one.locator(f".st-key-{chart} svg.marks").first.wait_for()
-        settle(one, 2)
+            window.locator(f".st-key-{chart} svg.marks").first.wait_for()
+        settle(window, 2)
     times = {}
     for edit, does in (("stroke", stroke), *((("question", question),) if looking.questions else ())):
         taken: dict[str, list[float]] = {"floor": [], "page": []}
@@ -135,7 +135,6 @@ def measure(app: str, floor: str, page, looking: Looking, rounds: int) -> dict[s
 
 def main(rounds: int = 8, *only: str) -> None:
     """Measure, print, write results/latency.json."""
-    before = load_average()
     pages = [looking for looking in LOOKING if not only or looking.name in only]
     rows = [["edit", "floor, ms", "page, ms, median (lowest to highest)", "ratio (goal: at most 2)"]]
     milliseconds, ratios = {}, {}
@@ -146,11 +145,11 @@ def main(rounds: int = 8, *only: str) -> None:
             for edit, taken in measure(app, floor, page, looking, rounds).items():
                 name = f"{looking.name}, {edit}"
                 ratio = statistics.median(taken["page"]) / statistics.median(taken["floor"])
-                milliseconds[name] = {kind: [round(one) for one in some] for kind, some in taken.items()}
+                milliseconds[name] = {kind: [round(time) for time in some] for kind, some in taken.items()}
                 ratios[name] = round(ratio, 2)
                 rows.append([name, spread(taken["floor"]), spread(taken["page"]), f"{ratio:.2f}"])
-    figures = {"milliseconds": milliseconds, "ratios": ratios, "load": [before, load_average()]}
-    publish("latency", rows, figures, "python -m benchmarks.latency")
+    figures = {"milliseconds": milliseconds, "ratios": ratios}
+    publish("latency", rows, figures)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,16 @@ import json
 import os
 import platform
 import statistics
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
+_LOAD_BEFORE = os.getloadavg()[0]
 
 
 def milliseconds_each(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
@@ -19,8 +23,6 @@ def milliseconds_each(calls: dict[str, Callable[[], object]], rounds: int) -> di
 
     Processor time of the process, with one thread, not the clock's: other programs on the machine count less.
     """
-    import time
-
     times: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
         call()
@@ -32,13 +34,24 @@ def milliseconds_each(calls: dict[str, Callable[[], object]], rounds: int) -> di
     return {name: statistics.median(some) for name, some in times.items()}
 
 
+def in_fresh_process(name: str, *arguments: object, threads: int = 1) -> Any:
+    """Return the value that a benchmark, called with arguments in a process of its own, prints as JSON at last."""
+    command = [sys.executable, "-m", f"benchmarks.{name}", *map(str, arguments)]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    return json.loads(printed.splitlines()[-1])
+
+
 def spread(values: Sequence[float], unit: str = "ms") -> str:
     """Return "median (lowest to highest)"."""
     return f"{statistics.median(values):.0f} {unit} ({min(values):.0f} to {max(values):.0f})"
 
 
-def publish(name: str, rows: Sequence[Sequence[str]], figures: dict[str, Any], command: str) -> None:
-    """Print rows as a table, the first as its head, and write the figures with machine, load and command."""
+def publish(name: str, rows: Sequence[Sequence[str]], figures: dict[str, Any]) -> None:
+    """Print rows as a table, the first as its head, and write the figures with machine, load and command.
+
+    The load is that of the minute before the start and before the end: how many processes wanted a core.
+    """
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     for number, row in enumerate(rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -46,11 +59,11 @@ def publish(name: str, rows: Sequence[Sequence[str]], figures: dict[str, Any], c
             print("  ".join("-" * width for width in widths))
     RESULTS.mkdir(exist_ok=True)
     facts = {
-        "command": command,
+        "command": f"python -m benchmarks.{name}",
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "cores": os.cpu_count(),
-        "load_before_and_after": figures.pop("load", None),
+        "load_before_and_after": [round(load, 1) for load in (_LOAD_BEFORE, os.getloadavg()[0])],
         **figures,
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(facts, indent=2) + "\n")
@@ -70,8 +83,3 @@ def peak_kilobytes() -> int:
 def _kilobytes(name: str) -> int:
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name))
-
-
-def load_average() -> float:
-    """Return how many processes wanted a core in the last minute."""
-    return round(os.getloadavg()[0], 1)

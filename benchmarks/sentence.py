@@ -5,16 +5,12 @@ Goal: at most two seconds on two cores for all of them together, beam of five, m
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 from collections.abc import Callable
 
 from attention_core.models import MODELS, Transformer, load
 from attention_core.topics.translate.translation import explain, explain_layers, read_source, translate
 from attention_core.weights import WeightsError
-from benchmarks.report import load_average, milliseconds_each, publish
+from benchmarks.report import milliseconds_each, publish
 
 SENTENCES = {
     "9 words": "The red car is in front of the house.",
@@ -28,15 +24,15 @@ def through(model, text: str) -> Callable[[], object]:
     source = read_source(text)
 
     def run() -> object:
-        made = translate(model, source)
-        return explain_layers(model, source, made) if isinstance(model, Transformer) else explain(model, source, made)
+        translation = translate(model, source)
+        explained = explain_layers if isinstance(model, Transformer) else explain
+        return explained(model, source, translation)
 
     return run
 
 
 def main() -> None:
     """Measure, print, write results/sentence.json."""
-    before = load_average()
     models = {}
     for name in MODELS:
         if name.startswith("translator-") and name != "translator-plain":
@@ -51,8 +47,7 @@ def main() -> None:
     rows = [["processor time", *SENTENCES]]
     rows += [[name, *(f"{times[length][name]:.0f} ms" for length in SENTENCES)] for name in models]
     rows += [["all", *(f"{sum(times[length].values()):.0f} ms" for length in SENTENCES)]]
-    facts = {"milliseconds": times, "load": [before, load_average()]}
-    publish("sentence", rows, facts, "python -m benchmarks.sentence")
+    publish("sentence", rows, {"milliseconds": times})
 
 
 if __name__ == "__main__":

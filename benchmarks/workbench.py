@@ -22,7 +22,7 @@ from playwright.sync_api import Page, TimeoutError
 from attention_core.topics.vectors import PRESETS, Problem, randomised
 from attention_core.topics.vectors.tables import write_npz
 from benchmarks.browser import ARGUMENTS, chromium, running, visitor
-from benchmarks.report import load_average, publish, spread
+from benchmarks.report import publish, spread
 
 SIDE = 16
 EDITOR = "[data-testid=stDataFrame]"
@@ -54,7 +54,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edits", type=int, default=8)
     options = parser.parse_args()
-    load = load_average()
     times: dict[str, list[float]] = {"workbench": [], "floor": []}
     missed = 0
     with (
@@ -77,13 +76,12 @@ def main() -> None:
     rows = [["page", "edit to painted"], *([name, spread(values)] for name, values in times.items())]
     rows.append(["ratio of medians", f"{ratio:.2f} (goal: at most 2)"])
     figures = {
-        "load": [load, load_average()],
         "ratio": round(ratio, 3),
         "side": SIDE,
         "edits_not_taken": missed,
         "milliseconds": times,
     }
-    publish("workbench", rows, figures, "python -m benchmarks.workbench")
+    publish("workbench", rows, figures)
     sys.exit(ratio > 2)
 
 

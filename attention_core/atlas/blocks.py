@@ -10,23 +10,19 @@ import torch
 from torch import Tensor
 
 from attention_core.atlas.cells import BAND, Cells
+from attention_core.attention.attend import spans
 
 
 def parts(cells: Cells, rows: slice, cols: slice, block: int) -> Iterator[tuple[slice, slice]]:
     """Yield (rows, cols) of pieces that fit the cache, cut between blocks, without those that a mask hides wholly.
 
-    Args:
-        cells: whose matrix is cut.
-        rows: from a multiple of 256.
-        cols: from a multiple of the block.
-        block: cells on its side, a divisor of 256.
+    A block has a divisor of 256 cells on its side; rows begin at a multiple of 256, cols of the block.
     """
-    for top in range(rows.start, rows.stop, BAND):
-        band = slice(top, min(top + BAND, rows.stop))
+    for band in spans(rows.start, rows.stop, BAND):
         seen = cells.seen(band)
         left, stop = max(cols.start, seen.start // block * block), min(cols.stop, seen.stop)
-        for start in range(left, stop, cells.columns):
-            yield band, slice(start, min(start + cells.columns, stop))
+        for piece in spans(left, stop, cells.columns):
+            yield band, piece
 
 
 def place(part: slice, origin: int, block: int) -> slice:

@@ -13,9 +13,9 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import score_tile
+from attention_core.attention.attend import score_tile, spans
 from attention_core.attention.score import Score
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace, finite
 
 BAND = 256
 """Rows whose normalisers are computed together; a tile has as many rows and columns."""
@@ -73,22 +73,13 @@ class Cells:
     def log_weights(self, rows: slice, cols: slice, dtype: torch.dtype | None) -> Tensor:
         """Return the logarithms of the weights, (n_rows, n_cols), -inf or nearly so where the weight is 0.
 
-        Args:
-            rows: queries.
-            cols: keys.
-            dtype: in which to compute; None = that of the query, at least float32.
+        Without a dtype they are computed in that of the query, at least float32.
         """
         scores = self._masked_scores(rows, cols, dtype)
-        normaliser = self.normaliser(rows)
-        return scores.sub_(normaliser.masked_fill(normaliser == -math.inf, 0).to(scores.dtype)[:, None])
+        return scores.sub_(finite(self.normaliser(rows)).to(scores.dtype)[:, None])
 
     def weights(self, rows: slice, cols: slice) -> Tensor:
-        """Return the exact weights of a tile, float32, computed in float64 whatever the type of the trace.
-
-        Args:
-            rows: a band, see seen.
-            cols: keys.
-        """
+        """Return the exact weights of keys in a band, float32, computed in float64 whatever the type of the trace."""
         seen = self.seen(rows)
         if cols.stop <= seen.start or seen.stop <= cols.start:
             return torch.zeros(rows.stop - rows.start, cols.stop - cols.start, device=self.trace.query.device)
@@ -97,14 +88,13 @@ class Cells:
     def seen(self, rows: slice) -> slice:
         """Return the shortest range of keys outside which a band may attend to nothing; perhaps empty.
 
-        Args:
-            rows: a band: 256 queries from a multiple of 256, at the end perhaps fewer.
+        A band has 256 queries from a multiple of 256, at the end perhaps fewer.
         """
         band = rows.start // BAND
-        found = self._seen[band]
-        if found is None:
-            found = self._seen[band] = self._range_of_keys(rows)
-        return found
+        seen = self._seen[band]
+        if seen is None:
+            seen = self._seen[band] = self._range_of_keys(rows)
+        return seen
 
     def _range_of_keys(self, rows: slice) -> slice:
         stop = min(rows.stop, self.trace.n_keys) if self.trace.is_causal else self.trace.n_keys
@@ -138,8 +128,8 @@ class Cells:
 
     def _log_sum_exp(self, rows: slice, dtype: torch.dtype | None) -> Tensor:
         seen, parts = self.seen(rows), []
-        for start in range(seen.start, seen.stop, self.columns):
-            scores = self._masked_scores(rows, slice(start, min(start + self.columns, seen.stop)), dtype)
+        for cols in spans(seen.start, seen.stop, self.columns):
+            scores = self._masked_scores(rows, cols, dtype)
             parts.append(scores.exp_().sum(1) if dtype is None else scores.logsumexp(1))
         if not parts:
             total = torch.full_like(self._normaliser[rows], -math.inf)
@@ -147,10 +137,7 @@ class Cells:
             total = torch.stack(parts).to(self.precise).sum(0).log()
         else:
             total = torch.stack(parts).logsumexp(0)
-        if self.trace.sinks is None:
-            return total
-        sinks = self.trace.sinks.expand(self.trace.n_heads, self.trace.n_queries)[self.head, rows]
-        return torch.logaddexp(total, sinks.to(total))
+        return self.trace.with_sinks(total, self.head, rows)
 
     @cached_property
     def _is_tame(self) -> list[bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,14 +12,9 @@ from attention_core.atlas.matrix import TILE, Atlas
 
 
 class Landmark(NamedTuple):
-    """A place.
+    """A place: what is to be seen there, and the number that makes it one, also in words.
 
-    Attributes:
-        name: what is to be seen, for people.
-        row: the query, or None where a whole column is meant.
-        column: the key, or None where a whole row is meant.
-        value: the number that makes it one.
-        words: that number in words.
+    Without a row (the query) a whole column (the key) is meant, and the other way round.
     """
 
     name: str
@@ -53,15 +49,11 @@ def landmarks(atlas: Atlas) -> list[Landmark]:
 
 
 def strongest(atlas: Atlas, away: int = 0) -> tuple[int, int, float]:
-    """Return (row, column, weight) of the largest weight at least so many positions from the diagonal.
+    """Return (row, column, weight) of the largest weight at least so many positions away from the diagonal.
 
     Far from the diagonal the first key is left out: many heads look there for want of anything better. Blocks are
     looked into in the order of their maxima, until no block that is left can hold more than a thousandth more. Weight 0
-    and the first cell are returned where no cell is so far away.
-
-    Args:
-        atlas: surveyed, unless it is so small that its coarsest level needs no survey.
-        away: positions between query and key.
+    and the first cell are returned where no cell is so far away. A matrix whose coarsest level needs it is surveyed.
     """
     level = min(atlas.base_level, atlas.n_levels - 1)
     block = 2**level
@@ -74,7 +66,7 @@ def strongest(atlas: Atlas, away: int = 0) -> tuple[int, int, float]:
         place = row * block // TILE, col * block // TILE
         if place not in looked:
             looked.add(place)
-            best = max(best, _strongest_of_tile(atlas, *place, away), key=lambda one: one[2])
+            best = max(best, _strongest_of_tile(atlas, *place, away), key=lambda cell: cell[2])
     return best
 
 
@@ -82,23 +74,25 @@ def _blocks(atlas: Atlas, level: int, away: int) -> Iterator[tuple[float, int, i
     """Yield (largest, row, column) of the blocks with a cell so far away; of each tile the thousand largest."""
     block = 2**level
     n_rows, n_cols = atlas.n_tiles(level)
-    for tile_row in range(n_rows):
-        for tile_col in range(n_cols):
-            largest = atlas.tile(level, tile_row, tile_col).largest
-            rows = tile_row * TILE + np.arange(largest.shape[0])[:, None]
-            cols = tile_col * TILE + np.arange(largest.shape[1])
-            reach = np.abs(rows - cols) * block + block - 1
-            far = np.where(reach >= away, largest, 0).ravel()
-            for place in np.argsort(far)[-1000:]:
-                if far[place] > 0:
-                    row, col = divmod(int(place), largest.shape[1])
-                    yield float(far[place]), int(rows[row, 0]), int(cols[col])
+    for tile_row, tile_col in itertools.product(range(n_rows), range(n_cols)):
+        largest = atlas.tile(level, tile_row, tile_col).largest
+        rows, cols = _positions(tile_row, tile_col, largest)
+        reach = np.abs(rows - cols) * block + block - 1
+        far = np.where(reach >= away, largest, 0).ravel()
+        for place in np.argsort(far)[-1000:]:
+            if far[place] > 0:
+                row, col = divmod(int(place), largest.shape[1])
+                yield float(far[place]), int(rows[row, 0]), int(cols[col])
+
+
+def _positions(tile_row: int, tile_col: int, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows (n, 1) and columns (m,) of a level the cells of a tile are."""
+    return tile_row * TILE + np.arange(cells.shape[0])[:, None], tile_col * TILE + np.arange(cells.shape[1])
 
 
 def _strongest_of_tile(atlas: Atlas, tile_row: int, tile_col: int, away: int) -> tuple[int, int, float]:
     weights = atlas.tile(0, tile_row, tile_col).mean
-    rows = tile_row * TILE + np.arange(weights.shape[0])[:, None]
-    cols = tile_col * TILE + np.arange(weights.shape[1])
+    rows, cols = _positions(tile_row, tile_col, weights)
     far = np.where((np.abs(rows - cols) >= away) & ((cols > 0) | (away == 0)), weights, 0)
     row, col = divmod(int(far.argmax()), far.shape[1])
     return int(rows[row, 0]), int(cols[col]), float(far[row, col])

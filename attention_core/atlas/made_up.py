@@ -52,19 +52,14 @@ def words(n: int) -> tuple[np.ndarray, np.ndarray]:
 def labels(n: int) -> tuple[str, ...]:
     """Return the made-up text of n words: each word two or three syllables."""
     consonants, vowels = "bdfgklmnprstvz", "aeiou"
-    syllables = [one + two for one in consonants for two in vowels]
+    syllables = [consonant + vowel for consonant in consonants for vowel in vowels]
     order = np.random.default_rng(5).permutation(len(syllables) ** 2)[: COMMON + CHAPTERS * OWN]
-    names = [syllables[one // len(syllables)] + syllables[one % len(syllables)] for one in order]
+    names = [syllables[pair // len(syllables)] + syllables[pair % len(syllables)] for pair in order]
     return tuple(names[word] for word in words(n)[0])
 
 
 def made_up(head: str, n: int) -> AttentionTrace:
-    """Return the trace of one head over a text of n words, in which nobody looks ahead.
-
-    Args:
-        head: a key of HEADS.
-        n: words.
-    """
+    """Return the trace of a head, a key of HEADS, over a text of n words, in which nobody looks ahead."""
     text, chapters = words(n)
     chance = torch.Generator().manual_seed(3)
     if head == NEAR:

@@ -20,6 +20,7 @@ from torch import Tensor
 from attention_core.atlas.blocks import extent, parts, place, pooled
 from attention_core.atlas.cells import BAND, Cells
 from attention_core.atlas.survey import Survey
+from attention_core.attention.attend import spans
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 
@@ -59,6 +60,8 @@ class Atlas:
     Attributes:
         trace: of any size.
         head: which head of it.
+        n_queries: rows of the matrix.
+        n_keys: its columns.
         n_levels: level 0 is the matrix, the last level shows all of it in one tile.
         base_level: the level of the survey's blocks; coarser ones, and this, need the survey.
     """
@@ -73,6 +76,7 @@ class Atlas:
         if not trace.n_queries or not trace.n_keys:
             raise ValueError(f"a map needs queries and keys, got {trace.n_queries} and {trace.n_keys}")
         self.trace, self.head = trace, head
+        self.n_queries, self.n_keys = trace.n_queries, trace.n_keys
         self._cells = Cells(trace, head)
         longest = max(trace.n_queries, trace.n_keys)
         self.n_levels = 1 + math.ceil(math.log2(max(longest / TILE, 1)))
@@ -80,16 +84,6 @@ class Atlas:
         self._survey = Survey(self._cells, 2**self.base_level)
         self._tiles: OrderedDict[tuple[int, int, int], Tile] = OrderedDict()
         self._bytes, self._lock = 0, threading.Lock()
-
-    @property
-    def n_queries(self) -> int:
-        """Rows of the matrix."""
-        return self.trace.n_queries
-
-    @property
-    def n_keys(self) -> int:
-        """Columns of the matrix."""
-        return self.trace.n_keys
 
     def shape(self, level: int) -> tuple[int, int]:
         """Return the number of cells of a level, (rows, columns)."""
@@ -122,10 +116,10 @@ class Atlas:
             if key in self._tiles:
                 self._tiles.move_to_end(key)
                 return self._tiles[key]
-        made, is_final = self._make(level, row, col)
+        tile, is_final = self._computed(level, row, col)
         if is_final:
-            self._keep(key, made)
-        return made
+            self._store(key, tile)
+        return tile
 
     @torch.inference_mode()
     def prepare(self, level: int, row: int) -> Iterator[None]:
@@ -133,15 +127,10 @@ class Atlas:
 
         These are the normalisers, each of which takes a whole row of the matrix; they are kept, so that whoever stops
         in between loses nothing. The levels of the survey need none.
-
-        Args:
-            level: see tile.
-            row: see tile.
         """
         if level < self.base_level:
             height = TILE * 2**level
-            for start in range(row * height, min((row + 1) * height, self.n_queries), BAND):
-                rows = slice(start, min(start + BAND, self.n_queries))
+            for rows in spans(row * height, min((row + 1) * height, self.n_queries), BAND):
                 if not self._cells.is_known(rows):
                     self._cells.normaliser(rows)
                     yield
@@ -185,7 +174,7 @@ class Atlas:
         """(n_queries,) float64, of each row, in bits; log2(n_keys) = looks everywhere alike; None before the survey."""
         return self._survey.result("row_entropy")
 
-    def _make(self, level: int, row: int, col: int) -> tuple[Tile, bool]:
+    def _computed(self, level: int, row: int, col: int) -> tuple[Tile, bool]:
         """Return a tile, and whether it will stay as it is."""
         block = 2**level
         rows = slice(row * TILE * block, min((row + 1) * TILE * block, self.n_queries))
@@ -209,7 +198,7 @@ class Atlas:
             sums[where], largest[where], _ = pooled(weights, weights, block)
         return sums, largest
 
-    def _keep(self, key: tuple[int, int, int], tile: Tile) -> None:
+    def _store(self, key: tuple[int, int, int], tile: Tile) -> None:
         with self._lock:
             if key in self._tiles:
                 return

@@ -45,12 +45,7 @@ class Packed(NamedTuple):
 
 
 def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> Packed:
-    """Return a tile's values as codes.
-
-    Args:
-        values: (height, width), not negative; NaN = not surveyed.
-        hidden: bool of the same shape, True = hidden by a mask.
-    """
+    """Return a tile's values as codes: none is negative, NaN = not surveyed; True in hidden = hidden by a mask."""
     codes = np.full(values.shape, ZERO, np.uint32)
     codes[np.isnan(values)] = UNKNOWN
     positive = values > 0
@@ -90,22 +85,15 @@ def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarra
 
     Of a level so coarse that the mask would have to be looked at for ages, only what causality hides is told.
 
-    Args:
-        atlas: of the tile.
-        level: see Atlas.tile.
-        row: see Atlas.tile.
-        col: see Atlas.tile.
-        values: of the tile; where they are above 0, nothing is hidden.
+    Where the tile's values are above 0, nothing is hidden. See Atlas.tile for the level, row and column.
     """
     empty = values == 0
     if not has_mask(atlas) or not empty.any():
         return None
     block = 2**level
     top, left = row * TILE * block, col * TILE * block
-    rows, cols = (
-        slice(top, min(top + TILE * block, atlas.n_queries)),
-        slice(left, min(left + TILE * block, atlas.n_keys)),
-    )
+    rows = slice(top, min(top + TILE * block, atlas.n_queries))
+    cols = slice(left, min(left + TILE * block, atlas.n_keys))
     if (rows.stop - rows.start) * (cols.stop - cols.start) <= MOST_PAIRS:
         allowed = atlas.trace.allowed(atlas.head, rows, cols)
         return None if allowed is None else empty & ~_any_in_blocks(allowed, block)

@@ -25,12 +25,7 @@ class Survey:
     """The state of the pass, which takes one band of rows after the other, whoever asks for a step."""
 
     def __init__(self, cells: Cells, block: int) -> None:
-        """Begin a pass that has seen nothing yet.
-
-        Args:
-            cells: of the matrix.
-            block: cells on the side of a block, a divisor of 256.
-        """
+        """Begin a pass that has seen nothing yet; a block has a divisor of 256 cells on its side."""
         self._cells, self._block = cells, block
         self._n_queries, self._n_keys = cells.trace.n_queries, cells.trace.n_keys
         self._n_bands = math.ceil(self._n_queries / BAND)
@@ -59,9 +54,8 @@ class Survey:
             end = time.monotonic() + PORTION
             while not self.is_done:
                 if self._band is None:
-                    self._band = self._begun(
-                        slice(self._n_done * BAND, min((self._n_done + 1) * BAND, self._n_queries))
-                    )
+                    start = self._n_done * BAND
+                    self._band = self._begun(slice(start, min(start + BAND, self._n_queries)))
                 elif self._band.waiting:
                     self._take(self._band)
                 else:

@@ -44,10 +44,6 @@ class FileKind(StrEnum):
 def kind_of_file(source: Source, name: str = "The file") -> FileKind:
     """Return whether a file is a recording of attention_core (load_recording reads it) or a set of tensors.
 
-    Args:
-        source: a path or the bytes.
-        name: what to call the file in messages.
-
     Raises:
         FileNotFoundError: no such file.
         FileError: it is neither, with a word on what it is if that can be told.
@@ -56,7 +52,7 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
     if start.startswith(b"PK"):
         with in_words(f"{name} {DAMAGED}"), stream(source) as file, zipfile.ZipFile(file) as archive:
             names = archive.namelist()
-            if any(one.endswith("data.pkl") for one in names):
+            if any(part.endswith("data.pkl") for part in names):
                 raise FileError(_pickled(name))
             if "about.npy" not in names:
                 return FileKind.TENSORS
@@ -77,10 +73,6 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
 @contextmanager
 def opened(source: Source, name: str = "The file") -> Iterator[Opened]:
     """Open a set of tensors; every fault of the file becomes a FileError in words for people.
-
-    Args:
-        source: a path or the bytes.
-        name: what to call the file in messages.
 
     Raises:
         FileNotFoundError: no such file.
@@ -110,18 +102,18 @@ class _Npz:
         return torch.from_numpy(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)))
 
     def labels(self) -> list[str] | None:
-        entries = self.entries.values()
-        texts = [one.name for one in entries if one.dtype.startswith(("str", "bytes")) and len(one.shape) == 1]
-        named = [one for one in self.entries if one.lower() in LABELS]
-        chosen = (named or (texts if len(texts) == 1 else []))[:1]
-        if not chosen:
+        flat = [entry for entry in self.entries.values() if len(entry.shape) == 1]
+        texts = [entry.name for entry in flat if entry.dtype.startswith(("str", "bytes"))]
+        named = [name for name in self.entries if name.lower() in LABELS]
+        if not named and len(texts) != 1:
             return None
-        if self.entries[chosen[0]].dtype == "object":
+        chosen = (named or texts)[0]
+        if self.entries[chosen].dtype == "object":
             raise FileError(
-                f"{self._name}: {chosen[0]!r} holds Python objects, which are not opened because that can run code. "
-                f"Save it as np.array({chosen[0]}, dtype=str)."
+                f"{self._name}: {chosen!r} holds Python objects, which are not opened because that can run code. "
+                f"Save it as np.array({chosen}, dtype=str)."
             )
-        return [one.decode(errors="replace") if isinstance(one, bytes) else str(one) for one in self._file[chosen[0]]]
+        return [text.decode(errors="replace") if isinstance(text, bytes) else str(text) for text in self._file[chosen]]
 
 
 class _Safetensors:

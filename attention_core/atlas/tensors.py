@@ -69,11 +69,7 @@ class Tensors:
 
 
 def contents_of(source: Source, name: str = "The file") -> Contents:
-    """Return what a file of tensors holds, so that somebody can choose; its numbers are not read.
-
-    Args:
-        source: a path or the bytes of a .npz or safetensors file.
-        name: what to call the file in messages.
+    """Return what a .npz or safetensors file holds, so that somebody can choose; its numbers are not read.
 
     Raises:
         FileNotFoundError: no such file.
@@ -101,22 +97,22 @@ def read_tensors(
     """
     with opened(source, name) as file:
         chosen = names or _only_set(_contents(file).sets, file.entries, name)
-        wanted = {role: one for role, one in zip(ROLES, chosen, strict=True) if one}
-        for one in wanted.values():
-            if one not in file.entries:
-                raise FileError(f"{name} has no array {one!r}. It holds {_listed(file.entries)}.")
-        mask = next((one for one in file.entries if one.lower() == "mask"), None)
+        wanted = {role: array for role, array in zip(ROLES, chosen, strict=True) if array}
+        for array in wanted.values():
+            if array not in file.entries:
+                raise FileError(f"{name} has no array {array!r}. It holds {_listed(file.entries)}.")
+        mask = next((array for array in file.entries if array.lower() == "mask"), None)
         read = [*wanted.values(), *([mask] if mask else [])]
-        n_bytes = sum(file.entries[one].n_bytes for one in read)
+        n_bytes = sum(file.entries[array].n_bytes for array in read)
         if n_bytes > most_bytes:
             raise FileError(
                 f"{name}: {', '.join(map(repr, read))} take {n_bytes / 2**20:,.0f} MiB, more than the "
                 f"{most_bytes / 2**20:,.0f} MiB allowed. Save fewer heads or positions, or float16 numbers."
             )
-        for one in wanted.values():
-            _check_type(file.entries[one], name)
+        for array in wanted.values():
+            _check_type(file.entries[array], name)
         labels = file.labels()
-        given = {role: file.tensor(one) for role, one in wanted.items()}
+        given = {role: file.tensor(array) for role, array in wanted.items()}
         allowed = file.tensor(mask) if mask else None
     try:
         return _checked(given, allowed, None if labels is None else tuple(labels))
@@ -156,8 +152,11 @@ def trace_of_tensors(
     for role, tensor in given.items():
         _check_type(Entry(role, str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), 0), "")
     checked = _checked(given, mask, None if labels is None else tuple(labels))
-    query, key = checked.query, checked.key
-    n_queries, n_keys, texts = query.shape[1], key.shape[1], checked.labels
+    query, key, texts = checked.query, checked.key, checked.labels
+
+    def axis(name: str, n: int) -> Axis:
+        return Axis("tokens", texts) if texts and len(texts) == n else Axis.numbered(name, n)
+
     return AttentionTrace(
         query=query,
         key=key,
@@ -167,10 +166,8 @@ def trace_of_tensors(
         is_causal=is_causal,
         story=Story(
             mechanism="scaled dot product attention",
-            query_axis=Axis("tokens", texts)
-            if texts and len(texts) == n_queries
-            else Axis.numbered("queries", n_queries),
-            key_axis=Axis("tokens", texts) if texts and len(texts) == n_keys else Axis.numbered("keys", n_keys),
+            query_axis=axis("queries", query.shape[1]),
+            key_axis=axis("keys", key.shape[1]),
             name=name,
             note="" if checked.value is not None else "Without values: the context is unknown.",
         ),
@@ -182,10 +179,11 @@ def _contents(file: Opened) -> Contents:
     for name in file.entries:
         match = _NAME.fullmatch(name)
         if match:
-            role = next(one for one in ROLES if one[0] == match["role"][0].lower())
+            role = next(role for role in ROLES if role[0] == match["role"][0].lower())
             found.setdefault((match["where"], match["number"]), {}).setdefault(role, name)
-    sets = [Names(one["query"], one["key"], one.get("value")) for one in found.values() if {"query", "key"} <= set(one)]
-    return Contents(tuple(file.entries.values()), tuple(sets))
+    whole = [names for names in found.values() if {"query", "key"} <= set(names)]
+    sets = tuple(Names(names["query"], names["key"], names.get("value")) for names in whole)
+    return Contents(tuple(file.entries.values()), sets)
 
 
 def _only_set(sets: Sequence[Names], entries: dict[str, Entry], name: str) -> Names:
@@ -195,7 +193,7 @@ def _only_set(sets: Sequence[Names], entries: dict[str, Entry], name: str) -> Na
             "and key (value if there is one), or choose which are which."
         )
     if len(sets) > 1:
-        queries = ", ".join(repr(one.query) for one in sets[:8]) + (", ..." if len(sets) > 8 else "")
+        queries = ", ".join(repr(names.query) for names in sets[:8]) + (", ..." if len(sets) > 8 else "")
         raise FileError(f"{name} holds the queries of {len(sets)} attentions: {queries}. Choose one.")
     return sets[0]
 
@@ -203,7 +201,7 @@ def _only_set(sets: Sequence[Names], entries: dict[str, Entry], name: str) -> Na
 def _listed(entries: dict[str, Entry]) -> str:
     if not entries:
         return "nothing"
-    some = [f"{one.name!r} ({one.dtype}, {_shape(one.shape)})" for one in list(entries.values())[:12]]
+    some = [f"{entry.name!r} ({entry.dtype}, {_shape(entry.shape)})" for entry in list(entries.values())[:12]]
     return ", ".join(some) + (f" and {len(entries) - 12} more" if len(entries) > 12 else "")
 
 
@@ -214,15 +212,10 @@ def _shape(shape: Sequence[int]) -> str:
 def _check_type(entry: Entry, name: str) -> None:
     if entry.dtype in KINDS:
         return
-    start = f"{name}: " if name else ""
+    fault = f"must hold {', '.join(KINDS[:-1])} or {KINDS[-1]} numbers, got {entry.dtype}"
     if entry.dtype == "void16":
-        raise FileError(
-            f"{start}{entry.name!r} looks like bfloat16, which .npz files cannot name. Save it as float32, or all "
-            "tensors as safetensors."
-        )
-    raise FileError(
-        f"{start}{entry.name!r} must hold {', '.join(KINDS[:-1])} or {KINDS[-1]} numbers, got {entry.dtype}"
-    )
+        fault = "looks like bfloat16, which .npz files cannot name. Save it as float32, or all tensors as safetensors."
+    raise FileError(f"{f'{name}: ' if name else ''}{entry.name!r} {fault}")
 
 
 def _checked(given: dict[str, Tensor], mask: Tensor | None, labels: tuple[str, ...] | None) -> Tensors:
@@ -276,7 +269,7 @@ def _check_finite(role: str, tensor: Tensor) -> None:
     if finite.all():
         return
     n_bad, first = int((~finite).sum()), (~finite).flatten().to(torch.uint8).argmax()
-    head, position, dimension = (int(one) for one in torch.unravel_index(first, tensor.shape))
+    head, position, dimension = map(int, torch.unravel_index(first, tensor.shape))
     what = "NaN" if tensor[head, position, dimension].isnan() else "infinite"
     raise ValueError(
         f"{role} holds {n_bad:,} number{'s' * (n_bad > 1)} that {'are' if n_bad > 1 else 'is'} NaN or infinite; the "

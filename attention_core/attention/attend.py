@@ -7,7 +7,7 @@ makes every tile of the weights recomputable. A query that may attend to no key 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 import torch
@@ -91,39 +91,40 @@ def attend(
         items = zip(query, key, value, _masks(mask, len(query)), strict=True)
         attended = Attended(torch.stack([context_in_blocks(q, k, v, scoring, m, intervention) for q, k, v, m in items]))
     if intervention.ablated_heads:
-        kept = torch.ones(query.shape[1], dtype=query.dtype, device=query.device)
-        kept[list(intervention.ablated_heads)] = 0
-        attended = attended._replace(context=attended.context * kept[:, None, None])
+        is_on = torch.ones(query.shape[1], dtype=query.dtype, device=query.device)
+        is_on[list(intervention.ablated_heads)] = 0
+        attended = attended._replace(context=attended.context * is_on[:, None, None])
     return attended
 
 
 def _at_once(query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, scale: float) -> Attended:
     """Attend in a batch of short sequences, with all scores in memory: the way models are trained."""
-    scores = score(query, key) * scale
-    if mask is None:
-        weights = scores.softmax(-1)
-    else:
-        weights = scores.masked_fill(~mask, -math.inf).softmax(-1).masked_fill(~mask.any(-1, keepdim=True), 0)
+    weights = masked(score(query, key) * scale, mask).softmax(-1)
+    if mask is not None:
+        weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0)
     return Attended(weights @ value, weights=weights)
 
 
 def _fused(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, with_normaliser: bool
 ) -> Attended:
-    kernel = _kernel_with_normaliser(query, value, mask) if with_normaliser else None
-    if kernel is not None:
-        context, normaliser = kernel(query, key, value, scale)
-        return Attended(context, normaliser)
+    # torch's own fused CPU kernel also hands out the log-sum-exp, where it applies.
+    kernel = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+    applies = query.device.type == "cpu" and mask is None and query.shape[-1] == value.shape[-1]
+    if with_normaliser and kernel is not None and applies:
+        return Attended(*kernel(query, key, value, 0.0, False, scale=scale))
     return Attended(F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale))
 
 
-def _kernel_with_normaliser(query: Tensor, value: Tensor, mask: Tensor | None) -> Callable | None:
-    """Return torch's own fused CPU kernel that also hands out the log-sum-exp, where it applies."""
-    operator = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
-    fits = query.device.type == "cpu" and mask is None and query.shape[-1] == value.shape[-1]
-    if operator is None or not fits:
-        return None
-    return lambda q, k, v, scale: operator(q, k, v, 0.0, False, scale=scale)
+def spans(start: int, stop: int, size: int) -> Iterator[slice]:
+    """Yield the slices of a range, each of a size but for the last, which may be shorter."""
+    for left in range(start, stop, size):
+        yield slice(left, min(left + size, stop))
+
+
+def masked(scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """Return scores with minus infinity where a query may not attend; a mask of None forbids nothing."""
+    return scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
 
 
 def at_least_single(tensor: Tensor) -> Tensor:
@@ -144,16 +145,8 @@ def score_tile(
 ) -> Tensor:
     """Return the edited scores of a tile, (n_rows, n_cols), from (n_heads, n, d) query and key.
 
-    Args:
-        query: (n_heads, n_queries, d_q).
-        key: (n_heads or a divisor of it, n_keys, d_k); neighbouring heads share a key head.
-        score: scoring function.
-        intervention: edits.
-        head: which head, from 0.
-        rows: which queries.
-        cols: which keys.
-        bias: broadcastable to (n_heads, n_queries, n_keys), added to the scores before they are edited.
-        dtype: in which the scores are computed; None = that of the query, at least float32.
+    The key may have a divisor of n_heads: neighbouring heads share a key head. The bias, broadcastable to (n_heads,
+    n_queries, n_keys), is added before the edits. Without a dtype scores have that of the query, at least float32.
     """
     key_head = head // (query.shape[0] // key.shape[0])
     some_queries = at_least_single(query[head, rows])
@@ -192,24 +185,18 @@ def context_in_blocks(
 ) -> Tensor:
     """Return the weighted sums of the values, (n_heads, n_queries, d_v), for any scoring function and any edit."""
     merged = query.new_empty(*query.shape[:2], value.shape[-1])
-    for head, rows, masked in _scores_in_blocks(query, key, score, mask, intervention):
-        # A row of nothing but -inf has no softmax; it gets the zeros that it stands for.
-        weights = masked.softmax(-1).masked_fill((masked == -math.inf).all(-1, keepdim=True), 0)
-        merged[head, rows] = weights @ value[head]
+    full = intervention.full_mask(mask, query.shape[0], query.shape[1], key.shape[1])
+    for head in range(query.shape[0]):
+        allowed = None if full is None else full[min(head, full.shape[0] - 1)]
+        for rows in spans(0, query.shape[1], ROWS_AT_ONCE):
+            tile = score_tile(query, key, score, intervention, head, rows, slice(None))
+            scores = masked(tile, None if allowed is None else allowed[rows].to(tile.device))
+            # A row of nothing but -inf has no softmax; it gets the zeros that it stands for.
+            weights = scores.softmax(-1).masked_fill((scores == -math.inf).all(-1, keepdim=True), 0)
+            merged[head, rows] = weights @ value[head]
     if intervention.ablated_heads:
         merged[list(intervention.ablated_heads)] = 0
     return merged
-
-
-def _scores_in_blocks(query, key, score, mask, intervention):
-    full = intervention.full_mask(mask, query.shape[0], query.shape[1], key.shape[1])
-    for head in range(query.shape[0]):
-        for start in range(0, query.shape[1], ROWS_AT_ONCE):
-            rows = slice(start, min(start + ROWS_AT_ONCE, query.shape[1]))
-            tile = score_tile(query, key, score, intervention, head, rows, slice(None))
-            if full is not None:
-                tile = tile.masked_fill(~full[min(head, full.shape[0] - 1)][rows].to(tile.device), -math.inf)
-            yield head, rows, tile
 
 
 def split_heads(merged: Tensor, n_heads: int) -> Tensor:

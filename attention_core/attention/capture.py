@@ -154,21 +154,19 @@ class _Watch(TorchFunctionMode):
         enable_gqa: bool = False,
         mechanism: str = "scaled dot product attention",
     ) -> None:
-        note = f"Dropout of {dropout_p:g} was on; these are the weights before it." if dropout_p else ""
-        self._recording.traces.append(
-            self._keeper.trace(
-                query,
-                key,
-                value,
-                mask=attn_mask,
-                scale=scale,
-                is_causal=is_causal,
-                dropout=dropout_p,
-                name=self._name(),
-                mechanism=mechanism,
-                note=note,
-            )
+        trace = self._keeper.trace(
+            query,
+            key,
+            value,
+            mask=attn_mask,
+            scale=scale,
+            is_causal=is_causal,
+            dropout=dropout_p,
+            name=self._name(),
+            mechanism=mechanism,
+            note=f"Dropout of {dropout_p:g} was on; these are the weights before it." if dropout_p else "",
         )
+        self._recording.traces.append(trace)
 
     def _name(self) -> str:
         place = self._inside.place

@@ -44,37 +44,23 @@ class Keeper:
         mechanism: str = "scaled dot product attention",
         note: str = "",
     ) -> AttentionTrace:
-        """Return the trace of the first item of the batch.
+        """Return the trace of the first item of the batch; arguments are as in AttentionTrace and Story, but batched.
 
-        Args:
-            query: (batch, n_heads, n_queries, d_k); with three dimensions the first one is shown as heads.
-            key: (batch, n_heads or a divisor of it, n_keys, d_k).
-            value: (batch, as many heads as the key, n_keys, d_v).
-            mask: bool, True = may attend, or float, added to the scores; broadcastable to the pairs of the batch.
-            bias: float, added to the scores besides a mask.
-            scale: factor on the dot products; 1 / sqrt(d_k) if None.
-            softcap: the cap of ScaledDot.
-            sinks: (n_heads,) or (batch, n_heads, n_queries, 1); see AttentionTrace.
-            is_causal: see AttentionTrace.
-            dropout: see AttentionTrace.
-            normaliser: of the first item; see AttentionTrace.
-            name: see AttentionTrace.
-            mechanism: see AttentionTrace.
-            note: see AttentionTrace.
+        The query is (batch, n_heads, n_queries, d_k), and with three dimensions the first one is shown as heads; key
+        and value may have fewer heads. The mask is bool, True = may attend, or float, added to the scores as the bias
+        is. Without a scale dot products are divided by sqrt(d_k). Sinks are (n_heads,) or (batch, n_heads, n_queries,
+        1). The normaliser is that of the first item.
         """
         notes = [note, _batch_note(query)]
-        first_query, first_key, first_value = (own_copy(first_item(one, 3)) for one in (query, key, value))
+        first_query, first_key, first_value = (own_copy(first_item(given, 3)) for given in (query, key, value))
         n_heads = max(first_query.shape[0], first_key.shape[0])
         if first_query.shape[0] < n_heads:
             first_query = first_query.expand(n_heads, -1, -1)
         if first_key.shape[0] != first_value.shape[0]:  # one of them is broadcast over heads
             shared = max(first_key.shape[0], first_value.shape[0])
-            first_key, first_value = (one.expand(shared, -1, -1) for one in (first_key, first_value))
-        allowed, added = self._mask_and_bias(mask)
-        own_bias = None
-        if bias is not None:
-            more_allowed, own_bias = self._mask_and_bias(bias)
-            allowed = more_allowed if allowed is None else allowed if more_allowed is None else allowed & more_allowed
+            first_key, first_value = (own.expand(shared, -1, -1) for own in (first_key, first_value))
+        (allowed, added), (more_allowed, own_bias) = self._mask_and_bias(mask), self._mask_and_bias(bias)
+        allowed = more_allowed if allowed is None else allowed if more_allowed is None else allowed & more_allowed
         notes += _not_finite({"query": first_query, "key": first_key, "value": first_value})
         return AttentionTrace(
             query=first_query,
@@ -93,7 +79,7 @@ class Keeper:
                 key_axis=Axis.numbered("keys", first_key.shape[1]),
                 shows_vectors=True,
                 name=name,
-                note=" ".join(one for one in notes if one),
+                note=" ".join(filter(None, notes)),
             ),
         )
 
@@ -104,8 +90,8 @@ class Keeper:
         place = (id(mask), mask._version if not mask.is_inference() else 0)
         if place not in self._seen:
             first = first_item(mask, 3)
-            kept = (own_copy(first), None) if first.dtype == torch.bool else split_bias(first)
-            self._seen[place] = (mask, *kept)  # holding the mask keeps its id from being given to another
+            parts = (own_copy(first), None) if first.dtype == torch.bool else split_bias(first)
+            self._seen[place] = (mask, *parts)  # holding the mask keeps its id from being given to another
         return self._seen[place][1:]
 
 
@@ -138,13 +124,7 @@ def own_copy(tensor: Tensor) -> Tensor:
 def from_weights(weights: Tensor, *, name: str, note: str, mechanism: str) -> AttentionTrace:
     """Return a trace of which only the weights are known: query, key and value have no columns.
 
-    Its scores are the logarithms of the weights, which a softmax turns into the weights again.
-
-    Args:
-        weights: (n_heads, n_queries, n_keys).
-        name: see AttentionTrace.
-        note: see AttentionTrace.
-        mechanism: see AttentionTrace.
+    Its scores are the logarithms of the weights (n_heads, n_queries, n_keys), which a softmax turns into them again.
     """
     weights = own_copy(weights).float()
     n_heads, n_queries, n_keys = weights.shape
@@ -170,12 +150,8 @@ def from_weights(weights: Tensor, *, name: str, note: str, mechanism: str) -> At
 
 def unique(names: Sequence[str]) -> list[str]:
     """Return the names with a number behind every repetition, such as "encoder.0.self (2)"."""
-    seen: dict[str, int] = {}
-    result = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return result
+    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
 
 
 def _batch_note(query: Tensor) -> str:

@@ -32,11 +32,8 @@ def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
     kinds = [_kind(place, module) for place, module, _ in calls]
     stacks = [_stack(place, module, trace, kind) for (place, module, trace), kind in zip(calls, kinds, strict=True)]
     if len(set(places)) < len(places):  # layers that share one module: they are numbered as they run
-        seen: dict[tuple[str, str], int] = {}
-        numbers = []
-        for group in zip(stacks, kinds, strict=True):
-            seen[group] = seen.get(group, -1) + 1
-            numbers.append([str(seen[group])])
+        layers = list(zip(stacks, kinds, strict=True))
+        numbers = [[str(layers[:place].count(layer))] for place, layer in enumerate(layers)]
     else:
         numbers = [[part for part in place.split(".") if part.isdigit()] or ["0"] for place in places]
     rows = list(zip(stacks, numbers, kinds, strict=True))

@@ -16,10 +16,6 @@ LONGEST_WAVE = 10_000.0
 def sinusoidal(n: int, d: int) -> Tensor:
     """Return one vector per position, (n, d): even dimensions are sines, odd ones cosines of ever slower waves.
 
-    Args:
-        n: positions, from 0.
-        d: width, even.
-
     Raises:
         ValueError: d is odd.
 
@@ -36,7 +32,8 @@ def rotary_angles(n: int, d: int) -> Tensor:
 
     Source: Su et al. 2021, "RoFormer", section 3.2.
     """
-    return torch.arange(n)[:, None] * torch.tensor(_frequencies(d))
+    frequencies = [math.exp(-math.log(LONGEST_WAVE) * pair / d) for pair in range(0, d, 2)]
+    return torch.arange(n)[:, None] * torch.tensor(frequencies)
 
 
 def dot_products(vectors: Tensor) -> Tensor:
@@ -45,12 +42,7 @@ def dot_products(vectors: Tensor) -> Tensor:
 
 
 def rotary_scores(query: Tensor, key: Tensor, n: int) -> Tensor:
-    """Return the scores of one query and one key, turned to each pair of positions, (n, n).
-
-    Args:
-        query: (d,).
-        key: (d,).
-        n: positions.
+    """Return the scores of one query (d,) and one key (d,), turned to each pair of positions, (n, n).
 
     Source: Su et al. 2021, "RoFormer", eq. 16: they depend on the difference of the positions alone.
     """
@@ -90,11 +82,7 @@ def by_distance(matrix: Tensor, most: int | None = None) -> ByDistance:
     diagonals = [matrix.diagonal(offset) for offset in range(-reach, reach + 1)]
     return ByDistance(
         torch.arange(-reach, reach + 1),
-        torch.stack([one.mean() for one in diagonals]),
-        torch.stack([one.min() for one in diagonals]),
-        torch.stack([one.max() for one in diagonals]),
+        torch.stack([diagonal.mean() for diagonal in diagonals]),
+        torch.stack([diagonal.min() for diagonal in diagonals]),
+        torch.stack([diagonal.max() for diagonal in diagonals]),
     )
-
-
-def _frequencies(d: int) -> list[float]:
-    return [math.exp(-math.log(LONGEST_WAVE) * pair / d) for pair in range(0, d, 2)]

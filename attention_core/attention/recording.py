@@ -36,10 +36,9 @@ class Recording:
         Raises:
             KeyError: there is none; the message lists those that there are.
         """
-        for trace in self.traces:
-            if trace.story.name == name:
-                return trace
-        raise KeyError(f"no trace {name!r}, there are {self.names}")
+        if name not in self.names:
+            raise KeyError(f"no trace {name!r}, there are {self.names}")
+        return self.traces[self.names.index(name)]
 
     def save(self, path: str | Path) -> None:
         """Write all traces to a .npz file, which load_recording reads again."""
@@ -47,11 +46,7 @@ class Recording:
 
 
 def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Recording:
-    """Read what Recording.save wrote.
-
-    Args:
-        path: of the file.
-        most_bytes: refuse a file that takes more than this in memory; None = take any.
+    """Read what Recording.save wrote, unless it takes more than most_bytes in memory.
 
     Raises:
         FileNotFoundError: no such file.

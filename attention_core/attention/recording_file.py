@@ -24,7 +24,7 @@ from attention_core.attention.types import Axis, Story
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 NEEDED = ("query", "key", "value")
-TYPES = {str(one): one for one in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
+TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
 def write_traces(traces: Iterable[AttentionTrace], note: str, path: Path) -> None:
@@ -76,23 +76,16 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
 
 
 def _described(trace: AttentionTrace) -> dict[str, Any]:
-    score = trace.score.to_plain()
+    score, story = trace.score.to_plain(), trace.story
     if score.keys() != {"score", "scale", "softcap"} or score["score"] != Dot.name:
-        raise ValueError(
-            f"trace {trace.story.name!r}: a recording holds scaled dot products, got {trace.score.name} scores"
-        )
+        raise ValueError(f"trace {story.name!r}: a recording holds scaled dot products, got {trace.score.name} scores")
     if trace.intervention != type(trace.intervention)():
-        raise ValueError(f"trace {trace.story.name!r} was edited: a recording holds traces as the model made them")
+        raise ValueError(f"trace {story.name!r} was edited: a recording holds traces as the model made them")
     return {
-        "name": trace.story.name,
-        "mechanism": trace.story.mechanism,
-        "note": trace.story.note,
-        "dropout": trace.dropout,
-        "is_causal": trace.is_causal,
-        "scale": score["scale"],
-        "softcap": score["softcap"],
-        "query_axis": _axis_entry(trace.story.query_axis),
-        "key_axis": _axis_entry(trace.story.key_axis),
+        **{name: getattr(story, name) for name in ("name", "mechanism", "note")},
+        **{name: getattr(trace, name) for name in ("dropout", "is_causal")},
+        **{name: score[name] for name in ("scale", "softcap")},
+        **{name: _axis_entry(getattr(story, name)) for name in ("query_axis", "key_axis")},
         "arrays": {},
     }
 
@@ -140,20 +133,12 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
         score=score_from_plain({"score": Dot.name, "scale": entry["scale"], "softcap": entry["softcap"]}),
         is_causal=bool(entry["is_causal"]),
         dropout=float(entry["dropout"]),
-        query=parts["query"],
-        key=parts["key"],
-        value=parts["value"],
-        mask=parts.get("mask"),
-        bias=parts.get("bias"),
-        sinks=parts.get("sinks"),
-        normaliser=parts.get("normaliser"),
+        **parts,
         story=Story(
-            mechanism=str(entry["mechanism"]),
+            **{name: str(entry[name]) for name in ("name", "mechanism", "note")},
             query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
             key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
             shows_vectors=parts["key"].shape[-1] > 0,
-            name=str(entry["name"]),
-            note=str(entry["note"]),
         ),
     )
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)

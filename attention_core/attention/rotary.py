@@ -14,12 +14,7 @@ from torch import Tensor
 
 
 def turn(vectors: Tensor, angles: Tensor) -> Tensor:
-    """Turn pairs of numbers.
-
-    Args:
-        vectors: (..., n, d); number i and number i + d / 2 form a pair.
-        angles: (n, d / 2), radians.
-    """
+    """Turn pairs of numbers, i and i + d / 2 of vectors (..., n, d), by angles (n, d / 2) in radians."""
     first, second = vectors.chunk(2, dim=-1)
     cos, sin = angles.cos(), angles.sin()
     return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)

@@ -5,37 +5,30 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
 from attention_core.attention.latex import number
-
-if TYPE_CHECKING:
-    from attention_core.attention.types import Rows
+from attention_core.attention.types import Role, Rows, Text
 
 
 class Stage(NamedTuple):
     """A matrix on the way to the scores, for people to stop at.
 
     Attributes:
-        name: identifier; the first stage is called "scores".
-        title: heading.
-        symbol: text on the stepper's chip.
-        formula: LaTeX.
-        code: PyTorch.
-        explanation: one to three sentences.
+        text: of its step; the first stage is called "scores".
         compute: the score up to here, (query, key) -> (..., n_queries, n_keys).
     """
 
-    name: str
-    title: str
-    symbol: str
-    formula: str
-    code: str
-    explanation: str
+    text: Text
     compute: Score
+
+    @property
+    def name(self) -> str:
+        """Identifier of its step."""
+        return self.text.name
 
 
 class Pair(NamedTuple):
@@ -101,7 +94,7 @@ class Score(ABC):
         short: its formula in one line of HTML.
         picture: the shape of its field over all places where a key can lie.
         common_width: what vectors of different widths do not have, such as "dot product"; empty = it accepts them.
-        symbol: see Stage, as formula, code and explanation are.
+        symbol: see Text, as formula, code and explanation are.
     """
 
     name: ClassVar[str]
@@ -125,26 +118,23 @@ class Score(ABC):
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
         """Return parameters in which nothing is hidden, identities and ones, in the order of the fields.
 
-        Args:
-            d_q: width of the queries.
-            d_k: width of the keys.
-            n_keys: positions to be known.
-            hidden: units, where there is a hidden layer; None = as many as the wider vector has numbers.
+        They fit these widths of queries and keys and as many positions as there are keys; without a number of hidden
+        units there are as many as the wider vector has numbers.
         """
         return {}
 
     @classmethod
     def parameter_names(cls) -> tuple[str, ...]:
         """Return the names of the parameters among those of other scoring functions, such as "general.W"."""
-        return tuple(f"{cls.name}.{one.name}" for one in fields(cls))
+        return tuple(f"{cls.name}.{field.name}" for field in fields(cls))
 
     def parameters(self) -> dict[str, Tensor]:
         """Return the parameters by the names of the fields."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def to(self, dtype: torch.dtype) -> Self:
         """Return the function with its parameters in another type."""
-        return type(self)(*(one.to(dtype) for one in self.parameters().values()))
+        return type(self)(*(parameter.to(dtype) for parameter in self.parameters().values()))
 
     def tile(self, query: Tensor, key: Tensor, cols: Rows) -> Tensor:
         """Return the scores of queries (n_rows, d_q) with those keys of (n_keys, d_k) that cols chooses."""
@@ -152,7 +142,8 @@ class Score(ABC):
 
     def stages(self, d_k: int) -> tuple[Stage, ...]:
         """Return the stages in order; the last one equals the call."""
-        return (Stage("scores", "Scores", self.symbol, self.formula, self.code, self.explanation, self),)
+        texts = self.symbol, self.formula, self.code, self.explanation
+        return (Stage(Text("scores", "Scores", *texts, Role.SCORES), self),)
 
     def dot_factor(self, d_k: int) -> float | None:
         """Return by what dot products are multiplied to give the scores, as a fused kernel does; None = no way."""
@@ -164,7 +155,7 @@ class Score(ABC):
 
     def to_plain(self) -> dict[str, Any]:
         """Return name and parameters as plain values, for scores.score_from_plain()."""
-        return {"score": self.name, **{name: one.tolist() for name, one in self.parameters().items()}}
+        return {"score": self.name, **{name: parameter.tolist() for name, parameter in self.parameters().items()}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,19 +243,20 @@ class Scaled(Score):
     def stages(self, d_k: int) -> tuple[Stage, ...]:
         """Return the base's stages, the scaled scores and, if there is a cap, the capped ones."""
         uncapped = Scaled(self.base, self.scale, self.temperature)
-        stages = (*self.base.stages(d_k), Stage("scaled", "Scaled scores", *self._described(d_k), uncapped))
+        scaled = Text("scaled", "Scaled scores", *self._described(d_k), Role.SCORES)
+        stages = (*self.base.stages(d_k), Stage(scaled, uncapped))
         if self.cap is None:
             return stages
-        capped = Stage(
+        capped = Text(
             "capped",
             "Capped scores",
             "tanh",
             rf"S'' = {self.cap:.3g}\, \tanh\!\left(\frac{{S'}}{{{self.cap:.3g}}}\right)",
             f"scores = torch.tanh(scores / {self.cap!r}) * {self.cap!r}",
             f"A soft limit: small scores stay as they are, large ones bend towards {self.cap:.3g}.",
-            self,
+            Role.SCORES,
         )
-        return (*stages, capped)
+        return (*stages, Stage(capped, self))
 
     @property
     def _is_only_cooled(self) -> bool:
@@ -290,6 +282,6 @@ class Scaled(Score):
             effect = "evens the weights out" if heat > 1 else "lets the largest score win"
             why += f"The temperature {heat:.3g} {'leaves the scores as they are' if heat == 1 else effect}."
         formula = " = ".join(
-            ["S'", *(rf"\frac{{{top}S}}{{{one}}}" for one in divisors)] if divisors else ["S'", f"{top}S"]
+            ["S'", *(rf"\frac{{{top}S}}{{{divisor}}}" for divisor in divisors)] if divisors else ["S'", f"{top}S"]
         )
         return symbol, formula, f"scores = scores{code}", why.strip()

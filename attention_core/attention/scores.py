@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from attention_core.attention.latex import number, products, terms
 from attention_core.attention.score import Line, Numbers, Pair, Scaled, Score
-
-if TYPE_CHECKING:
-    from attention_core.attention.types import Rows
+from attention_core.attention.types import Rows
 
 SCORES: dict[str, type[Score]] = {}
 """All scoring functions by name; scaling is a matter of its own, see Scaled."""
@@ -375,7 +373,9 @@ def all_scores(parameters: Mapping[str, Tensor]) -> dict[str, Score]:
     if missing:
         raise ValueError(f"parameters need {', '.join(parameter_names())}; missing: {', '.join(missing)}")
     scores: dict[str, Score] = {"dot": Dot(), "scaled dot": ScaledDot()}
-    return scores | {name: kind(*(parameters[one] for one in kind.parameter_names())) for name, kind in SCORES.items()}
+    return scores | {
+        name: kind(*(parameters[parameter] for parameter in kind.parameter_names())) for name, kind in SCORES.items()
+    }
 
 
 def score_from_plain(plain: Mapping[str, Any]) -> Score:
@@ -385,11 +385,11 @@ def score_from_plain(plain: Mapping[str, Any]) -> Score:
         KeyError: a score that is not in SCORES, or one of its parameters is missing.
     """
     kind = SCORES[plain["score"]]
-    base = kind(*(torch.tensor(plain[one.name], dtype=torch.float64) for one in fields(kind)))
+    base = kind(*(torch.tensor(plain[field.name], dtype=torch.float64) for field in fields(kind)))
     if "scale" not in plain:
         return base
     more = (plain["scale"], plain.get("temperature"), plain["softcap"])
-    return Scaled(base, *(None if one is None else float(one) for one in more))
+    return Scaled(base, *(None if factor is None else float(factor) for factor in more))
 
 
 def printed_concat(vector: Tensor) -> Concat:

@@ -20,11 +20,7 @@ MAX_PAIRS = 128 * 128
 
 
 def pair_products(first: Tensor, second: Tensor) -> Tensor:
-    """Multiply every row of one matrix with every row of another, element by element.
-
-    Args:
-        first: (..., n, d), k' or v'.
-        second: (..., m, d), k'' or v''.
+    """Multiply every row of one matrix (..., n, d) with every row of another (..., m, d), element by element.
 
     Returns:
         (..., n * m, d); the pair (j, k) is row j * m + k.
@@ -80,8 +76,7 @@ def pair_weights(trace: AttentionTrace, query: int, head: int = 0) -> Tensor:
 
 def pair_scores(trace: AttentionTrace, query: int, head: int = 0) -> Tensor:
     """Return one query's slice of the scores, (n_keys, n_keys); -inf where it may not attend."""
-    scores, allowed = trace.scores(head, [query])[0], trace.allowed(head, [query])
-    return _square(trace, scores if allowed is None else scores.masked_fill(~allowed[0], float("-inf")))
+    return _square(trace, trace.masked_scores(head, [query])[0])
 
 
 def _square(trace: AttentionTrace, row: Tensor) -> Tensor:
@@ -91,22 +86,14 @@ def _square(trace: AttentionTrace, row: Tensor) -> Tensor:
 
 
 def others(n: int, n_more: int = 0) -> Tensor:
-    """Return the mask of a query that looks at everyone but itself, (n, n + n_more), True = may attend.
-
-    Args:
-        n: positions that ask and are asked.
-        n_more: further positions at the end, which are only asked.
-    """
+    """Return the mask of a query that looks at everyone but itself, (n, n + n_more); the last ones are only asked."""
     return ~torch.eye(n, n + n_more, dtype=torch.bool)
 
 
 def pairs_of_others(n: int, with_nobody: bool = False) -> Tensor:
-    """Return the mask of a query that looks at pairs of two different others, bool (n, m, m).
+    """Return the mask of a query that looks at pairs of two different others, bool (n, m, m) with m = n.
 
-    Args:
-        n: positions that ask and are asked.
-        with_nobody: a further position stands at the end, m = n + 1, and may be chosen only as the pair of itself
-            with itself; else m = n.
+    With nobody, a further position at the end, m = n + 1, may be chosen only as the pair of itself with itself.
     """
     m = n + with_nobody
     single = others(n, int(with_nobody))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,8 +13,8 @@ from torch import Tensor, nn
 from attention_core.attention.attend import at_least_single
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.score import Stage
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import ALL, Axis, Compute, Inputs, Role, Rows, Step, Text
+from attention_core.attention.trace import AttentionTrace, finite
+from attention_core.attention.types import Axis, Compute, Inputs, Role, Rows, Step, Text
 
 VECTORS = (
     ("query", "Queries", "Q", Role.QUERY, "is looking for"),
@@ -92,11 +91,10 @@ def step_of(trace: AttentionTrace, name: str) -> Step:
     Raises:
         KeyError: the trace has no such step.
     """
-    steps = steps_of(trace)
-    for step in steps:
-        if step.name == name:
-            return step
-    raise KeyError(f"no step {name!r}, there are {[step.name for step in steps]}")
+    steps = {step.name: step for step in steps_of(trace)}
+    if name not in steps:
+        raise KeyError(f"no step {name!r}, there are {list(steps)}")
+    return steps[name]
 
 
 def projections(
@@ -112,19 +110,12 @@ def projections(
 ) -> tuple[Step, ...]:
     """Return queries, keys and values as steps.
 
-    Args:
-        matrices: of queries, keys and values, see Text.step.
-        rows: of each.
-        columns: of each, see Text.step.
-        formula: with $letter and other blanks in it, as code and explanation have them.
-        code: with $name and $letter.
-        explanation: with $meaning, such as "is looking for".
-        inputs: see Step.
-        blanks: more of them; for queries, keys and values.
+    Matrices, their rows and columns (see Text.step) and further blanks come in threes. Formula, code and explanation
+    may have $letter, $name and $meaning, such as "is looking for", and the further blanks in them.
     """
     steps = []
     for place, (name, title, letter, role, meaning) in enumerate(VECTORS):
-        own = {blank: said[place] for blank, said in blanks.items()}
+        own = {blank: texts[place] for blank, texts in blanks.items()}
         text = Text(name, title, letter, formula, code, explanation, role)
         text = text.filled(name=name, letter=letter, meaning=meaning, **own)
         steps.append(text.step(matrices[place], rows[place], columns[place], inputs))
@@ -151,7 +142,7 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     return projections(
         [partial(tile, vectors) for vectors in (trace.query.__getitem__, trace.key_of, trace.value_of)],
         (trace.story.query_axis, trace.story.key_axis, trace.story.key_axis),
-        [Axis.numbered("dimensions", one.shape[-1]) for one in (trace.query, trace.key, trace.value)],
+        [Axis.numbered("dimensions", vectors.shape[-1]) for vectors in (trace.query, trace.key, trace.value)],
         formula=r"$letter = X W_$letter^{(h)}",
         code=f"$name = $recorded{single}  # recorded: x @ W_$letter",
         explanation=("A learned projection of what the layer was given, one row each: what it $meaning.$turned$shared"),
@@ -173,16 +164,14 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     if trace.key.shape[-1] == 0:
         return (replace(WEIGHTS, code=WEIGHTS_ALONE).step(trace.weights, *pairs, partial(_logarithms, trace)),)
     stages = trace.score.stages(trace.key.shape[-1])
-    scored: list[tuple[Text, Compute]] = [
-        (Text(*stage[:-1], Role.SCORES), partial(_raw_scores, trace, stage)) for stage in stages
-    ]
+    scored: list[tuple[Text, Compute]] = [(stage.text, partial(_raw_scores, trace, stage)) for stage in stages]
     if trace.bias is not None:
         scored.append((BIAS, trace.scores))
     last = scored[-1][0]
     scored[-1] = replace(last, code=last.code + _edits(edits)), trace.scores
     steps = [text.step(compute, *pairs, names) for text, compute in scored]
     if trace.mask is not None or trace.is_causal or edits.blocked_keys:
-        steps.append(MASK.step(partial(_masked_scores, trace), *pairs, names))
+        steps.append(MASK.step(trace.masked_scores, *pairs, names))
     weights, context = WEIGHTS if trace.sinks is None else WEIGHTS_WITH_SINK, CONTEXT
     if trace.sinks is None and (trace.mask is not None or edits.blocked_keys):
         weights = replace(weights, code=weights.code + BLIND)
@@ -206,11 +195,6 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
 
 def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols: Rows) -> Tensor:
     return stage.compute.tile(at_least_single(trace.query[head, rows]), trace.key_of(head), cols)
-
-
-def _masked_scores(trace: AttentionTrace, head: int, rows: Rows, cols: Rows) -> Tensor:
-    scores, allowed = trace.scores(head, rows, cols), trace.allowed(head, rows, cols)
-    return scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
 
 
 def _edits(edits: Intervention) -> str:
@@ -238,14 +222,10 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
         "edited": like.new_tensor(list(edited.values())),
         "mask": trace.allowed(head),
         "sink": None if trace.sinks is None else trace.sinks.expand(pairs[:2])[head, :, None],
-        "kept": [float(one not in trace.intervention.ablated_heads) for one in range(trace.n_heads)],
+        "kept": [float(head not in trace.intervention.ablated_heads) for head in range(trace.n_heads)],
         "withheld": list(trace.story.withheld),
     }
 
 
 def _logarithms(trace: AttentionTrace, head: int) -> dict[str, Any]:
-    normaliser = trace.log_normaliser[head, :, None]
-    return {
-        "scores": _masked_scores(trace, head, ALL, ALL),
-        "normaliser": normaliser.masked_fill(normaliser == -math.inf, 0),
-    }
+    return {"scores": trace.masked_scores(head), "normaliser": finite(trace.log_normaliser[head])[:, None]}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import ROWS_AT_ONCE, at_least_single, score_tile
+from attention_core.attention.attend import ROWS_AT_ONCE, at_least_single, masked, score_tile, spans
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.types import ALL, Rows, Story
@@ -119,17 +119,23 @@ class AttentionTrace:
             return self.normaliser
         normaliser = at_least_single(self.query).new_empty(self.query.shape[:2])
         for head in range(self.n_heads):
-            for start in range(0, self.n_queries, ROWS_AT_ONCE):
-                rows = slice(start, min(start + ROWS_AT_ONCE, self.n_queries))
-                scores, allowed = self.scores(head, rows), self.allowed(head, rows)
-                if allowed is not None:
-                    scores = scores.masked_fill(~allowed, -math.inf)
-                normaliser[head, rows] = scores.logsumexp(-1)
-        return normaliser if self.sinks is None else torch.logaddexp(normaliser, self.sinks.to(normaliser))
+            for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
+                normaliser[head, rows] = self.with_sinks(self.masked_scores(head, rows).logsumexp(-1), head, rows)
+        return normaliser
+
+    def with_sinks(self, normaliser: Tensor, head: int, rows: Rows) -> Tensor:
+        """Return a normaliser of keys alone, (n_rows,), with what the sinks of these rows add to it."""
+        if self.sinks is None:
+            return normaliser
+        return torch.logaddexp(normaliser, self.sinks.expand(self.query.shape[:2])[head, rows].to(normaliser))
 
     def scores(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         """Return the scores before the mask, scaled, with every edit applied; (n_queries, n_keys) or a tile."""
         return score_tile(self.query, self.key, self.score, self.intervention, head, rows, cols, self.bias)
+
+    def masked_scores(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
+        """Return the scores, or a tile of them, with minus infinity where a query may not attend."""
+        return masked(self.scores(head, rows, cols), self.allowed(head, rows, cols))
 
     def allowed(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor | None:
         """Return the mask's tile, True = may attend, or None when every query may attend to every key."""
@@ -148,13 +154,8 @@ class AttentionTrace:
 
         Each whole row sums to 1, or to less where a sink takes its share.
         """
-        return self._weights_of(self.scores(head, rows, cols), head, rows, cols)
-
-    def _weights_of(self, scores: Tensor, head: int, rows: Rows, cols: Rows) -> Tensor:
-        allowed = self.allowed(head, rows, cols)
-        normaliser = self.log_normaliser[head, rows, None]
-        weights = (scores - normaliser.masked_fill(normaliser == -math.inf, 0)).exp_()  # in place: half the memory
-        return weights if allowed is None else weights.masked_fill(~allowed, 0)
+        scores, allowed = self.scores(head, rows, cols), self.allowed(head, rows, cols)
+        return weights_from(scores, self.log_normaliser[head, rows], allowed)
 
     def context(self, head: int = 0) -> Tensor:
         """Return the weighted sum of the values, (n_queries, d_v); 0 for a head that was switched off."""
@@ -180,10 +181,9 @@ class AttentionTrace:
 
     def blocks(self, head: int = 0) -> Iterator[tuple[slice, Tensor, Tensor]]:
         """Yield (rows, scores, weights) block by block, so that no caller needs the whole matrix at once."""
-        for start in range(0, self.n_queries, ROWS_AT_ONCE):
-            rows = slice(start, min(start + ROWS_AT_ONCE, self.n_queries))
+        for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
             scores = self.scores(head, rows)
-            yield rows, scores, self._weights_of(scores, head, rows, ALL)
+            yield rows, scores, weights_from(scores, self.log_normaliser[head, rows], self.allowed(head, rows))
 
     def summary(self, head: int = 0, queries: Tensor | None = None) -> Summary:
         """Average the head in one pass over its blocks.
@@ -218,6 +218,17 @@ class AttentionTrace:
     def retold(self, **changes: Any) -> AttentionTrace:
         """Return the same numbers with another story: changes are fields of Story, such as name or key_axis."""
         return replace(self, story=replace(self.story, **changes))
+
+
+def weights_from(scores: Tensor, log_normaliser: Tensor, allowed: Tensor | None) -> Tensor:
+    """Return the weights of scores (n_rows, n_cols) whose rows have these normalisers, -inf for a blind query."""
+    weights = (scores - finite(log_normaliser)[:, None]).exp_()  # in place: half the memory
+    return weights if allowed is None else weights.masked_fill(~allowed, 0)
+
+
+def finite(log_normaliser: Tensor) -> Tensor:
+    """Return a normaliser with 0 in place of the -inf of queries that see no key, so that it can be subtracted."""
+    return log_normaliser.masked_fill(log_normaliser == -math.inf, 0)
 
 
 class Prediction(NamedTuple):

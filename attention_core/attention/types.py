@@ -94,11 +94,8 @@ class Text:
 
     def filled(self, **blanks: object) -> Text:
         """Return the text with every $blank in formula, code and explanation replaced."""
-
-        def fill(part: str) -> str:
-            return Template(part).substitute(blanks)
-
-        return replace(self, formula=fill(self.formula), code=fill(self.code), explanation=fill(self.explanation))
+        parts = {name: getattr(self, name) for name in ("formula", "code", "explanation")}
+        return replace(self, **{name: Template(part).substitute(blanks) for name, part in parts.items()})
 
     def step(
         self,
@@ -114,8 +111,8 @@ class Text:
         Args:
             matrix: (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head, or what computes
                 a tile of it.
-            row_axis: what the rows stand for.
-            col_axis: what the columns stand for; dimensions if None, for a matrix that is there.
+            row_axis: of the step.
+            col_axis: of the step; dimensions if None, for a matrix that is there.
             inputs: what the code names, where that is laborious to get or differs from head to head.
             named: what the code names, else.
         """
@@ -157,7 +154,7 @@ class Step(Text):
     def names(self, head: int = 0) -> dict[str, Any]:
         """Return what the code names, for a head; what the code of earlier steps assigns comes before it."""
         known = {"head": head, **self.inputs(head)}
-        return {name: one for name, one in known.items() if re.search(rf"\b{name}\b", self.code)}
+        return {name: value for name, value in known.items() if re.search(rf"\b{name}\b", self.code)}
 
     @property
     def assigns(self) -> str:

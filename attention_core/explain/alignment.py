@@ -20,18 +20,10 @@ Link = tuple[int, int]
 
 
 def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_of: Sequence[int]) -> Tensor:
-    """Return weights between words from weights between pieces.
+    """Return weights between words, target by source, from weights between pieces and the word of each, without gaps.
 
     What a piece gives to the pieces of a source word adds up; the pieces of a target word are averaged. Rows that
     summed to 1 still do.
-
-    Args:
-        weights: (n_target_pieces, n_source_pieces).
-        target_word_of: the word of each target piece, from 0 without gaps.
-        source_word_of: the word of each source piece, from 0 without gaps.
-
-    Returns:
-        (n_target_words, n_source_words).
 
     Raises:
         ValueError: numbers of pieces that do not fit the weights.
@@ -40,7 +32,7 @@ def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_o
         raise ValueError(
             f"weights {tuple(weights.shape)} need {len(target_word_of)} target and {len(source_word_of)} source pieces"
         )
-    rows, cols = (torch.as_tensor(one, device=weights.device) for one in (target_word_of, source_word_of))
+    rows, cols = (torch.as_tensor(words, device=weights.device) for words in (target_word_of, source_word_of))
     wide = weights.new_zeros(len(rows), int(cols.max()) + 1).index_add_(1, cols, weights)
     summed = weights.new_zeros(int(rows.max()) + 1, wide.shape[1]).index_add_(0, rows, wide)
     return summed / torch.bincount(rows, minlength=summed.shape[0])[:, None]
@@ -49,8 +41,7 @@ def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_o
 def strongest_links(weights: Tensor) -> set[Link]:
     """Return, for every target word, the link to the source word with the largest weight.
 
-    Args:
-        weights: (n_target_words, n_source_words), both without the end of the sentence.
+    The weights, (n_target_words, n_source_words), are without the end of either sentence.
     """
     return {(source, target) for target, source in enumerate(weights.argmax(1).tolist())}
 
@@ -124,6 +115,7 @@ def committed_errors() -> CommittedErrors | None:
         log.warning("%s is not there", COMMITTED, exc_info=True)
         return None
     by_score = {
-        name: AlignmentError(one["aer"], one["precision"], one["recall"]) for name, one in found["by_score"].items()
+        name: AlignmentError(*(error[field] for field in ("aer", "precision", "recall")))
+        for name, error in found["by_score"].items()
     }
     return CommittedErrors(by_score, found["same_place"], found["pairs"])

@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
 
 def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: int) -> str | None:
-    """Return LaTeX that computes a step's number for one query and one key, or None where there is none to show.
-
-    Args:
-        trace: the trace.
-        step: one of its steps.
-        head: which head, from 0.
-        query: position of the query.
-        key: position of the key.
-    """
+    """Return LaTeX that computes a step's number for one query and one key, or None where there is none to show."""
     stages = trace.score.stages(trace.key.shape[-1])
     for place, stage in enumerate(stages):
         if stage.name == step.name:
@@ -43,7 +35,7 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
     if step.name == "context":
         weights = trace.weights(head, [query])[0]
         top = weights.topk(min(3, trace.n_keys)).indices.tolist()
-        parts = " + ".join(rf"{number(float(weights[one]))}\, v_{{{one}}}" for one in top)
+        parts = " + ".join(rf"{number(float(weights[place]))}\, v_{{{place}}}" for place in top)
         return rf"c_{{{query}}} = {parts}" + (r" + \dots" if trace.n_keys > len(top) else "")
     return None
 
@@ -68,7 +60,7 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     rest[top] = False
     shown = pd.DataFrame(
         {
-            "key": [trace.story.key_axis.labels[one] for one in top.tolist()],
+            "key": [trace.story.key_axis.labels[place] for place in top.tolist()],
             "score": to_array(scores[top]),
             "exponential": to_array(exponentials[top]),
             "weight": to_array(weights[top]),

@@ -31,17 +31,13 @@ def ink_mask(image: Tensor) -> Tensor:
 
 
 def erase_highest(image: Tensor, importance: Tensor, n_pixels: int) -> Erased:
-    """Erase the ink pixels of the highest importance.
-
-    Args:
-        image: float (side, side) in [0, 1].
-        importance: (side * side,), such as the attention that each pixel receives.
-        n_pixels: how many; fewer when there is less ink.
+    """Erase so many ink pixels, fewer when there is less ink, of the highest importance (side * side,).
 
     Source: deletion test, Samek et al. 2017.
     """
-    ranked = importance.to(image.device).masked_fill(~ink_mask(image).flatten(), -torch.inf)
-    return _erase(image, ranked.topk(min(n_pixels, int(ink_mask(image).sum()))).indices)
+    ink = ink_mask(image).flatten()
+    ranked = importance.to(image.device).masked_fill(~ink, -torch.inf)
+    return _erase(image, ranked.topk(min(n_pixels, int(ink.sum()))).indices)
 
 
 def erase_random(image: Tensor, n_pixels: int, seed: int) -> Erased:
@@ -52,13 +48,7 @@ def erase_random(image: Tensor, n_pixels: int, seed: int) -> Erased:
 
 
 def erase_along(image: Tensor, path: Tensor, radius: float = 1.7) -> Erased:
-    """Erase the ink near a stroke.
-
-    Args:
-        image: float (side, side) in [0, 1].
-        path: (n, 2), rows and columns of the stroke's points in the picture.
-        radius: in pixels.
-    """
+    """Erase the ink nearer than a radius, in pixels, to a stroke: path (n, 2), rows and columns in the picture."""
     side = image.shape[-1]
     rows, cols = torch.meshgrid(torch.arange(side), torch.arange(side), indexing="ij")
     places = torch.stack((rows, cols), -1).reshape(-1, 2).to(path)

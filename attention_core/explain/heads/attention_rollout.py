@@ -31,16 +31,13 @@ class Rollout(NamedTuple):
 
 
 def rollout(layers: Sequence[AttentionTrace]) -> Rollout:
-    """Return the product over layers of 0.5 A + 0.5 I, where A is the mean of the layer's heads.
+    """Return the product over a stack's layers, from the first, of 0.5 A + 0.5 I, where A is the mean of the heads.
 
     The identity stands for the residual connection. A query that sees no key, and what a sink keeps, pass nothing on:
     each row of 0.5 A + 0.5 I is divided by its sum. Values, feed-forward layers and how large the residual really is do
     not enter, so that this is an account of the weights and none of what the model uses.
 
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3; the residual, equation 1.
-
-    Args:
-        layers: self-attention of one stack, from the first layer to the last.
 
     Raises:
         ValueError: cross-attention, layers of several lengths, or more than MOST_POSITIONS positions.

@@ -66,12 +66,7 @@ def handed_over(
 ) -> Tensor:
     """Return weight x |value|, the length of what each key adds to each query's context; a tile of it if asked.
 
-    Args:
-        trace: of one layer.
-        head: which head, from 0.
-        rows: which queries.
-        cols: which keys.
-        normalised: divide each row by its sum over all keys; a row of zeros stays so.
+    Normalised rows are divided by their sums over all keys; a row of zeros stays so.
 
     Raises:
         ValueError: the trace has no values.
@@ -104,12 +99,7 @@ def without_sinks(weights: Tensor, positions: frozenset[int]) -> Rescaled:
 def matrix_for(trace: AttentionTrace, head: int, look: Look = PLAIN, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
     """Return the matrix that is shown for a head, or a tile of it, (n_rows, n_cols); 0 where a query may not attend.
 
-    Args:
-        trace: of one layer.
-        head: which head, from 0.
-        look: weights or weight x |value|, with or without some keys.
-        rows: which queries; their whole rows are computed where the look divides by row sums.
-        cols: which keys.
+    Whole rows are computed where the look divides by row sums.
 
     Raises:
         ValueError: weight x |value| of a trace without values.
@@ -120,14 +110,7 @@ def matrix_for(trace: AttentionTrace, head: int, look: Look = PLAIN, rows: Rows 
 
 
 def shown(trace: AttentionTrace, head: int, look: Look, weights: Tensor, rows: Rows = ALL) -> Rescaled:
-    """Return whole rows of weights as the look shows them, and which of these rows have nothing left.
-
-    Args:
-        trace: of one layer.
-        head: which head, from 0.
-        look: see matrix_for.
-        weights: (n_rows, n_keys), trace.weights(head, rows).
-        rows: which queries they are.
+    """Return whole rows of weights, trace.weights(head, rows), as the look shows them, and which have nothing left.
 
     Raises:
         ValueError: weight x |value| of a trace without values.

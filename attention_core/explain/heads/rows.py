@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.attend import masked
+from attention_core.attention.trace import AttentionTrace, weights_from
 from attention_core.attention.types import ALL, Rows
 
 SMALL = 200_000_000
@@ -32,24 +32,13 @@ class WholeRows(NamedTuple):
 
 
 def whole_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> WholeRows:
-    """Return rows of a head's weights; of a long trace without the pass over all rows that trace.weights would need.
-
-    Args:
-        trace: of one layer.
-        head: which head, from 0.
-        rows: which queries.
-    """
+    """Return rows of a head's weights; of a long trace without the pass over all rows that trace.weights would need."""
     scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
     if knows_normaliser(trace):
         normaliser = trace.log_normaliser[head, rows]
     else:
-        visible = scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
-        normaliser = visible.logsumexp(-1)
-        if trace.sinks is not None:
-            sinks = trace.sinks.expand(trace.n_heads, trace.n_queries)[head, rows]
-            normaliser = torch.logaddexp(normaliser, sinks.to(normaliser))
-    weights = (scores - normaliser.masked_fill(normaliser == -math.inf, 0)[:, None]).exp()
-    return WholeRows(scores, weights if allowed is None else weights.masked_fill(~allowed, 0), normaliser, allowed)
+        normaliser = trace.with_sinks(masked(scores, allowed).logsumexp(-1), head, rows)
+    return WholeRows(scores, weights_from(scores, normaliser, allowed), normaliser, allowed)
 
 
 def knows_normaliser(trace: AttentionTrace) -> bool:

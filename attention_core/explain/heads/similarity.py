@@ -53,9 +53,6 @@ def distances(layers: Sequence[AttentionTrace]) -> Distances:
     Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy"; heads compared in this way: Clark et al.
     2019, "What Does BERT Look At?", section 6. Metric: Endres and Schindelin 2003.
 
-    Args:
-        layers: of one group: matrices of one shape.
-
     Raises:
         ValueError: more than MOST_HEADS heads, or layers of several shapes.
     """
@@ -66,7 +63,7 @@ def distances(layers: Sequence[AttentionTrace]) -> Distances:
     n_rows = max(FEWEST_ROWS, MOST_CELLS // (max(n_heads * (n_heads - 1) // 2, 1) * n_keys))
     rows, n_seen = _sample(layers, min(n_rows, max(FEWEST_ROWS, MOST_NUMBERS // (n_heads * n_keys))))
     every = torch.cat([_rows(trace, head, rows)[None] for trace in layers for head in range(trace.n_heads)])
-    entropies = -(every * every.log2()).sum(-1)
+    entropies = _entropy(every)
     matrix = every.new_zeros(n_heads, n_heads)
     for head in range(n_heads - 1):
         matrix[head, head + 1 :] = _apart(every[head], every[head + 1 :], entropies[head], entropies[head + 1 :])
@@ -76,11 +73,6 @@ def distances(layers: Sequence[AttentionTrace]) -> Distances:
 def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> Distances:
     """Return the distance of one head to every head of a group, (1, n_heads) layer by layer, however many there are.
 
-    Args:
-        layers: of one group: matrices of one shape.
-        layer: of the head, from 0.
-        head: in its layer, from 0.
-
     Raises:
         ValueError: layers of several shapes.
     """
@@ -88,12 +80,11 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
     n_heads = sum(trace.n_heads for trace in layers)
     rows, n_seen = _sample(layers, max(FEWEST_ROWS, min(MOST_CELLS // 4 // n_heads, MOST_NUMBERS // 4) // n_keys))
     own = _rows(layers[layer], head, rows)
-    own_entropy = -(own * own.log2()).sum(-1)
-    found = []
+    own_entropy, found = _entropy(own), []
     for trace in layers:
         for other in range(trace.n_heads):
-            one = _rows(trace, other, rows)[None]
-            found.append(_apart(own, one, own_entropy, -(one * one.log2()).sum(-1)))
+            others = _rows(trace, other, rows)[None]
+            found.append(_apart(own, others, own_entropy, _entropy(others)))
     row = torch.cat(found)
     row[sum(trace.n_heads for trace in layers[:layer]) + head] = 0
     return Distances(row[None], len(rows), n_seen)
@@ -102,11 +93,8 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
 def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[AttentionTrace]) -> Tensor:
     """Return how far each head of one run is from the same head of another run, (n_layers, n_heads).
 
-    The distance is that of distances(), for two inputs with as many tokens, or two models of one shape.
-
-    Args:
-        first: the layers of a group in one run.
-        second: the same layers in the other.
+    The distance is that of distances(), for two inputs with as many tokens, or two models of one shape. Given are the
+    layers of a group in each run.
 
     Raises:
         ValueError: other numbers of layers or heads, or matrices of several shapes.
@@ -119,11 +107,10 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
     n_keys = _one_shape([*first, *second])[1] + 1
     rows, _ = _sample([*first, *second], max(FEWEST_ROWS, MOST_NUMBERS // 4 // n_keys))
     found = torch.zeros(len(first), heads[0])
-    for layer, (one, other) in enumerate(zip(first, second, strict=True)):
-        for head in range(one.n_heads):
-            left, right = _rows(one, head, rows), _rows(other, head, rows)
-            entropies = [-(part * part.log2()).sum(-1) for part in (left, right)]
-            found[layer, head] = _apart(left, right[None], entropies[0], entropies[1][None])[0]
+    for layer, traces in enumerate(zip(first, second, strict=True)):
+        for head in range(heads[0]):
+            left, right = (_rows(trace, head, rows) for trace in traces)
+            found[layer, head] = _apart(left, right[None], _entropy(left), _entropy(right)[None])[0]
     return found
 
 
@@ -140,12 +127,14 @@ def _apart(own: Tensor, others: Tensor, own_entropy: Tensor, entropies: Tensor) 
     return divergence.clamp(0, 1).sqrt().mean(1)
 
 
+def _entropy(weights: Tensor) -> Tensor:
+    return -(weights * weights.log2()).sum(-1)
+
+
 def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
     """Return some rows of a head as distributions, (n_rows, n_keys + 1): the last column is what no key got."""
     weights = whole_rows(trace, head, rows).weights.float()
-    unspent = 1 - weights.sum(1, keepdim=True)
-    if trace.sinks is None:
-        unspent = torch.zeros_like(unspent)
+    unspent = weights.new_zeros(len(weights), 1) if trace.sinks is None else 1 - weights.sum(1, keepdim=True)
     return torch.cat([weights, unspent], 1).clamp_min(_TINY)
 
 

@@ -16,15 +16,7 @@ MOST_CELLS = 6_000_000
 
 
 class FarLook(NamedTuple):
-    """The largest weight between positions far apart.
-
-    Attributes:
-        layer: of the group, from 0.
-        head: of the layer, from 0.
-        query: who looks.
-        key: at whom.
-        weight: how much.
-    """
+    """The largest weight between positions far apart: in which layer of a group and head of it, all from 0."""
 
     layer: int
     head: int
@@ -36,12 +28,8 @@ class FarLook(NamedTuple):
 def far_look(layers: Sequence[AttentionTrace], ignored: Collection[int] = ()) -> FarLook | None:
     """Return the largest weight from any query to a key at least FAR positions before or after it.
 
-    Args:
-        layers: the traces of a group.
-        ignored: positions that count neither as queries nor as keys, such as special tokens.
-
-    Returns:
-        None where there is no such pair, or where there are more than MOST_CELLS weights to look through.
+    Ignored positions, such as special tokens, count neither as queries nor as keys. None where there is no such pair,
+    or where there are more than MOST_CELLS weights to look through.
     """
     if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MOST_CELLS:
         return None

@@ -87,13 +87,13 @@ def summarise(
 
     Args:
         trace: of one layer.
-        head: which head, from 0.
+        head: of it.
         special: positions of keys that are no words.
         patches: for a picture, so that distances are those in it.
         queries: positions of the queries that count; all if None.
     """
     of_itself = is_of_itself(trace)
-    marked = torch.tensor([one for one in sorted(special) if one < trace.n_keys], dtype=torch.long)
+    marked = torch.tensor([position for position in sorted(special) if position < trace.n_keys], dtype=torch.long)
     sums = {field.name: _Mean() for field in fields(HeadSummary)}
     every = torch.arange(trace.n_queries) if queries is None else queries
     for some in every.split(ROWS_AT_ONCE):
@@ -110,7 +110,7 @@ def summarise(
             sums["distance"].add(*_distances(block, patches))
             for name, offset in (("itself", 0), ("previous", -1), ("following", 1)):
                 sums[name].add(*block.beside(offset))
-    return HeadSummary(**{name: one.value() for name, one in sums.items()})
+    return HeadSummary(**{name: mean.value() for name, mean in sums.items()})
 
 
 def summaries(
