@@ -54,7 +54,7 @@ def computed(*, spinner: str = "", grad: bool = False) -> Callable[[Callable[Giv
         name = f"{function.__module__}.{function.__qualname__}"
 
         @wraps(function)
-        def kept(*args: Given.args, **kwargs: Given.kwargs) -> Value:
+        def answer(*args: Given.args, **kwargs: Given.kwargs) -> Value:
             key = name, content_key(args), content_key(kwargs)
             found = values().find(key)
             if found is None:
@@ -65,7 +65,7 @@ def computed(*, spinner: str = "", grad: bool = False) -> Callable[[Callable[Giv
                         values().keep(key, found)
             return found[0]
 
-        return kept
+        return answer
 
     return decorate
 

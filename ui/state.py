@@ -76,7 +76,7 @@ class Field(Generic[Value]):
         st.session_state.pop(self._key, None)
         st.session_state.pop(f"{self._key}_default", None)
 
-    def said(self) -> str:
+    def address_text(self) -> str:
         """Return what the address tells of it."""
         value = self.value
         as_found = value in (self.default, st.session_state.get(f"{self._key}_default", self.default))
@@ -137,7 +137,9 @@ def write_address() -> None:
     state, present = st.session_state, st.query_params.to_dict()
     if state.get(PLAYING):
         return
-    told = {field.address: field.said() for field in _FIELDS.get(state.get(PAGE, ""), {}).values() if field.address}
+    told = {
+        field.address: field.address_text() for field in _FIELDS.get(state.get(PAGE, ""), {}).values() if field.address
+    }
     wanted = {name: text for name, text in present.items() if name not in told}
     wanted |= {name: text for name, text in told.items() if text}
     if wanted != present or wanted != state.get(WRITTEN):  # what the browser says may be older than what was written
