@@ -57,7 +57,7 @@ def melodies(n: int, generator: torch.Generator) -> Tensor:
 
 
 def learn(seed: int = 0, snapshots: Sequence[int] = SNAPSHOTS) -> tuple[list[Tensor], list[float]]:
-    """Train, and return the table (N_POSITIONS, D) and the share of missing notes filled in rightly at each snapshot."""
+    """Train, and return the table (N_POSITIONS, D) and the share of notes filled in rightly by snapshot."""
     torch.manual_seed(seed)
     model, generator = MelodyFiller(), torch.Generator().manual_seed(seed + 1)
     optimiser = torch.optim.Adam(model.parameters(), LEARNING_RATE)

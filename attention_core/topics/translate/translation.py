@@ -139,7 +139,7 @@ def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translat
 
 
 def translate(model: CanTranslate, source: Source, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
-    """Return the best translation that beam search of a width (1 = greedy) finds, beginning with the prefix's pieces."""
+    """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces."""
     best = beam_search(model, source.ids[None].to(_device(model)), width, prefix)[0][0]
     return translation_of(best.ids, best.log_probability)
 
