@@ -49,19 +49,19 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
     Its `scores` are empty for (scaled) dot products, which the file's query and key give again.
     """
     heads = range(trace.n_heads)
+    given = torch.zeros(0) if _dot_factor(trace) is not None else torch.stack([trace.scores(head) for head in heads])
     arrays = {
         "query": trace.query,
         "key": torch.stack([trace.key_of(head) for head in heads]),
         "value": torch.stack([trace.value_of(head) for head in heads]),
-        "scores": torch.zeros(0)
-        if _dot_factor(trace) is not None
-        else torch.stack([trace.scores(head) for head in heads]),
+        "scores": given,
         "log_normaliser": trace.log_normaliser,
         "context": torch.stack([trace.context(head) for head in heads]),
     }
     per_head = trace.mask is not None and trace.mask.ndim == 3 and trace.mask.shape[0] > 1
-    masks = [trace.allowed(head) for head in (heads if per_head else [0])]
-    if masks[0] is not None:
+    tiles = [trace.allowed(head) for head in (heads if per_head else [0])]
+    masks = [tile for tile in tiles if tile is not None]
+    if masks:
         arrays["mask"] = torch.stack(masks)
     buffer = io.BytesIO()
     plain: dict[str, Any] = {name: to_array(tensor) for name, tensor in arrays.items()}

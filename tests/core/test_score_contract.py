@@ -85,7 +85,7 @@ def test_the_first_stage_is_called_scores_and_the_last_equals_the_call(score, qu
     assert stages[0].name == "scores"
     assert len({stage.name for stage in stages}) == len(stages)
     exactly(stages[-1].compute(query, key), score(query, key))
-    assert all((one.title, one.symbol, one.formula, one.code, one.explanation) for one in stages)
+    assert all((text.title, text.symbol, text.formula, text.code, text.explanation) for text, _ in stages)
 
 
 @pytest.mark.parametrize("cols", [slice(2, 5), [6, 0], torch.tensor([3, 3, 1]), slice(None)], ids=str)
