@@ -112,10 +112,9 @@ def beam_search(
 
 
 def _ranked(rows: list[list[int]], totals: list[float], length_penalty: float) -> list[Hypothesis]:
-    made = [
-        Hypothesis([piece for piece in row if piece != PAD], total) for row, total in zip(rows, totals, strict=True)
+    found = [
+        Hypothesis([piece for piece in row if piece != PAD], total)
+        for row, total in zip(rows, totals, strict=True)
+        if total > -math.inf
     ]
-    made = [one for one in made if one.log_probability > -math.inf]
-    return sorted(
-        made, key=lambda one: (one.finished, one.log_probability / len(one.ids) ** length_penalty), reverse=True
-    )
+    return sorted(found, key=lambda it: (it.finished, it.log_probability / len(it.ids) ** length_penalty), reverse=True)

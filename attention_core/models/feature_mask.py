@@ -98,12 +98,9 @@ class FeatureMask(nn.Module):
         return side, side
 
     def forward(self, pictures: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False) -> Looked:
-        """Classify pictures.
+        """Classify pictures (batch, 60, 60) in [0, 1], 1 = ink; `trace` asks for the trace of the first one.
 
-        Args:
-            pictures: (batch, 60, 60) in [0, 1], 1 = ink.
-            intervention: edits of the attention; without attention every map is uniform whatever is asked.
-            trace: also return the attention trace of the first picture.
+        Without attention every map is uniform whatever the intervention asks.
 
         Raises:
             ValueError: pictures of another size.
@@ -170,12 +167,7 @@ class FeatureMask(nn.Module):
         )
 
     def answer(self, trace: AttentionTrace, intervention: Intervention = NO_INTERVENTION) -> Tensor:
-        """Return the ten probabilities after an edit of the attention, with the features that a trace already has.
-
-        Args:
-            trace: of this model.
-            intervention: instead of the trace's own.
-        """
+        """Return the ten probabilities after another edit of the attention, with the features of a model's trace."""
         with torch.inference_mode():
             return self.classify(trace.replace(intervention).context()[0]).softmax(-1)
 

@@ -210,12 +210,7 @@ class PixelClassifier(nn.Module):
     def forward(
         self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
     ) -> Prediction:
-        """Classify pictures.
-
-        Args:
-            images: (batch, 28, 28) in [0, 1], 1 = ink; coarser pictures of 14 x 14 are read as averages of 2 x 2.
-            intervention: edits of the attention.
-            trace: also return the attention trace of the first picture.
+        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; coarser ones of 14 x 14 are read as averages of 2 x 2.
 
         Raises:
             ValueError: pictures of another size.
