@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from attention_core.data.alignments import read_alignments
 from attention_core.data.pieces import END, START, pieces
 from attention_core.data.words import SPACE
+from attention_core.device import device_of
 from attention_core.explain.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Labels, Translator
@@ -74,7 +75,7 @@ def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[
     """
     vocabulary = pieces()
     asked, said = vocabulary.cut(_spaced([word.lower() for word in source])), vocabulary.cut(_spaced(list(target)))
-    device = next(model.parameters()).device
+    device = device_of(model)
     ids = torch.tensor([*asked.ids, END], device=device)
     fed = torch.tensor([START, *said.ids], device=device)
     labels = Labels([*asked.texts, "end"], [*said.texts, "end"])

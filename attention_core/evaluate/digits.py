@@ -14,6 +14,7 @@ from attention_core.arrays import read_npz
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.data.drawing import SIDE, canvases_to_images
 from attention_core.data.mnist import DataError, Digits, read_digits
+from attention_core.device import device_of
 
 BATCH = 250
 
@@ -45,7 +46,7 @@ def evaluate_digits(model: nn.Module, file: str | Path) -> dict[str, Any]:
     """
     digits = read_file(file)
     began = time.perf_counter()
-    share = accuracy(model, digits, next(model.parameters()).device.type)
+    share = accuracy(model, digits, device_of(model).type)
     return {"n": len(digits), "accuracy": share, "seconds": round(time.perf_counter() - began, 3)}
 
 

@@ -12,6 +12,7 @@ from torch import nn
 
 from attention_core.data.language_pieces import pieces
 from attention_core.data.mnist import DataError
+from attention_core.device import device_of
 
 AT_ONCE = 64
 
@@ -27,7 +28,7 @@ def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
         the number of sentences, bits per character (spaces counted), perplexity per piece, and the share of pieces
         that were the likeliest.
     """
-    device = next(model.parameters()).device
+    device = device_of(model)
     nats, right, n_pieces = 0.0, 0, 0
     cut = sorted((pieces().encode(text).ids for text in sentences), key=len)
     for start in range(0, len(cut), AT_ONCE):

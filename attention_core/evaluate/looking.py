@@ -20,6 +20,7 @@ from attention_core.data.question_reading import QuestionError, answer_word, rea
 from attention_core.data.questions import Kind, Question
 from attention_core.data.scene_questions import Asked
 from attention_core.data.scenes import ASK_SIDE, FIND_SIDE, READ_SIZE
+from attention_core.device import device_of
 from attention_core.evaluate.vision import judge_answering, judge_finding, judge_reading
 from attention_core.models.scene_question import SCORINGS
 
@@ -41,7 +42,7 @@ def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
     if any(len(one) != 1 or one not in "0123456789" for one in labels):
         raise DataError(f"{path}: labels must be digits 0 to 9.")
     size = (FIND_SIDE, FIND_SIDE)
-    pictures = _pictures(arrays["canvases"], size, path).to(_device(model))
+    pictures = _pictures(arrays["canvases"], size, path).to(device_of(model))
     boxes = _boxes(arrays, size, path)
     with torch.inference_mode():
         return judge_finding(
@@ -68,7 +69,7 @@ def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
     numbers = [str(one).strip() for one in arrays["labels"].tolist()]
     if any(not one.isdecimal() or not one.isascii() for one in numbers):
         raise DataError(f"{path}: labels must be whole numbers as text, such as '1809'.")
-    pictures = _pictures(arrays["canvases"], READ_SIZE, path).to(_device(model))
+    pictures = _pictures(arrays["canvases"], READ_SIZE, path).to(device_of(model))
     most = max(len(one) for one in numbers)
     labels = torch.tensor([[*map(int, one), *[-1] * (most - len(one))] for one in numbers], device=pictures.device)
     boxes = _boxes(arrays, READ_SIZE, path)
@@ -95,7 +96,7 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     pictures = coloured_input(
         torch.from_numpy(np.stack([one.coverage for one in seen])),
         torch.from_numpy(np.stack([one.colours for one in seen])),
-    ).to(_device(model))
+    ).to(device_of(model))
     boxes = _boxes(arrays, (ASK_SIDE, ASK_SIDE), path)
     asked, of_picture, n_refused = [], [], 0
     for number, (text, said) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
@@ -186,7 +187,3 @@ def _ink_inside(canvases: np.ndarray, boxes: np.ndarray, most: int = 100) -> flo
             if bottom > top:
                 shares.append(float(part.mean()) if part.size else 0.0)
     return float(np.mean(shares)) if shares else 0.0
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device

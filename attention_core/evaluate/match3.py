@@ -10,6 +10,7 @@ from torch import nn
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.data.match3 import Sequences, read_sequences
+from attention_core.device import device_of
 
 BATCH = 2000
 
@@ -43,6 +44,6 @@ def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:
     return {
         "n": len(sequences.numbers),
         "numbers": sequences.labels.numel(),
-        "accuracy": accuracy(model, sequences, next(model.parameters()).device.type),
+        "accuracy": accuracy(model, sequences, device_of(model).type),
         "majority_share": round(max(share, 1 - share), 5),
     }

@@ -14,6 +14,7 @@ from torch import nn
 
 from attention_core.data.tatoeba import Pair, read_pairs
 from attention_core.data.words import normalise
+from attention_core.device import device_of
 from attention_core.evaluate.alignment import evaluate_alignment
 from attention_core.models.beam_search import CanTranslate, beam_search
 from attention_core.topics.translate.translation import read_source, translation_of
@@ -42,7 +43,7 @@ def translate_all(model: CanTranslate, sentences: Sequence[str], width: int = BE
         sentences: English.
         width: of the beam.
     """
-    device = next(model.parameters()).device
+    device = device_of(model)
     by_length: dict[int, list[tuple[int, torch.Tensor]]] = defaultdict(list)
     for place, sentence in enumerate(sentences):
         try:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.device import device_of
 from attention_core.models.registry import MODELS, build, import_modules, load
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.models.translator import Translator, TranslatorConfig
@@ -26,7 +27,7 @@ def attention_at_snapshot(
     The snapshots are named "NUMBER.parameter", from 0, as the training command keeps them. The model is not changed.
     """
     prefix = f"{number}."
-    device = next(model.parameters()).device
+    device = device_of(model)
     then = {
         name.removeprefix(prefix): tensor.to(device, torch.float32)
         for name, tensor in snapshots.items()

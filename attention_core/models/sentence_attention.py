@@ -203,13 +203,7 @@ class SentenceClassifier(nn.Module):
     def attend(
         self, encoding: Encoding, value: Tensor | None = None, intervention: Intervention = NO_INTERVENTION
     ) -> Attended:
-        """Let the learned query look at the states.
-
-        Args:
-            encoding: of the sentences.
-            value: (batch, n_words, d_v), what is handed over in place of the states, or None.
-            intervention: edits of the attention.
-        """
+        """Let the learned query look at the states; it gets these, or else value (batch, n_words, d_v), weighted."""
         return attend(
             self.queries(len(encoding.states)),
             encoding.states[:, None],
