@@ -191,11 +191,7 @@ class StepCost(NamedTuple):
 def measure_step(generation: Generation, token: int) -> tuple[StepCost, StepCost]:
     """Return what one more token costs with the cache, and what it costs to run the whole text again.
 
-    Both are the model's own runs, with the library's fused attention and without traces.
-
-    Args:
-        generation: one that uses a cache; it is left as it is.
-        token: the one more.
+    Both are the model's own runs, with the library's fused attention and without traces; the generation stays.
 
     Raises:
         ValueError: the generation has no cache.

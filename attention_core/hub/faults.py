@@ -36,7 +36,7 @@ def worded(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> I
     try:
         yield
     except Exception as error:
-        if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(one in str(error) for one in NO_MEMORY):
+        if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in NO_MEMORY):
             raise NoMemory("The input is too long for the memory of this device. Shorten it.") from error
         if not isinstance(error, expected) and not raised_by_model(error):
             raise

@@ -52,12 +52,7 @@ def is_cross(trace: AttentionTrace) -> bool:
 
 
 def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRow:
-    """Return what a step adds, without what the trace has already.
-
-    Args:
-        first: the trace of the text at the beginning.
-        n_before: rows before the step.
-        step: the same attention in the step.
+    """Return what a step adds after n_before rows to an attention whose trace at the beginning was `first`.
 
     Raises:
         CannotGrowError: the step's attention is no further row.
@@ -163,4 +158,4 @@ def _per_row(first: AttentionTrace, of_rows: Sequence[Tensor | None], at_first: 
     if at_first is None:
         return None
     parts = [at_first.expand(first.n_heads, first.n_queries)]
-    return torch.cat([*parts, *(one.expand(first.n_heads, 1) for one in of_rows if one is not None)], 1)
+    return torch.cat([*parts, *(row.expand(first.n_heads, 1) for row in of_rows if row is not None)], 1)

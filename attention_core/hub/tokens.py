@@ -20,10 +20,6 @@ def readable(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
 
     A character that takes several tokens, such as an emoji, stands at the first of them; the others say which part
     of it they are.
-
-    Args:
-        tokenizer: of the model.
-        ids: token numbers.
     """
     found = zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True)
     raw = [f"[{number}]" if token is None else str(token) for number, token in found]  # models know more than some

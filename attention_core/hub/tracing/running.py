@@ -93,12 +93,7 @@ def run_model(
 
 
 def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Collection[tuple[int, int]]]) -> Any:
-    """Run a model once on a batch in which every item loses heads of its own; return the model's output.
-
-    Args:
-        model: as for run_model.
-        inputs: as for run_model, one item per ablation.
-        ablations: per item of the batch, (number of the trace, head) as for run_model.
+    """Run a model once on a batch in which every item loses heads of its own, as for run_model; return its output.
 
     Raises:
         ImportError, TypeError, UnsupportedError: as for run_model.
@@ -150,9 +145,9 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
             f"no head of {type(model).__name__} can be switched off: parts of its code bypass the library's attention "
             "interface"
         )
-    for number, call in reversed(sorted(more, key=lambda one: one[0])):
+    for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
         calls.insert(number, call)
-        again = {one + (one >= number) for one in again}
+        again = {repeat + (repeat >= number) for repeat in again}
     names = ", ".join(sorted({type(module).__name__ for module in missed}))
     note = f"Not seen: {names}, which has no attention interface and hands out no weights." if names else ""
     return Recording(named(calls, again), note)
@@ -277,14 +272,14 @@ def _all_configs(model: nn.Module) -> list[Any]:
 def _n_items(inputs: Mapping[str, Any]) -> int:
     """Return the size of the batch: of the text if there is one, else of what comes first."""
     tensors = [inputs.get("input_ids"), inputs.get("inputs_embeds"), *inputs.values()]
-    return next((len(one) for one in tensors if isinstance(one, Tensor) and one.ndim), 1)
+    return next((len(tensor) for tensor in tensors if isinstance(tensor, Tensor) and tensor.ndim), 1)
 
 
 def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, Any]:
     """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
     calls, _, output = _seen_again(model, inputs)
     handed_out, n_items = _in_order(output), _n_items(inputs)
-    traces = [trace_of_weights(one, name=name, n_items=n_items, module=model) for name, one in handed_out]
+    traces = [trace_of_weights(weights, name=name, n_items=n_items, module=model) for name, weights in handed_out]
     traces = traces or named([call for _, call in calls])
     note = ""
     if any(not trace.query.shape[-1] for trace in traces):
