@@ -18,11 +18,7 @@ AT_ONCE = 64
 
 
 def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
-    """Return figures over sentences that are each foreseen from their start alone.
-
-    Args:
-        model: the language model.
-        sentences: as typed, none empty.
+    """Return figures over sentences as typed, none empty, that are each foreseen from their start alone.
 
     Returns:
         the number of sentences, bits per character (spaces counted), perplexity per piece, and the share of pieces
@@ -34,8 +30,8 @@ def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
     for start in range(0, len(cut), AT_ONCE):
         some = cut[start : start + AT_ONCE]
         longest = max(map(len, some))
-        ids = torch.tensor([one + [0] * (longest - len(one)) for one in some], device=device)
-        wanted = torch.tensor([one[1:] + [-100] * (longest - len(one)) for one in some], device=device)
+        ids = torch.tensor([sentence + [0] * (longest - len(sentence)) for sentence in some], device=device)
+        wanted = torch.tensor([sentence[1:] + [-100] * (longest - len(sentence)) for sentence in some], device=device)
         logits = model(input_ids=ids[:, :-1], use_cache=False).logits
         nats += float(F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="sum"))
         right += int((logits.argmax(-1) == wanted).sum())

@@ -38,8 +38,8 @@ def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     arrays = _read(path, "labels")
-    labels = [str(one).strip() for one in arrays["labels"].tolist()]
-    if any(len(one) != 1 or one not in "0123456789" for one in labels):
+    labels = [str(label).strip() for label in arrays["labels"].tolist()]
+    if any(len(label) != 1 or label not in "0123456789" for label in labels):
         raise DataError(f"{path}: labels must be digits 0 to 9.")
     size = (FIND_SIDE, FIND_SIDE)
     pictures = _pictures(arrays["canvases"], size, path).to(device_of(model))
@@ -48,7 +48,7 @@ def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
         return judge_finding(
             model,
             pictures,
-            torch.tensor([int(one) for one in labels], device=pictures.device),
+            torch.tensor([int(label) for label in labels], device=pictures.device),
             None if boxes is None else boxes[:, 0].to(pictures),
         )
 
@@ -66,12 +66,14 @@ def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     arrays = _read(path, "labels")
-    numbers = [str(one).strip() for one in arrays["labels"].tolist()]
-    if any(not one.isdecimal() or not one.isascii() for one in numbers):
+    numbers = [str(label).strip() for label in arrays["labels"].tolist()]
+    if any(not number.isdecimal() or not number.isascii() for number in numbers):
         raise DataError(f"{path}: labels must be whole numbers as text, such as '1809'.")
     pictures = _pictures(arrays["canvases"], READ_SIZE, path).to(device_of(model))
-    most = max(len(one) for one in numbers)
-    labels = torch.tensor([[*map(int, one), *[-1] * (most - len(one))] for one in numbers], device=pictures.device)
+    most = max(map(len, numbers))
+    labels = torch.tensor(
+        [[*map(int, number), *[-1] * (most - len(number))] for number in numbers], device=pictures.device
+    )
     boxes = _boxes(arrays, READ_SIZE, path)
     if boxes is not None and boxes.shape[1] < most:
         raise DataError(f"{path}: boxes {tuple(boxes.shape)} are fewer than the {most} digits of the longest number.")
@@ -92,29 +94,29 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     arrays = _read(path, "questions", "answers")
-    seen = [_checked(colour_picture, one, ASK_SIDE, path) for one in arrays["canvases"]]
+    seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in arrays["canvases"]]
     pictures = coloured_input(
-        torch.from_numpy(np.stack([one.coverage for one in seen])),
-        torch.from_numpy(np.stack([one.colours for one in seen])),
+        torch.from_numpy(np.stack([picture.coverage for picture in seen])),
+        torch.from_numpy(np.stack([picture.colours for picture in seen])),
     ).to(device_of(model))
     boxes = _boxes(arrays, (ASK_SIDE, ASK_SIDE), path)
     asked, of_picture, n_refused = [], [], 0
-    for number, (text, said) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
+    for number, (text, answer) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
         try:
             question, words = _understood(str(text))
         except QuestionError:
             n_refused += 1
             continue
         there = () if boxes is None else tuple((boxes[number, :, 2] > boxes[number, :, 0]).nonzero().flatten().tolist())
-        asked.append(Asked(question, " ".join(words), answer_word(str(said)), there))
+        asked.append(Asked(question, " ".join(words), answer_word(str(answer)), there))
         of_picture.append(number)
     places = None if boxes is None else boxes.to(pictures)
     share = len(asked) / max(len(seen), 1)  # a question that cannot be read is answered wrong
     figures: dict[str, Any] = {"n": len(seen), "refused": n_refused}
     with torch.inference_mode():
         for scoring in SCORINGS:
-            one = judge_answering(model, pictures, asked, of_picture, places, scoring)
-            figures[scoring] = one | {"accuracy": round(one["accuracy"] * share, 5)}
+            judged = judge_answering(model, pictures, asked, of_picture, places, scoring)
+            figures[scoring] = judged | {"accuracy": round(judged["accuracy"] * share, 5)}
     best = figures[SCORINGS[0]]
     return {"accuracy": best["accuracy"]} | {k: best[k] for k in ("peak_inside",) if k in best} | figures
 
@@ -151,7 +153,7 @@ def _checked(prepare: Any, canvas: np.ndarray, size: Any, path: Path) -> Any:
 
 
 def _pictures(canvases: np.ndarray, size: tuple[int, int], path: Path) -> Tensor:
-    return torch.from_numpy(np.stack([_checked(ink_picture, one, size, path).picture for one in canvases]))
+    return torch.from_numpy(np.stack([_checked(ink_picture, canvas, size, path).picture for canvas in canvases]))
 
 
 def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: Path) -> Tensor | None:

@@ -29,7 +29,7 @@ def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any
     with torch.inference_mode():
         scores = model(torch.from_numpy(query).to(parameter), torch.from_numpy(key).to(parameter))
     right = torch.from_numpy(labels).to(parameter.device)
-    by_function = {name: (one.argmax(-1) == right).double().mean().item() for name, one in scores.items()}
+    by_function = {name: (own.argmax(-1) == right).double().mean().item() for name, own in scores.items()}
     return {"n": len(labels), "accuracy": max(by_function.values()), "accuracy_by_function": by_function}
 
 

@@ -38,9 +38,8 @@ def figures(model: nn.Module, reviews: Sequence[Review]) -> dict[str, Any]:
             pieces.append(read_sentence(review.sentence).pieces)
         except ValueError:
             raise DataError(f"sentence {number} has no word to read: {review.sentence[:60]!r}") from None
-    said = judge_all(model, pieces) >= 0.5
     truth = torch.tensor([review.positive for review in reviews])
-    right = said == truth
+    right = (judge_all(model, pieces) >= 0.5) == truth
     share = truth.float().mean().item()
     return {
         "n": len(reviews),

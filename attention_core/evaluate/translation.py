@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -36,13 +37,7 @@ def group_references(pairs: Sequence[Pair]) -> dict[str, list[str]]:
 
 
 def translate_all(model: CanTranslate, sentences: Sequence[str], width: int = BEAM_WIDTH) -> list[str]:
-    """Return the translation of every sentence; one that cannot be read becomes an empty text.
-
-    Args:
-        model: a translator.
-        sentences: English.
-        width: of the beam.
-    """
+    """Return the translation of every English sentence; one that cannot be read becomes an empty text."""
     device = device_of(model)
     by_length: dict[int, list[tuple[int, torch.Tensor]]] = defaultdict(list)
     for place, sentence in enumerate(sentences):
@@ -51,30 +46,27 @@ def translate_all(model: CanTranslate, sentences: Sequence[str], width: int = BE
         except ValueError:
             continue
         by_length[len(ids)].append((place, ids))
-    made = [""] * len(sentences)
+    translations = [""] * len(sentences)
     for group in by_length.values():
         for start in range(0, len(group), SENTENCES_AT_ONCE):
             part = group[start : start + SENTENCES_AT_ONCE]
             found = beam_search(model, torch.stack([ids for _, ids in part]).to(device), width)
             for (place, _), hypotheses in zip(part, found, strict=True):
-                made[place] = translation_of(hypotheses[0].ids).text
-    return made
+                translations[place] = translation_of(hypotheses[0].ids).text
+    return translations
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """Return lower-cased corpus BLEU from 0 to 100 (sacrebleu, Post 2018)."""
-    most = max(len(one) for one in references)
-    columns = [[one[column] if column < len(one) else None for one in references] for column in range(most)]
+    most = max(map(len, references))
+    columns = [[texts[column] if column < len(texts) else None for texts in references] for column in range(most)]
     return round(BLEU(lowercase=True).corpus_score(list(hypotheses), columns).score, 2)  # type: ignore[arg-type]
 
 
 def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH) -> dict[str, Any]:
     """Return bleu, bleu_by_length, bleu_long (12 words and more), n (English sentences), seconds, beam width.
 
-    Args:
-        model: a translator.
-        pairs: (English, French); the same English sentence may come several times.
-        width: of the beam; 1 is greedy search.
+    Pairs are (English, French); the same English sentence may come several times. A width of 1 is greedy search.
 
     Raises:
         ValueError: no pairs.
@@ -83,12 +75,12 @@ def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH)
         raise ValueError("pairs must hold at least one sentence pair, got none")
     began = time.perf_counter()
     grouped = group_references(pairs)
-    made = dict(zip(grouped, translate_all(model, list(grouped), width), strict=True))
+    translated = dict(zip(grouped, translate_all(model, list(grouped), width), strict=True))
     seconds = time.perf_counter() - began
 
     def score(first: int, last: int | None) -> float | None:
-        chosen = [one for one in grouped if first <= len(one.split()) <= (last or len(one.split()))]
-        return bleu([made[one] for one in chosen], [grouped[one] for one in chosen]) if chosen else None
+        chosen = [text for text in grouped if first <= len(text.split()) <= (last or math.inf)]
+        return bleu([translated[text] for text in chosen], [grouped[text] for text in chosen]) if chosen else None
 
     by_length = {f"{first}-{last}" if last else f"{first}+": score(first, last) for first, last in LENGTHS}
     return {

@@ -85,14 +85,7 @@ def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRo
 def grown(
     first: AttentionTrace, rows: Sequence[NewRow], query_axis: Axis, key_axis: Axis | None = None
 ) -> AttentionTrace:
-    """Return the trace of the whole text: the one at the beginning and every row that came.
-
-    Args:
-        first: the trace of the text at the beginning.
-        rows: see new_row, in order.
-        query_axis: what all queries stand for.
-        key_axis: what the keys stand for; the queries if None.
-    """
+    """Return the trace of the whole text: the first one and every row that came; keys are the queries if not told."""
     key_axis = key_axis or query_axis
     if not rows:
         return first.retold(query_axis=query_axis, key_axis=key_axis)

@@ -56,13 +56,9 @@ class Outcome(NamedTuple):
 
 
 def divergence(before: Tensor, after: Tensor) -> Tensor:
-    """Return the Jensen-Shannon divergence of each row's probabilities in bits, 0 = the same to 1 = nothing in common.
+    """Return the Jensen-Shannon divergence of logits (n_rows, n_outputs) in bits, 0 = the same to 1 = all different.
 
     Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy", equation 3.8.
-
-    Args:
-        before: logits (n_rows, n_outputs).
-        after: logits of the same shape.
     """
     n_at_once = max(1, ROW_NUMBERS // max(before.shape[-1], 1))
     pairs = zip(before.split(n_at_once), after.split(n_at_once), strict=True)

@@ -92,13 +92,9 @@ def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float 
 
 
 def pick(logits: Tensor, *, temperature: float = 0.0, seed: int = 0, place: int = 0) -> int:
-    """Return a next token: the likeliest, or one drawn by its probability.
+    """Return a next token from logits (n_tokens,): the likeliest if temperature is 0, else drawn by its probability.
 
-    Args:
-        logits: (n_tokens,).
-        temperature: 0 = the likeliest; else see probabilities.
-        seed: of the draw; the same seed and place draw the same token from the same probabilities.
-        place: position of the new token.
+    The same seed and place, the position of the new token, draw the same token from the same probabilities.
     """
     if temperature == 0:
         return int(logits.argmax())

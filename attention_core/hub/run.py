@@ -61,12 +61,7 @@ class ModelRun:
 
 
 def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
-    """Return what a model did with an input.
-
-    Args:
-        pretrained: a loaded model.
-        prepared: from text_inputs or picture_inputs.
-        ablated: see run_model.
+    """Return what a loaded model did with an input from text_inputs or picture_inputs; ablated as in run_model.
 
     Raises:
         NoMemory: the input is too long.
