@@ -27,10 +27,6 @@ def evaluate_alignment(model: nn.Module, file: str | Path) -> dict[str, Any]:
     The French words are given to the decoder (teacher forcing); a word whose largest weight is on the end of the
     sentence gets no link.
 
-    Args:
-        model: a translator that attends.
-        file: see attention_core.data.alignments.
-
     Raises:
         DataError: the file is missing or malformed.
         ValueError: the model has one key only, so that there is nothing to align.
@@ -69,10 +65,8 @@ def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[
         ValueError: the model has one key only.
     """
     vocabulary = pieces()
-    source_cut, target_cut = (
-        vocabulary.cut(_spaced([word.lower() for word in source])),
-        vocabulary.cut(_spaced(list(target))),
-    )
+    source_cut = vocabulary.cut(_spaced([word.lower() for word in source]))
+    target_cut = vocabulary.cut(_spaced(list(target)))
     device = device_of(model)
     ids = torch.tensor([*source_cut.ids, END], device=device)
     fed = torch.tensor([START, *target_cut.ids], device=device)

@@ -51,12 +51,10 @@ def evaluate_digits(model: nn.Module, file: str | Path) -> dict[str, Any]:
 
 
 def read_file(path: str | Path) -> Digits:
-    """Read digits to evaluate on.
+    """Read digits to evaluate on: a folder of IDX files, whose t10k part is taken, or an .npz.
 
-    Args:
-        path: a folder of IDX files, whose t10k part is taken, or an .npz with `labels` (n,) and either `images`
-            (n, 28, 28), uint8 or float in [0, 1], or `canvases` (n, height, width, 4) uint8 RGBA, which go through
-            the code that the page uses.
+    That has `labels` (n,) and either `images` (n, 28, 28), uint8 or float in [0, 1], or `canvases` (n, height, width,
+    4) uint8 RGBA, which go through the code that the page uses.
 
     Raises:
         DataError: no such file, or not of that form.

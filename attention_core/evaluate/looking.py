@@ -28,10 +28,8 @@ from attention_core.models.scene_question import SCORINGS
 def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """Return accuracy, and with boxes the pointing figures, of a feature mask.
 
-    Args:
-        model: a FeatureMask.
-        path: an .npz with `canvases` (n, height, width, 4) uint8 RGBA, square, `labels` (n,), a digit each, and
-            perhaps `boxes` (n, 4): top, left, bottom, right in canvas pixels.
+    The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, `labels` (n,), a digit each, and perhaps `boxes`
+    (n, 4): top, left, bottom, right in canvas pixels.
 
     Raises:
         DataError: no such file, or not of that form.
@@ -56,10 +54,8 @@ def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
 def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """Return the share of whole numbers read right, by length too, and with boxes the pointing figure.
 
-    Args:
-        model: a DigitReader.
-        path: an .npz with `canvases` (n, height, 4 * height, 4) uint8 RGBA, `labels` (n,), whole numbers as text, and
-            perhaps `boxes` (n, most digits, 4) in reading order, zeros or NaN after the last digit.
+    The .npz has `canvases` (n, height, 4 * height, 4) uint8 RGBA, `labels` (n,), whole numbers as text, and perhaps
+    `boxes` (n, most digits, 4) in reading order, zeros or NaN after the last digit.
 
     Raises:
         DataError: no such file, or not of that form.
@@ -84,10 +80,8 @@ def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
 def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """Return the share of questions answered right, by scoring function and kind, and with boxes the pointing figure.
 
-    Args:
-        model: a SceneQuestion.
-        path: an .npz with `canvases` (n, height, width, 4) uint8 RGBA, square, `questions` (n,) and `answers` (n,) as
-            text, and perhaps `boxes` (n, 4) or (n, several, 4) of what the answer is about, zeros or NaN for nothing.
+    The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, `questions` (n,) and `answers` (n,) as text, and
+    perhaps `boxes` (n, 4) or (n, several, 4) of what the answer is about, zeros or NaN for nothing.
 
     Raises:
         DataError: no such file, or not of that form.

@@ -32,9 +32,7 @@ def accuracy(
 def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:
     """Return n (sequences), numbers (all together), accuracy per number and the share of the commoner answer.
 
-    Args:
-        model: a Match3 head.
-        file: .npz with numbers (N, n), whole, 0 to 30, and optionally labels (N, n), 0 or 1, computed if missing.
+    The file is .npz with numbers (N, n), whole, 0 to 30, and perhaps labels (N, n), 0 or 1, else computed.
 
     Raises:
         DataError: the file is missing, damaged, or not of that form.

@@ -16,9 +16,7 @@ from attention_core.models.scoring_functions import ScoringFunctions
 def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any]:
     """Return n and the accuracy of each function on an .npz file.
 
-    Args:
-        model: the scoring functions.
-        file: .npz with query (n, d), key (n, n_keys, d) and labels (n,), the position of the right key.
+    It has query (n, d), key (n, n_keys, d) and labels (n,), the position of the right key.
 
     Raises:
         DataError: the file is missing, damaged, or its arrays do not fit, in the words of their shapes.

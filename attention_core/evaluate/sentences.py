@@ -17,9 +17,7 @@ from attention_core.topics.matter.sentences import judge_all, read_sentence
 def evaluate_sentences(model: nn.Module, file: str | Path) -> dict[str, Any]:
     """Return n, accuracy, the accuracy of each label and the share of the commoner label.
 
-    Args:
-        model: a sentence classifier.
-        file: every line is label (1 positive, 0 negative), tab, sentence; gzipped or not.
+    Every line of the file is label (1 positive, 0 negative), tab, sentence; gzipped or not.
 
     Raises:
         DataError: the file is missing, damaged, or a line has another form or no word to read.

@@ -96,10 +96,8 @@ def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH)
 def evaluate_translation(model: CanTranslate, file: str | Path) -> dict[str, Any]:
     """Return the figures that fit the file: BLEU for sentence pairs, the alignment error rate for aligned ones.
 
-    Args:
-        model: a translator.
-        file: tab-separated, English, tab, French, one pair a line; or aligned pairs (attention_core.data.alignments),
-            whose name ends in .txt.
+    It has English, tab, French, one pair a line; or aligned pairs (attention_core.data.alignments) if its name ends in
+    .txt.
 
     Raises:
         DataError: the file is missing or not of that form.

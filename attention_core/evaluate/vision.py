@@ -183,14 +183,8 @@ def judge_answering(
 ) -> dict[str, Any]:
     """Return accuracy over all and in every kind, and with boxes how often the last map points to what is asked about.
 
-    Args:
-        model: a SceneQuestion.
-        pictures: (n, 4, 64, 64) on its device.
-        asked: questions with answers.
-        of_picture: which picture each is about.
-        boxes: (n, most digits, 4) in pixels of these pictures, or None.
-        scoring: "dot" or "additive".
-        intervention: edits of the attention.
+    The pictures (n, 4, 64, 64) are on the device of the model, a SceneQuestion; of_picture tells which one each
+    question is about; boxes are (n, most digits, 4) in their pixels.
     """
     parts = [model.encode_pictures(pictures[some]) for some in batches(len(pictures))]  # type: ignore[operator]
     keys, values = (torch.cat(part) for part in zip(*parts, strict=True))

@@ -146,11 +146,7 @@ def _layers(cache: Any, n_query_heads: Sequence[int]) -> list[KeptLayer]:
 
 
 def lengths_kept(generation: Generation, what: str = "keys") -> np.ndarray:
-    """Return how long each vector is that the model keeps of the text it writes.
-
-    Args:
-        generation: one that uses a cache.
-        what: "keys" or "values".
+    """Return how long each vector is ("keys" or "values") that the model keeps of the text it writes.
 
     Returns:
         float (n_layers * n_key_heads, n_tokens), the heads of a layer below each other; NaN where a sliding window

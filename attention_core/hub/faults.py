@@ -24,10 +24,7 @@ CALLED_BY = "torch.nn.modules."
 def worded(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> Iterator[None]:
     """Put what a run of a model raises inside the block into words.
 
-    Args:
-        pretrained: the model.
-        cannot: what is tried, such as "be run with this input".
-        expected: what our own code raises on purpose.
+    `cannot` is what is tried, such as "be run with this input"; `expected` is what our own code raises on purpose.
 
     Raises:
         NoMemory: the input is too long for the device.

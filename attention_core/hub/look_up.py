@@ -85,10 +85,8 @@ class Candidate:
 def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -> Candidate:
     """Return what is known of a model before it is fetched.
 
-    Args:
-        name: hub id, address of a model's page there, folder (begins with "/", "." or "~"), or a local model's name.
-        most_bytes: bound on the weights; most_model_bytes() if None.
-        folders: whether folders of this machine may be named.
+    The name is a hub id, the address of a model's page there, a folder (begins with "/", "." or "~"), or a local
+    model's name; most_model_bytes() bounds the weights unless most_bytes is given.
 
     Raises:
         NoMemory: there is no room for it now.

@@ -22,11 +22,7 @@ MOST_PATCHES = 4_096
 
 
 def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
-    """Return a picture as a model takes it.
-
-    Args:
-        pretrained: a model that looks at pictures.
-        picture: uint8 (height, width, 3), or 4 with opacity: what lies behind is white.
+    """Return a picture, uint8 (height, width, 3), or 4 with opacity on white, as a vision model takes it.
 
     Raises:
         ModelError: a model that takes text, or no picture.

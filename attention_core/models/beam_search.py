@@ -67,14 +67,9 @@ def beam_search(
     prefix: Sequence[int] = (),
     length_penalty: float = LENGTH_PENALTY,
 ) -> list[list[Hypothesis]]:
-    """Keep the `width` likeliest beginnings at every step.
+    """Keep the `width` likeliest beginnings at every step, for sentences (batch, n_source) of one length.
 
-    Args:
-        model: a translator.
-        source: int64 (batch, n_source), sentences of one length.
-        width: how many; 1 is greedy search.
-        prefix: pieces that every translation begins with.
-        length_penalty: exponent, see LENGTH_PENALTY.
+    A width of 1 is greedy search; every translation begins with the prefix.
 
     Returns:
         for each sentence its hypotheses, best first.

@@ -179,14 +179,10 @@ class DigitReader(PlacedRegions):
         skipped: Sequence[int] = (),
         intervention: Intervention = NO_INTERVENTION,
     ) -> Reading:
-        """Read one picture until the end token, and keep everything that happens.
+        """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
-        Args:
-            picture: (48, 192) in [0, 1], 1 = ink, a tensor or an array.
-            start: (d_state,), the first query; the learned one if None.
-            skipped: looks, from 0, whose glimpse is withheld: the decoder gets zeros in its place, and its state goes
-                on without having seen.
-            intervention: edits of the attention, the same at every look.
+        The first query is `start` (d_state,), or the learned one. Of the skipped looks, from 0, the glimpse is
+        withheld: the decoder gets zeros in its place, and its state goes on without having seen.
 
         Raises:
             ValueError: a picture or a start of another size.

@@ -116,7 +116,7 @@ class FeatureMask(nn.Module):
         logits, weights = self.classify(attended.context[:, 0, 0]), cast(Tensor, attended.weights)[:, 0]
         if not trace:
             return Looked(logits, weights)
-        made = AttentionTrace(
+        attention_trace = AttentionTrace(
             query=query[0],
             key=features[0],
             value=features[0],
@@ -125,7 +125,7 @@ class FeatureMask(nn.Module):
             fused_context=attended.context[0],
             story=self._story(pictures[0], features[0, 0], logits[0]),
         )
-        return Looked(logits, weights, (made,))
+        return Looked(logits, weights, (attention_trace,))
 
     def trace(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
         """Return the attention trace of one picture, (60, 60) in [0, 1], a tensor or an array."""

@@ -155,7 +155,7 @@ class Match3Head(nn.Module):
         vectors = query[0, 0], key[0, 0], value[0, 0]
         if self.config.pairs:
             key, value = pair_products(key, key), pair_products(value, value)
-        made = AttentionTrace(
+        attention_trace = AttentionTrace(
             query=query[0],
             key=key[0],
             value=value[0],
@@ -164,7 +164,7 @@ class Match3Head(nn.Module):
             fused_context=attended.context[0],
             story=self._story(numbers[0].tolist(), everyone[0], vectors, logits[0]),
         )
-        return Prediction(logits, (made,))
+        return Prediction(logits, (attention_trace,))
 
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         """Return the story of n numbers, from everyone's vectors, query, key and value of single ones, and logits."""

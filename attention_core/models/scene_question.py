@@ -141,13 +141,9 @@ class SceneQuestion(PlacedRegions):
         *,
         intervention: Intervention = NO_INTERVENTION,
     ) -> Looked:
-        """Answer questions.
+        """Answer questions, scored by "dot" or "additive", about pictures (n_pictures, 4, 64, 64) from coloured_input.
 
-        Args:
-            pictures: (n_pictures, 4, 64, 64), see attention_core.data.canvases.coloured_input.
-            words: int64 (batch, n_words), padded with 0; as many questions about every picture, one after another.
-            scoring: "dot" or "additive".
-            intervention: edits of the attention over the picture.
+        The words, int64 (batch, n_words), are padded with 0; as many questions about every picture, one after another.
 
         Returns:
             logits (batch, n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.

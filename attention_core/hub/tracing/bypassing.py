@@ -131,12 +131,8 @@ def seen_again(
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return what torch's own function is given and which weights modules hand out in another run of a model.
 
-    Args:
-        model: the model, with its written-out attention.
-        run: runs it and asks for the weights.
-        n_items: of the batch.
-        entries: of the first run, which tells the order; None = as they run here.
-        missed: the modules in which nothing was seen in that run; nothing else is returned.
+    `run` asks for the weights. Entries are those of the first run, which tells the order (None = as they run here), and
+    nothing is returned but of the modules that were missed in it.
 
     Returns:
         (how many attentions the first run had seen before, the call) for each, the modules that are missed still, and

@@ -68,20 +68,15 @@ def trace_model(model: Any, /, **inputs: Any) -> Recording:
 def run_model(
     model: Any, inputs: Mapping[str, Any], *, ablated: Collection[tuple[int, int]] = ()
 ) -> tuple[Recording, Any]:
-    """Run a transformers model once; return every attention in it and what it put out.
+    """Run a transformers model once, left as it was; return every attention in it and what it put out.
 
-    Args:
-        model: as for trace_model; it is left as it was.
-        inputs: what the model is called with, by name. With output_hidden_states=True, use_cache=True or labels the
-            output has what they ask for; output_attentions and return_dict are dropped.
-        ablated: (number of the trace in Recording.traces, head): the context of that head is 0 before the heads are
-            projected together, for every item of the batch, so that all that follows changes. The trace of that
-            number has the intervention. Numbers count the calls of attention in the order in which the model makes
-            them: they mean the same in another run of the same model as long as the input does not decide which
-            layers run.
+    With output_hidden_states=True, use_cache=True or labels among the inputs the output has what they ask for;
+    output_attentions and return_dict are dropped.
 
-    Returns:
-        (the recording as of trace_model, the model's own output of this same run).
+    The context of each ablated (number of the trace in Recording.traces, head) is 0 before the heads are projected
+    together, for every item of the batch, so that all that follows changes; the trace has the intervention. Numbers
+    count the calls of attention in the order in which the model makes them: they mean the same in another run of the
+    same model as long as the input does not decide which layers run.
 
     Raises:
         ImportError: transformers is not installed.
