@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -33,6 +35,11 @@ def describe_device(device: str) -> str:
     if device == "mps":
         return "Apple GPU"
     return f"CPU, {torch.get_num_threads()} thread" + "s" * (torch.get_num_threads() > 1)
+
+
+def device_of(model: Any) -> torch.device:
+    """Return where a model's parameters lie."""
+    return next(model.parameters()).device
 
 
 def to_array(tensor: Tensor) -> np.ndarray:

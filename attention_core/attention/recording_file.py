@@ -120,7 +120,7 @@ def _tensor(array: np.ndarray, dtype: str) -> Tensor:
 
 
 def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tensor]) -> AttentionTrace:
-    parts: dict[str, Tensor] = {}
+    parts: dict[str, Any] = {}
     for part in PARTS:
         if part in entry["arrays"] or part in NEEDED:
             name, dtype = str(entry["arrays"][part]["name"]), str(entry["arrays"][part]["type"])
@@ -135,7 +135,9 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
         dropout=float(entry["dropout"]),
         **parts,
         story=Story(
-            **{name: str(entry[name]) for name in ("name", "mechanism", "note")},
+            name=str(entry["name"]),
+            mechanism=str(entry["mechanism"]),
+            note=str(entry["note"]),
             query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
             key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
             shows_vectors=parts["key"].shape[-1] > 0,

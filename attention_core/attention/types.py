@@ -94,8 +94,11 @@ class Text:
 
     def filled(self, **blanks: object) -> Text:
         """Return the text with every $blank in formula, code and explanation replaced."""
-        parts = {name: getattr(self, name) for name in ("formula", "code", "explanation")}
-        return replace(self, **{name: Template(part).substitute(blanks) for name, part in parts.items()})
+
+        def fill(text: str) -> str:
+            return Template(text).substitute(blanks)
+
+        return replace(self, formula=fill(self.formula), code=fill(self.code), explanation=fill(self.explanation))
 
     def step(
         self,

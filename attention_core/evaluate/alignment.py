@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from attention_core.data.alignments import read_alignments
 from attention_core.data.pieces import END, START, pieces
 from attention_core.data.words import SPACE
+from attention_core.device import device_of
 from attention_core.explain.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Labels, Translator
@@ -25,10 +26,6 @@ def evaluate_alignment(model: nn.Module, file: str | Path) -> dict[str, Any]:
 
     The French words are given to the decoder (teacher forcing); a word whose largest weight is on the end of the
     sentence gets no link.
-
-    Args:
-        model: a translator that attends.
-        file: see attention_core.data.alignments.
 
     Raises:
         DataError: the file is missing or malformed.
@@ -58,12 +55,7 @@ def uniform_error(pairs: Sequence[AlignedPair]) -> float:
 
 
 def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[str]) -> list[Tensor]:
-    """Return a model's weights between the words of two given sentences, end of the source included.
-
-    Args:
-        model: a recurrent translator, or a transformer.
-        source: English words.
-        target: French words.
+    """Return a model's weights between the words of an English and a French sentence, end of the English included.
 
     Returns:
         (n_target_words, n_source_words + 1), one for a recurrent translator, one per layer for a transformer, its
@@ -73,22 +65,23 @@ def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[
         ValueError: the model has one key only.
     """
     vocabulary = pieces()
-    asked, said = vocabulary.cut(_spaced([word.lower() for word in source])), vocabulary.cut(_spaced(list(target)))
-    device = next(model.parameters()).device
-    ids = torch.tensor([*asked.ids, END], device=device)
-    fed = torch.tensor([START, *said.ids], device=device)
-    labels = Labels([*asked.texts, "end"], [*said.texts, "end"])
+    source_cut = vocabulary.cut(_spaced([word.lower() for word in source]))
+    target_cut = vocabulary.cut(_spaced(list(target)))
+    device = device_of(model)
+    ids = torch.tensor([*source_cut.ids, END], device=device)
+    fed = torch.tensor([START, *target_cut.ids], device=device)
+    labels = Labels([*source_cut.texts, "end"], [*target_cut.texts, "end"])
     if isinstance(model, Transformer):
         traces = model.trace(ids, fed, labels)
         layers = [traces["cross", layer] for layer in range(model.config.n_layers)]
-        weights = [torch.stack([one.weights(head) for head in range(one.n_heads)]).mean(0) for one in layers]
+        weights = [torch.stack([trace.weights(head) for head in range(trace.n_heads)]).mean(0) for trace in layers]
     else:
         trace = cast(Translator, model).trace(ids, fed, labels)
         if trace.n_keys != len(ids):
             raise ValueError(f"{trace.story.mechanism} has {trace.n_keys} key, there is nothing to align")
         weights = [trace.weights()]
-    source_word_of = [*asked.word_of, len(source)]
-    return [merge_to_words(one[:-1], said.word_of, source_word_of) for one in weights]
+    source_word_of = [*source_cut.word_of, len(source)]
+    return [merge_to_words(layer[:-1], target_cut.word_of, source_word_of) for layer in weights]
 
 
 def _links(weights: Tensor) -> set[Link]:

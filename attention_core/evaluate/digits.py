@@ -14,6 +14,7 @@ from attention_core.arrays import read_npz
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.data.drawing import SIDE, canvases_to_images
 from attention_core.data.mnist import DataError, Digits, read_digits
+from attention_core.device import device_of
 
 BATCH = 250
 
@@ -45,17 +46,15 @@ def evaluate_digits(model: nn.Module, file: str | Path) -> dict[str, Any]:
     """
     digits = read_file(file)
     began = time.perf_counter()
-    share = accuracy(model, digits, next(model.parameters()).device.type)
+    share = accuracy(model, digits, device_of(model).type)
     return {"n": len(digits), "accuracy": share, "seconds": round(time.perf_counter() - began, 3)}
 
 
 def read_file(path: str | Path) -> Digits:
-    """Read digits to evaluate on.
+    """Read digits to evaluate on: a folder of IDX files, whose t10k part is taken, or an .npz.
 
-    Args:
-        path: a folder of IDX files, whose t10k part is taken, or an .npz with `labels` (n,) and either `images`
-            (n, 28, 28), uint8 or float in [0, 1], or `canvases` (n, height, width, 4) uint8 RGBA, which go through
-            the code that the page uses.
+    That has `labels` (n,) and either `images` (n, 28, 28), uint8 or float in [0, 1], or `canvases` (n, height, width,
+    4) uint8 RGBA, which go through the code that the page uses.
 
     Raises:
         DataError: no such file, or not of that form.

@@ -35,13 +35,9 @@ QUARTILES = (0.25, 0.5, 0.75)
 def forgetting_of(
     model: Translator, sentences: Sequence[str], most_later: int = MOST_LATER, fewest: int = FEWEST
 ) -> dict[str, Any]:
-    """Return what is left of a word after more words: quartiles over all words of all sentences.
+    """Return what is left of an English word after more words: quartiles over all words of all sentences.
 
-    Args:
-        model: a recurrent translator.
-        sentences: English.
-        most_later: words to follow.
-        fewest: a distance is told when at least this many words were followed that far.
+    A distance, of most_later words at most, is told when at least `fewest` words were followed that far.
 
     Returns:
         lower, median, upper: lists, one number per word later, from 0 later (where all is left) on; n: words that
@@ -57,30 +53,26 @@ def forgetting_of(
         left = what_is_left(norms)
         for distance in range(min(most_later + 1, len(left))):
             later[distance] += left.diagonal(-distance).tolist()
-    followed = [torch.tensor(one, dtype=torch.float64) for one in later if len(one) >= fewest]
-    lower, median, upper = ([float(f"{one.quantile(share):.4g}") for one in followed] for share in QUARTILES)
+    followed = [torch.tensor(left, dtype=torch.float64) for left in later if len(left) >= fewest]
+    lower, median, upper = ([float(f"{left.quantile(share):.4g}") for left in followed] for share in QUARTILES)
     return {
         "lower": lower,
         "median": median,
         "upper": upper,
-        "n": [len(one) for one in followed],
+        "n": [len(left) for left in followed],
         "half_life": None if (half := half_life(median)) is None else round(half, 2),
     }
 
 
 def read_forgetting(folder: Path | None = None) -> dict[str, Any] | None:
-    """Return what the command wrote, without networks whose weights have changed since; None if nothing is left.
-
-    Args:
-        folder: where weights and figures lie; the committed ones if None.
-    """
+    """Return what the command wrote, without networks whose weights have changed since; None if nothing is left."""
     try:
-        kept = json.loads(((folder or weights_folder()) / NAME).read_text())
-        networks = {name: one for name, one in kept["networks"].items() if one["sha256"] == _checksum(name, folder)}
+        figures = json.loads(((folder or weights_folder()) / NAME).read_text())
+        networks = {name: own for name, own in figures["networks"].items() if own["sha256"] == _checksum(name, folder)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         log.warning("%s cannot be read", NAME, exc_info=True)
         return None
-    return {**kept, "networks": networks} if networks else None
+    return {**figures, "networks": networks} if networks else None
 
 
 def _all_norms(model: Translator, sentences: Sequence[str]) -> Iterable[Tensor]:
@@ -119,8 +111,8 @@ def main(arguments: list[str] | None = None) -> int:
         "networks": networks,
     }
     (weights_folder() / NAME).write_text(json.dumps(facts, indent=1) + "\n")
-    for name, one in networks.items():
-        print(f"{name}: half of a word is left after {one['half_life']} more words ({len(sentences)} sentences)")
+    for name, own in networks.items():
+        print(f"{name}: half of a word is left after {own['half_life']} more words ({len(sentences)} sentences)")
     if parsed.json:
         print(json.dumps(facts))
     return 0

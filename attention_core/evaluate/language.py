@@ -12,29 +12,26 @@ from torch import nn
 
 from attention_core.data.language_pieces import pieces
 from attention_core.data.mnist import DataError
+from attention_core.device import device_of
 
 AT_ONCE = 64
 
 
 def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
-    """Return figures over sentences that are each foreseen from their start alone.
-
-    Args:
-        model: the language model.
-        sentences: as typed, none empty.
+    """Return figures over sentences as typed, none empty, that are each foreseen from their start alone.
 
     Returns:
         the number of sentences, bits per character (spaces counted), perplexity per piece, and the share of pieces
         that were the likeliest.
     """
-    device = next(model.parameters()).device
+    device = device_of(model)
     nats, right, n_pieces = 0.0, 0, 0
     cut = sorted((pieces().encode(text).ids for text in sentences), key=len)
     for start in range(0, len(cut), AT_ONCE):
         some = cut[start : start + AT_ONCE]
         longest = max(map(len, some))
-        ids = torch.tensor([one + [0] * (longest - len(one)) for one in some], device=device)
-        wanted = torch.tensor([one[1:] + [-100] * (longest - len(one)) for one in some], device=device)
+        ids = torch.tensor([sentence + [0] * (longest - len(sentence)) for sentence in some], device=device)
+        wanted = torch.tensor([sentence[1:] + [-100] * (longest - len(sentence)) for sentence in some], device=device)
         logits = model(input_ids=ids[:, :-1], use_cache=False).logits
         nats += float(F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="sum"))
         right += int((logits.argmax(-1) == wanted).sum())

@@ -20,6 +20,7 @@ from attention_core.data.question_reading import QuestionError, answer_word, rea
 from attention_core.data.questions import Kind, Question
 from attention_core.data.scene_questions import Asked
 from attention_core.data.scenes import ASK_SIDE, FIND_SIDE, READ_SIZE
+from attention_core.device import device_of
 from attention_core.evaluate.vision import judge_answering, judge_finding, judge_reading
 from attention_core.models.scene_question import SCORINGS
 
@@ -27,27 +28,25 @@ from attention_core.models.scene_question import SCORINGS
 def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """Return accuracy, and with boxes the pointing figures, of a feature mask.
 
-    Args:
-        model: a FeatureMask.
-        path: an .npz with `canvases` (n, height, width, 4) uint8 RGBA, square, `labels` (n,), a digit each, and
-            perhaps `boxes` (n, 4): top, left, bottom, right in canvas pixels.
+    The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, `labels` (n,), a digit each, and perhaps `boxes`
+    (n, 4): top, left, bottom, right in canvas pixels.
 
     Raises:
         DataError: no such file, or not of that form.
     """
     path = Path(path)
     arrays = _read(path, "labels")
-    labels = [str(one).strip() for one in arrays["labels"].tolist()]
-    if any(len(one) != 1 or one not in "0123456789" for one in labels):
+    labels = [str(label).strip() for label in arrays["labels"].tolist()]
+    if any(len(label) != 1 or label not in "0123456789" for label in labels):
         raise DataError(f"{path}: labels must be digits 0 to 9.")
     size = (FIND_SIDE, FIND_SIDE)
-    pictures = _pictures(arrays["canvases"], size, path).to(_device(model))
+    pictures = _pictures(arrays["canvases"], size, path).to(device_of(model))
     boxes = _boxes(arrays, size, path)
     with torch.inference_mode():
         return judge_finding(
             model,
             pictures,
-            torch.tensor([int(one) for one in labels], device=pictures.device),
+            torch.tensor([int(label) for label in labels], device=pictures.device),
             None if boxes is None else boxes[:, 0].to(pictures),
         )
 
@@ -55,22 +54,22 @@ def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
 def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """Return the share of whole numbers read right, by length too, and with boxes the pointing figure.
 
-    Args:
-        model: a DigitReader.
-        path: an .npz with `canvases` (n, height, 4 * height, 4) uint8 RGBA, `labels` (n,), whole numbers as text, and
-            perhaps `boxes` (n, most digits, 4) in reading order, zeros or NaN after the last digit.
+    The .npz has `canvases` (n, height, 4 * height, 4) uint8 RGBA, `labels` (n,), whole numbers as text, and perhaps
+    `boxes` (n, most digits, 4) in reading order, zeros or NaN after the last digit.
 
     Raises:
         DataError: no such file, or not of that form.
     """
     path = Path(path)
     arrays = _read(path, "labels")
-    numbers = [str(one).strip() for one in arrays["labels"].tolist()]
-    if any(not one.isdecimal() or not one.isascii() for one in numbers):
+    numbers = [str(label).strip() for label in arrays["labels"].tolist()]
+    if any(not number.isdecimal() or not number.isascii() for number in numbers):
         raise DataError(f"{path}: labels must be whole numbers as text, such as '1809'.")
-    pictures = _pictures(arrays["canvases"], READ_SIZE, path).to(_device(model))
-    most = max(len(one) for one in numbers)
-    labels = torch.tensor([[*map(int, one), *[-1] * (most - len(one))] for one in numbers], device=pictures.device)
+    pictures = _pictures(arrays["canvases"], READ_SIZE, path).to(device_of(model))
+    most = max(map(len, numbers))
+    labels = torch.tensor(
+        [[*map(int, number), *[-1] * (most - len(number))] for number in numbers], device=pictures.device
+    )
     boxes = _boxes(arrays, READ_SIZE, path)
     if boxes is not None and boxes.shape[1] < most:
         raise DataError(f"{path}: boxes {tuple(boxes.shape)} are fewer than the {most} digits of the longest number.")
@@ -81,39 +80,37 @@ def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
 def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """Return the share of questions answered right, by scoring function and kind, and with boxes the pointing figure.
 
-    Args:
-        model: a SceneQuestion.
-        path: an .npz with `canvases` (n, height, width, 4) uint8 RGBA, square, `questions` (n,) and `answers` (n,) as
-            text, and perhaps `boxes` (n, 4) or (n, several, 4) of what the answer is about, zeros or NaN for nothing.
+    The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, `questions` (n,) and `answers` (n,) as text, and
+    perhaps `boxes` (n, 4) or (n, several, 4) of what the answer is about, zeros or NaN for nothing.
 
     Raises:
         DataError: no such file, or not of that form.
     """
     path = Path(path)
     arrays = _read(path, "questions", "answers")
-    seen = [_checked(colour_picture, one, ASK_SIDE, path) for one in arrays["canvases"]]
+    seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in arrays["canvases"]]
     pictures = coloured_input(
-        torch.from_numpy(np.stack([one.coverage for one in seen])),
-        torch.from_numpy(np.stack([one.colours for one in seen])),
-    ).to(_device(model))
+        torch.from_numpy(np.stack([picture.coverage for picture in seen])),
+        torch.from_numpy(np.stack([picture.colours for picture in seen])),
+    ).to(device_of(model))
     boxes = _boxes(arrays, (ASK_SIDE, ASK_SIDE), path)
     asked, of_picture, n_refused = [], [], 0
-    for number, (text, said) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
+    for number, (text, answer) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
         try:
             question, words = _understood(str(text))
         except QuestionError:
             n_refused += 1
             continue
         there = () if boxes is None else tuple((boxes[number, :, 2] > boxes[number, :, 0]).nonzero().flatten().tolist())
-        asked.append(Asked(question, " ".join(words), answer_word(str(said)), there))
+        asked.append(Asked(question, " ".join(words), answer_word(str(answer)), there))
         of_picture.append(number)
     places = None if boxes is None else boxes.to(pictures)
     share = len(asked) / max(len(seen), 1)  # a question that cannot be read is answered wrong
     figures: dict[str, Any] = {"n": len(seen), "refused": n_refused}
     with torch.inference_mode():
         for scoring in SCORINGS:
-            one = judge_answering(model, pictures, asked, of_picture, places, scoring)
-            figures[scoring] = one | {"accuracy": round(one["accuracy"] * share, 5)}
+            judged = judge_answering(model, pictures, asked, of_picture, places, scoring)
+            figures[scoring] = judged | {"accuracy": round(judged["accuracy"] * share, 5)}
     best = figures[SCORINGS[0]]
     return {"accuracy": best["accuracy"]} | {k: best[k] for k in ("peak_inside",) if k in best} | figures
 
@@ -150,7 +147,7 @@ def _checked(prepare: Any, canvas: np.ndarray, size: Any, path: Path) -> Any:
 
 
 def _pictures(canvases: np.ndarray, size: tuple[int, int], path: Path) -> Tensor:
-    return torch.from_numpy(np.stack([_checked(ink_picture, one, size, path).picture for one in canvases]))
+    return torch.from_numpy(np.stack([_checked(ink_picture, canvas, size, path).picture for canvas in canvases]))
 
 
 def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: Path) -> Tensor | None:
@@ -186,7 +183,3 @@ def _ink_inside(canvases: np.ndarray, boxes: np.ndarray, most: int = 100) -> flo
             if bottom > top:
                 shares.append(float(part.mean()) if part.size else 0.0)
     return float(np.mean(shares)) if shares else 0.0
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device

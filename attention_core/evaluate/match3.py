@@ -10,6 +10,7 @@ from torch import nn
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.data.match3 import Sequences, read_sequences
+from attention_core.device import device_of
 
 BATCH = 2000
 
@@ -31,9 +32,7 @@ def accuracy(
 def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:
     """Return n (sequences), numbers (all together), accuracy per number and the share of the commoner answer.
 
-    Args:
-        model: a Match3 head.
-        file: .npz with numbers (N, n), whole, 0 to 30, and optionally labels (N, n), 0 or 1, computed if missing.
+    The file is .npz with numbers (N, n), whole, 0 to 30, and perhaps labels (N, n), 0 or 1, else computed.
 
     Raises:
         DataError: the file is missing, damaged, or not of that form.
@@ -43,6 +42,6 @@ def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:
     return {
         "n": len(sequences.numbers),
         "numbers": sequences.labels.numel(),
-        "accuracy": accuracy(model, sequences, next(model.parameters()).device.type),
+        "accuracy": accuracy(model, sequences, device_of(model).type),
         "majority_share": round(max(share, 1 - share), 5),
     }

@@ -16,9 +16,7 @@ from attention_core.models.scoring_functions import ScoringFunctions
 def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any]:
     """Return n and the accuracy of each function on an .npz file.
 
-    Args:
-        model: the scoring functions.
-        file: .npz with query (n, d), key (n, n_keys, d) and labels (n,), the position of the right key.
+    It has query (n, d), key (n, n_keys, d) and labels (n,), the position of the right key.
 
     Raises:
         DataError: the file is missing, damaged, or its arrays do not fit, in the words of their shapes.
@@ -29,7 +27,7 @@ def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any
     with torch.inference_mode():
         scores = model(torch.from_numpy(query).to(parameter), torch.from_numpy(key).to(parameter))
     right = torch.from_numpy(labels).to(parameter.device)
-    by_function = {name: (one.argmax(-1) == right).double().mean().item() for name, one in scores.items()}
+    by_function = {name: (own.argmax(-1) == right).double().mean().item() for name, own in scores.items()}
     return {"n": len(labels), "accuracy": max(by_function.values()), "accuracy_by_function": by_function}
 
 

@@ -17,9 +17,7 @@ from attention_core.topics.matter.sentences import judge_all, read_sentence
 def evaluate_sentences(model: nn.Module, file: str | Path) -> dict[str, Any]:
     """Return n, accuracy, the accuracy of each label and the share of the commoner label.
 
-    Args:
-        model: a sentence classifier.
-        file: every line is label (1 positive, 0 negative), tab, sentence; gzipped or not.
+    Every line of the file is label (1 positive, 0 negative), tab, sentence; gzipped or not.
 
     Raises:
         DataError: the file is missing, damaged, or a line has another form or no word to read.
@@ -38,9 +36,8 @@ def figures(model: nn.Module, reviews: Sequence[Review]) -> dict[str, Any]:
             pieces.append(read_sentence(review.sentence).pieces)
         except ValueError:
             raise DataError(f"sentence {number} has no word to read: {review.sentence[:60]!r}") from None
-    said = judge_all(model, pieces) >= 0.5
     truth = torch.tensor([review.positive for review in reviews])
-    right = said == truth
+    right = (judge_all(model, pieces) >= 0.5) == truth
     share = truth.float().mean().item()
     return {
         "n": len(reviews),

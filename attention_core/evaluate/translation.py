@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from torch import nn
 
 from attention_core.data.tatoeba import Pair, read_pairs
 from attention_core.data.words import normalise
+from attention_core.device import device_of
 from attention_core.evaluate.alignment import evaluate_alignment
 from attention_core.models.beam_search import CanTranslate, beam_search
 from attention_core.topics.translate.translation import read_source, translation_of
@@ -35,14 +37,8 @@ def group_references(pairs: Sequence[Pair]) -> dict[str, list[str]]:
 
 
 def translate_all(model: CanTranslate, sentences: Sequence[str], width: int = BEAM_WIDTH) -> list[str]:
-    """Return the translation of every sentence; one that cannot be read becomes an empty text.
-
-    Args:
-        model: a translator.
-        sentences: English.
-        width: of the beam.
-    """
-    device = next(model.parameters()).device
+    """Return the translation of every English sentence; one that cannot be read becomes an empty text."""
+    device = device_of(model)
     by_length: dict[int, list[tuple[int, torch.Tensor]]] = defaultdict(list)
     for place, sentence in enumerate(sentences):
         try:
@@ -50,30 +46,27 @@ def translate_all(model: CanTranslate, sentences: Sequence[str], width: int = BE
         except ValueError:
             continue
         by_length[len(ids)].append((place, ids))
-    made = [""] * len(sentences)
+    translations = [""] * len(sentences)
     for group in by_length.values():
         for start in range(0, len(group), SENTENCES_AT_ONCE):
             part = group[start : start + SENTENCES_AT_ONCE]
             found = beam_search(model, torch.stack([ids for _, ids in part]).to(device), width)
             for (place, _), hypotheses in zip(part, found, strict=True):
-                made[place] = translation_of(hypotheses[0].ids).text
-    return made
+                translations[place] = translation_of(hypotheses[0].ids).text
+    return translations
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """Return lower-cased corpus BLEU from 0 to 100 (sacrebleu, Post 2018)."""
-    most = max(len(one) for one in references)
-    columns = [[one[column] if column < len(one) else None for one in references] for column in range(most)]
+    most = max(map(len, references))
+    columns = [[texts[column] if column < len(texts) else None for texts in references] for column in range(most)]
     return round(BLEU(lowercase=True).corpus_score(list(hypotheses), columns).score, 2)  # type: ignore[arg-type]
 
 
 def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH) -> dict[str, Any]:
     """Return bleu, bleu_by_length, bleu_long (12 words and more), n (English sentences), seconds, beam width.
 
-    Args:
-        model: a translator.
-        pairs: (English, French); the same English sentence may come several times.
-        width: of the beam; 1 is greedy search.
+    Pairs are (English, French); the same English sentence may come several times. A width of 1 is greedy search.
 
     Raises:
         ValueError: no pairs.
@@ -82,12 +75,12 @@ def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH)
         raise ValueError("pairs must hold at least one sentence pair, got none")
     began = time.perf_counter()
     grouped = group_references(pairs)
-    made = dict(zip(grouped, translate_all(model, list(grouped), width), strict=True))
+    translated = dict(zip(grouped, translate_all(model, list(grouped), width), strict=True))
     seconds = time.perf_counter() - began
 
     def score(first: int, last: int | None) -> float | None:
-        chosen = [one for one in grouped if first <= len(one.split()) <= (last or len(one.split()))]
-        return bleu([made[one] for one in chosen], [grouped[one] for one in chosen]) if chosen else None
+        chosen = [text for text in grouped if first <= len(text.split()) <= (last or math.inf)]
+        return bleu([translated[text] for text in chosen], [grouped[text] for text in chosen]) if chosen else None
 
     by_length = {f"{first}-{last}" if last else f"{first}+": score(first, last) for first, last in LENGTHS}
     return {
@@ -103,10 +96,8 @@ def bleu_of(model: CanTranslate, pairs: Sequence[Pair], width: int = BEAM_WIDTH)
 def evaluate_translation(model: CanTranslate, file: str | Path) -> dict[str, Any]:
     """Return the figures that fit the file: BLEU for sentence pairs, the alignment error rate for aligned ones.
 
-    Args:
-        model: a translator.
-        file: tab-separated, English, tab, French, one pair a line; or aligned pairs (attention_core.data.alignments),
-            whose name ends in .txt.
+    It has English, tab, French, one pair a line; or aligned pairs (attention_core.data.alignments) if its name ends in
+    .txt.
 
     Raises:
         DataError: the file is missing or not of that form.

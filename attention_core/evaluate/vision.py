@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import torch
@@ -24,26 +25,17 @@ MNIST_SIZE = (20.0, 20.0)
 
 
 def mass_inside(weights: Tensor, boxes: Tensor, size: tuple[int, int]) -> Tensor:
-    """Return the share of a map inside a box, each region counted by the part of its area that lies inside.
+    """Return the share (n,) of maps (n, rows, columns) inside boxes, each region counted by the part of it inside.
 
-    Args:
-        weights: (n, rows, columns), each map sums to 1.
-        boxes: (n, 4), top, left, bottom, right in pixels.
-        size: height and width of the picture in pixels.
-
-    Returns:
-        (n,) in [0, 1].
+    Boxes are (n, 4), top, left, bottom, right, and size is height and width of the picture, in pixels.
     """
     return (weights * overlap(boxes, (weights.shape[1], weights.shape[2]), size)).sum((1, 2))
 
 
 def overlap(boxes: Tensor, grid: tuple[int, int], size: tuple[int, int]) -> Tensor:
-    """Return the part of each region that lies inside a box, (n, rows, columns) in [0, 1].
+    """Return the part of each region of a grid (rows, columns) inside a box, (n, rows, columns) in [0, 1].
 
-    Args:
-        boxes: (n, 4), top, left, bottom, right in pixels.
-        grid: (rows, columns) of the regions.
-        size: height and width of the picture in pixels.
+    Boxes are (n, 4), top, left, bottom, right, and size is height and width of the picture, in pixels.
     """
     rows = _overlap(boxes[:, 0], boxes[:, 2], grid[0], size[0] / grid[0])
     columns = _overlap(boxes[:, 1], boxes[:, 3], grid[1], size[1] / grid[1])
@@ -56,18 +48,10 @@ def _overlap(first: Tensor, last: Tensor, n: int, width: float) -> Tensor:
 
 
 def peak_inside(weights: Tensor, boxes: Tensor, size: tuple[int, int]) -> Tensor:
-    """Return whether the peak of each map lies in its box: the pointing game.
+    """Return whether (n,) the peak of each map (n, rows, columns) lies in its box: the pointing game.
 
     The peak is where the largest weight is, placed between regions by the weights of its neighbours: the centre of
-    mass of the 3 x 3 regions around it.
-
-    Args:
-        weights: (n, rows, columns).
-        boxes: (n, 4), top, left, bottom, right in pixels.
-        size: height and width of the picture in pixels.
-
-    Returns:
-        bool (n,).
+    mass of the 3 x 3 regions around it. Boxes and size are those of mass_inside.
 
     Source: Zhang et al. 2016, "Top-down neural attention by excitation backprop", section 4.2, without its tolerance
     of 15 pixels.
@@ -101,13 +85,9 @@ def batches(n: int) -> Iterator[slice]:
 
 
 def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
-    """Return accuracy, and with boxes the share of the mask inside and of peaks inside.
+    """Return accuracy, and with boxes (n, 4) the share of the mask inside and of peaks inside.
 
-    Args:
-        model: a FeatureMask.
-        pictures: (n, 60, 60) on its device.
-        labels: (n,).
-        boxes: (n, 4) in pixels of these pictures, or None.
+    The pictures (n, 60, 60) are on the device of the model, a FeatureMask; boxes are in their pixels.
     """
     right, mass, peak = [], [], []
     for some in batches(len(pictures)):
@@ -144,11 +124,8 @@ def find_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) 
 def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
     """Return the share of whole numbers read right, by length too, and with boxes how often the map points right.
 
-    Args:
-        model: a DigitReader.
-        pictures: (n, 48, 192) on its device.
-        labels: (n, most digits), -1 after the last.
-        boxes: (n, most digits, 4) in pixels of these pictures, or None.
+    The pictures (n, 48, 192) are on the device of the model, a DigitReader; labels are (n, most digits), -1 after the
+    last, and boxes (n, most digits, 4) in pixels of these pictures.
     """
     counts = (labels >= 0).sum(1)
     right, peak = [], []
@@ -173,16 +150,14 @@ def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
     return figures
 
 
-def numbers_right(said: Tensor, labels: Tensor) -> Tensor:
+def numbers_right(classes: Tensor, labels: Tensor) -> Tensor:
     """Return whether each reading is the whole number and ends after it.
 
-    Args:
-        said: (n, n_looks) classes, 10 = end.
-        labels: (n, most digits), -1 after the last.
+    The classes are (n, n_looks), 10 = end; the labels (n, most digits), -1 after the last.
     """
-    n_looks = said.shape[1]
-    ended = (said == 10).int().cumsum(1).bool()
-    read = said.masked_fill(ended, -1)
+    n_looks = classes.shape[1]
+    ended = (classes == 10).int().cumsum(1).bool()
+    read = classes.masked_fill(ended, -1)
     wanted = F.pad(labels, (0, max(0, n_looks - labels.shape[1])), value=-1)[:, :n_looks]
     return (read == wanted).all(1)
 
@@ -208,45 +183,34 @@ def judge_answering(
 ) -> dict[str, Any]:
     """Return accuracy over all and in every kind, and with boxes how often the last map points to what is asked about.
 
-    Args:
-        model: a SceneQuestion.
-        pictures: (n, 4, 64, 64) on its device.
-        asked: questions with answers.
-        of_picture: which picture each is about.
-        boxes: (n, most digits, 4) in pixels of these pictures, or None.
-        scoring: "dot" or "additive".
-        intervention: edits of the attention.
+    The pictures (n, 4, 64, 64) are on the device of the model, a SceneQuestion; of_picture tells which one each
+    question is about; boxes are (n, most digits, 4) in their pixels.
     """
-    encoded = [
-        torch.cat(parts)
-        for parts in zip(
-            *(model.encode_pictures(pictures[some]) for some in batches(len(pictures))),  # type: ignore[operator]
-            strict=True,
-        )
-    ]
+    parts = [model.encode_pictures(pictures[some]) for some in batches(len(pictures))]  # type: ignore[operator]
+    keys, values = (torch.cat(part) for part in zip(*parts, strict=True))
     right: dict[str, list[bool]] = {}
     points: dict[str, list[bool]] = {}
     for some in batches(len(asked)):
         about, now = list(of_picture[some]), asked[some]
-        words = padded([numbers_of(words_of(one.text)) for one in now]).to(pictures.device)
-        regions = encoded[0][about], encoded[1][about]
+        words = padded([numbers_of(words_of(question.text)) for question in now]).to(pictures.device)
+        regions = keys[about], values[about]
         looked = model.reason(regions, model.encode_questions(words), scoring, intervention)  # type: ignore[operator]
         answers = looked.logits.argmax(1).tolist()
         maps = looked.weights[:, -1, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
-        for place, (one, said) in enumerate(zip(now, answers, strict=True)):
-            kind = str(one.question.kind)
-            right.setdefault(kind, []).append(ANSWERS[said] == one.answer)
-            if boxes is not None and one.relevant:
-                there = boxes[about[place]][list(one.relevant)]
+        for place, (question, answer) in enumerate(zip(now, answers, strict=True)):
+            kind = str(question.question.kind)
+            right.setdefault(kind, []).append(ANSWERS[answer] == question.answer)
+            if boxes is not None and question.relevant:
+                there = boxes[about[place]][list(question.relevant)]
                 hit = peak_inside(maps[place].expand(len(there), -1, -1), there, _size(pictures)).any()
                 points.setdefault(kind, []).append(bool(hit))
     figures: dict[str, Any] = {
         "n": len(asked),
-        "accuracy": _share([one for kind in right.values() for one in kind]),
+        "accuracy": _share(list(chain(*right.values()))),
         "accuracy_by_kind": {kind: _share(right[kind]) for kind in sorted(right)},
     }
     if points:
-        figures["peak_inside"] = _share([one for kind in points.values() for one in kind])
+        figures["peak_inside"] = _share(list(chain(*points.values())))
         figures["peak_inside_by_kind"] = {kind: _share(points[kind]) for kind in sorted(points)}
     return figures
 
@@ -265,16 +229,16 @@ def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -
         for number in range(n):
             items = items_of(drawings, number)
             for kind in Kind:
-                one = ask(items, rng, kind)
-                if one is not None:
-                    asked.append(one)
+                question = ask(items, rng, kind)
+                if question is not None:
+                    asked.append(question)
                     of_picture.append(number)
         figures[name] = {
             scoring: judge_answering(model, pictures, asked, of_picture, boxes, scoring) for scoring in SCORINGS
         }
         if name == "test_drawings":
             blind = {s: judge_answering(model, pictures, asked, of_picture, None, s, UNIFORM) for s in SCORINGS}
-            figures["with_uniform_attention"] = {scoring: one["accuracy"] for scoring, one in blind.items()}
+            figures["with_uniform_attention"] = {scoring: judged["accuracy"] for scoring, judged in blind.items()}
     return figures
 
 

@@ -146,11 +146,7 @@ def _layers(cache: Any, n_query_heads: Sequence[int]) -> list[KeptLayer]:
 
 
 def lengths_kept(generation: Generation, what: str = "keys") -> np.ndarray:
-    """Return how long each vector is that the model keeps of the text it writes.
-
-    Args:
-        generation: one that uses a cache.
-        what: "keys" or "values".
+    """Return how long each vector is ("keys" or "values") that the model keeps of the text it writes.
 
     Returns:
         float (n_layers * n_key_heads, n_tokens), the heads of a layer below each other; NaN where a sliding window
@@ -191,11 +187,7 @@ class StepCost(NamedTuple):
 def measure_step(generation: Generation, token: int) -> tuple[StepCost, StepCost]:
     """Return what one more token costs with the cache, and what it costs to run the whole text again.
 
-    Both are the model's own runs, with the library's fused attention and without traces.
-
-    Args:
-        generation: one that uses a cache; it is left as it is.
-        token: the one more.
+    Both are the model's own runs, with the library's fused attention and without traces; the generation stays.
 
     Raises:
         ValueError: the generation has no cache.

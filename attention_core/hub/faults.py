@@ -24,10 +24,7 @@ CALLED_BY = "torch.nn.modules."
 def worded(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> Iterator[None]:
     """Put what a run of a model raises inside the block into words.
 
-    Args:
-        pretrained: the model.
-        cannot: what is tried, such as "be run with this input".
-        expected: what our own code raises on purpose.
+    `cannot` is what is tried, such as "be run with this input"; `expected` is what our own code raises on purpose.
 
     Raises:
         NoMemory: the input is too long for the device.
@@ -36,7 +33,7 @@ def worded(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> I
     try:
         yield
     except Exception as error:
-        if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(one in str(error) for one in NO_MEMORY):
+        if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in NO_MEMORY):
             raise NoMemory("The input is too long for the memory of this device. Shorten it.") from error
         if not isinstance(error, expected) and not raised_by_model(error):
             raise

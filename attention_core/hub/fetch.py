@@ -28,14 +28,10 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def fetch(candidate: Candidate, progress: Progress | None = None) -> Path:
-    """Return the folder of a model, after downloading what is not there yet.
+    """Return the folder of a model from look_up, after downloading what is not there yet.
 
-    What has arrived stays: the next call goes on from there, within a file too.
-
-    Args:
-        candidate: from look_up.
-        progress: called with (bytes that are there, bytes in all) as they arrive, from this thread; an error that it
-            raises ends the download and comes through.
+    What has arrived stays: the next call goes on from there, within a file too. `progress` is called with (bytes that
+    are there, bytes in all) from this thread; an error that it raises ends the download and comes through.
 
     Raises:
         ModelError: no network, no room, no permission, or a file that arrives damaged.

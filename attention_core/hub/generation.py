@@ -111,12 +111,10 @@ def _fitting(axis: Axis, n: int) -> Axis:
 
 
 def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tensor] | None = None) -> Generation:
-    """Run a text at once; its keys and values are kept for what comes.
+    """Run a text of one token or more at once; its keys and values are kept for what comes.
 
-    Args:
-        pretrained: a decoder, or an encoder with a decoder.
-        ids: tokens, at least one; a decoder that has an encoder begins with its start token.
-        source: what the encoder is called with, its batch of one.
+    A decoder that has an encoder begins with its start token; `source` is what that encoder is called with, a batch
+    of one.
 
     Raises:
         NoMemory: the text is too long for the device.

@@ -52,12 +52,7 @@ def is_cross(trace: AttentionTrace) -> bool:
 
 
 def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRow:
-    """Return what a step adds, without what the trace has already.
-
-    Args:
-        first: the trace of the text at the beginning.
-        n_before: rows before the step.
-        step: the same attention in the step.
+    """Return what a step adds after n_before rows to an attention whose trace at the beginning was `first`.
 
     Raises:
         CannotGrowError: the step's attention is no further row.
@@ -90,14 +85,7 @@ def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRo
 def grown(
     first: AttentionTrace, rows: Sequence[NewRow], query_axis: Axis, key_axis: Axis | None = None
 ) -> AttentionTrace:
-    """Return the trace of the whole text: the one at the beginning and every row that came.
-
-    Args:
-        first: the trace of the text at the beginning.
-        rows: see new_row, in order.
-        query_axis: what all queries stand for.
-        key_axis: what the keys stand for; the queries if None.
-    """
+    """Return the trace of the whole text: the first one and every row that came; keys are the queries if not told."""
     key_axis = key_axis or query_axis
     if not rows:
         return first.retold(query_axis=query_axis, key_axis=key_axis)
@@ -163,4 +151,4 @@ def _per_row(first: AttentionTrace, of_rows: Sequence[Tensor | None], at_first: 
     if at_first is None:
         return None
     parts = [at_first.expand(first.n_heads, first.n_queries)]
-    return torch.cat([*parts, *(one.expand(first.n_heads, 1) for one in of_rows if one is not None)], 1)
+    return torch.cat([*parts, *(row.expand(first.n_heads, 1) for row in of_rows if row is not None)], 1)

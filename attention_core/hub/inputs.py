@@ -42,14 +42,10 @@ class Prepared:
 def text_inputs(
     pretrained: Pretrained, text: str, *, pair: str = "", target: str = "", most_tokens: int = MOST_TOKENS
 ) -> Prepared:
-    """Return a text, or a pair of texts, as a model takes it.
+    """Return a text, or a pair of texts, as a model takes it; spaces at the ends are kept.
 
-    Args:
-        pretrained: a model that reads text.
-        text: any characters; spaces at the ends are kept.
-        pair: a second text for an encoder, put behind a separator.
-        target: what the decoder of an encoder-decoder is given; empty = what it writes itself, greedily.
-        most_tokens: bound besides the model's own; special tokens count.
+    An encoder gets a pair's second text behind a separator. The decoder of an encoder-decoder is given the target, or
+    what it writes itself, greedily, where that is empty. Special tokens count for most_tokens.
 
     Raises:
         ModelError: an empty text, a model that takes no text, or a target that cannot be generated.

@@ -56,39 +56,30 @@ class Outcome(NamedTuple):
 
 
 def divergence(before: Tensor, after: Tensor) -> Tensor:
-    """Return the Jensen-Shannon divergence of each row's probabilities in bits, 0 = the same to 1 = nothing in common.
+    """Return the Jensen-Shannon divergence of logits (n_rows, n_outputs) in bits, 0 = the same to 1 = all different.
 
     Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy", equation 3.8.
-
-    Args:
-        before: logits (n_rows, n_outputs).
-        after: logits of the same shape.
     """
     n_at_once = max(1, ROW_NUMBERS // max(before.shape[-1], 1))
     pairs = zip(before.split(n_at_once), after.split(n_at_once), strict=True)
-    return torch.cat([_divergence(one, other) for one, other in pairs])
+    return torch.cat([_divergence(rows_before, rows_after) for rows_before, rows_after in pairs])
 
 
 def _divergence(before: Tensor, after: Tensor) -> Tensor:
-    one, other = before.float().log_softmax(-1), after.float().log_softmax(-1)
-    lead = one - other
+    before, after = before.float().log_softmax(-1), after.float().log_softmax(-1)
+    lead = before - after
     # log of 2 p / (p + q) for both: small differences do not drown in the logarithms themselves
     half = (
-        (one.exp() * (math.log(2) - softplus(-lead))).nansum(-1)
-        + (other.exp() * (math.log(2) - softplus(lead))).nansum(-1)
+        (before.exp() * (math.log(2) - softplus(-lead))).nansum(-1)
+        + (after.exp() * (math.log(2) - softplus(lead))).nansum(-1)
     ) / 2
     return (half / math.log(2)).clamp(0, 1)
 
 
 def cosine_change(before: Tensor, after: Tensor) -> Tensor:
-    """Return 1 - cosine of each row, 0 = the same direction to 2 = the opposite one.
-
-    Args:
-        before: (n_rows, d_model).
-        after: of the same shape.
-    """
-    one, other = before.cpu().double(), after.cpu().double()  # MPS has no float64
-    return (1 - torch.cosine_similarity(one, other, dim=-1)).clamp(0, 2).float()
+    """Return 1 - cosine of each row (n_rows, d_model), 0 = the same direction to 2 = the opposite one."""
+    before, after = before.cpu().double(), after.cpu().double()  # MPS has no float64
+    return (1 - torch.cosine_similarity(before, after, dim=-1)).clamp(0, 2).float()
 
 
 def sentence_change(before: Tensor, after: Tensor) -> float:
@@ -148,12 +139,7 @@ def every_head(recording: Recording) -> tuple[Head, ...]:
 def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMap) -> Iterator[float]:
     """Go on with a map, a few heads at a time; yields how much is done and may be left at any time.
 
-    Several heads are tried in one run, each in an item of its own of the batch.
-
-    Args:
-        pretrained: the model.
-        inputs: what it is called with, a batch of one.
-        found: is filled in.
+    Several heads are tried in one run, each in an item of its own of the batch; the inputs are a batch of one.
 
     Raises:
         ModelError: the model hands out nothing that could be compared, see also outcomes.
@@ -178,18 +164,13 @@ def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMa
 def outcomes(
     pretrained: Pretrained, inputs: Mapping[str, Tensor], ablations: Sequence[Collection[Head]]
 ) -> list[Outcome]:
-    """Return what the model hands out, once for each choice of heads that are switched off.
-
-    Args:
-        pretrained: the model.
-        inputs: what it is called with, a batch of one.
-        ablations: choices of heads; an empty one is the model as it is.
+    """Return what the model hands out for a batch of one, once for each choice of heads that are switched off.
 
     Raises:
         ModelError: its heads cannot be switched off, or its code fails; see worded.
     """
     device, n = pretrained.model.device, len(ablations)
-    batch: dict[str, Any] = {name: one.to(device).expand(n, *one.shape[1:]) for name, one in inputs.items()}
+    batch: dict[str, Any] = {name: value.to(device).expand(n, *value.shape[1:]) for name, value in inputs.items()}
     n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is Kind.DECODER else 0
     with worded(pretrained, "be run without a head", UnsupportedError):
         output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MOST_NUMBERS), ablations)

@@ -62,11 +62,7 @@ def token_text(tokenizer: Any, token: int) -> str:
 
 
 def probabilities(logits: Tensor, temperature: float = 1.0) -> Tensor:
-    """Return the probabilities (..., n_tokens) of logits, in float32.
-
-    Args:
-        logits: (..., n_tokens).
-        temperature: above 0; below 1 sharpens, above 1 flattens.
+    """Return the probabilities of logits (..., n_tokens) in float32; a temperature below 1 sharpens, above flattens.
 
     Raises:
         ValueError: temperature is not above 0.
@@ -77,29 +73,14 @@ def probabilities(logits: Tensor, temperature: float = 1.0) -> Tensor:
 
 
 def log_probabilities(logits: Tensor, ids: Sequence[int]) -> Tensor:
-    """Return the log-probability, in bits, of every token but the first, as the model expected it.
-
-    Args:
-        logits: (n_tokens, n_vocabulary), a decoder's.
-        ids: the text's tokens.
-
-    Returns:
-        (n_tokens - 1,), 0 = certain.
-    """
+    """Return the log-probability, in bits, of every token but the first, (n_tokens - 1,), as a decoder expected it."""
     following = torch.tensor(list(ids[1:]), device=logits.device)
     shares = logits[: len(following)].float().log_softmax(-1)
     return shares.gather(-1, following[:, None])[:, 0] / math.log(2)
 
 
 def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float = 1.0) -> Expected:
-    """Return the likeliest tokens of one position.
-
-    Args:
-        logits: (n_tokens,).
-        tokenizer: the model's.
-        n: how many tokens to name.
-        temperature: see probabilities.
-    """
+    """Return the n likeliest tokens of one position, from its logits (n_tokens,)."""
     shares = probabilities(logits, temperature)
     top = shares.topk(min(n, len(shares)))
     likeliest = tuple(
@@ -111,13 +92,9 @@ def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float 
 
 
 def pick(logits: Tensor, *, temperature: float = 0.0, seed: int = 0, place: int = 0) -> int:
-    """Return a next token: the likeliest, or one drawn by its probability.
+    """Return a next token from logits (n_tokens,): the likeliest if temperature is 0, else drawn by its probability.
 
-    Args:
-        logits: (n_tokens,).
-        temperature: 0 = the likeliest; else see probabilities.
-        seed: of the draw; the same seed and place draw the same token from the same probabilities.
-        place: position of the new token.
+    The same seed and place, the position of the new token, draw the same token from the same probabilities.
     """
     if temperature == 0:
         return int(logits.argmax())
@@ -134,11 +111,7 @@ def expected_in_place(
 ) -> Tensor:
     """Return the logits (n_tokens,) of a masked-language model at a position whose token is hidden from it.
 
-    Args:
-        pretrained: an encoder with a head for tokens.
-        inputs: what the model is called with; the first item counts.
-        position: which token, from 0.
-        ablated: see run_model.
+    The first item of the inputs counts; heads are ablated as in run_model.
 
     Raises:
         ModelError: the tokenizer has no token that stands for a hidden one, or the model's code fails; see worded.

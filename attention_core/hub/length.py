@@ -11,21 +11,17 @@ MOST_TOKENS = 8_192
 
 
 def affordable_tokens(run: ModelRun, most_bytes: int = MOST_BYTES) -> int:
-    """Return how many tokens the model may be given, from what a shorter run of it took.
+    """Return how many tokens the model may be given for most_bytes of traces, from what a shorter run of it took.
 
     Queries, keys and values grow with the tokens, masks and biases with their square. Of a model that hands out
     weights only, the run is as long as it may get.
-
-    Args:
-        run: of fewer tokens.
-        most_bytes: that the traces may take.
     """
     n = len(run.tokens)
     linear, square, seen = 0, 0, set()
     for trace in run.recording.traces:
         if not trace.query.shape[-1]:
             return n
-        linear += sum(one.numel() * one.element_size() for one in (trace.query, trace.key, trace.value))
+        linear += sum(vectors.numel() * vectors.element_size() for vectors in (trace.query, trace.key, trace.value))
         for pairs in (trace.mask, trace.bias):
             if pairs is not None and pairs.data_ptr() not in seen:
                 seen.add(pairs.data_ptr())

@@ -29,10 +29,8 @@ _LOADING = threading.Lock()
 def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretrained:
     """Return the model of a folder, in evaluation mode and in float32, with what it takes to feed it.
 
-    Args:
-        folder: config.json, safetensors weights, and the files of a tokenizer or an image processor.
-        name: what people call it; the folder's own name if empty.
-        device: see choose_device; the best there is if empty.
+    The folder has config.json, safetensors weights, and the files of a tokenizer or an image processor; its own name
+    and the best device are taken where none is told.
 
     Raises:
         NoMemory: there is no room for it now.

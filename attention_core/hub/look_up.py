@@ -85,10 +85,8 @@ class Candidate:
 def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -> Candidate:
     """Return what is known of a model before it is fetched.
 
-    Args:
-        name: hub id, address of a model's page there, folder (begins with "/", "." or "~"), or a local model's name.
-        most_bytes: bound on the weights; most_model_bytes() if None.
-        folders: whether folders of this machine may be named.
+    The name is a hub id, the address of a model's page there, a folder (begins with "/", "." or "~"), or a local
+    model's name; most_model_bytes() bounds the weights unless most_bytes is given.
 
     Raises:
         NoMemory: there is no room for it now.
@@ -168,7 +166,7 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
         found = HfApi(endpoint=constants.ENDPOINT, token=token()).model_info(
             name, files_metadata=True, timeout=PATIENCE
         )
-        sizes = {one.rfilename: one.size or 0 for one in found.siblings or []}
+        sizes = {file.rfilename: file.size or 0 for file in found.siblings or []}
         _refuse_other_formats(name, list(sizes))
         weights = [WEIGHTS] if WEIGHTS in sizes else sorted(file for file in sizes if SHARD.fullmatch(file))
         if not weights or (WEIGHTS not in sizes and INDEX not in sizes):
@@ -286,7 +284,7 @@ def available() -> str:
 
 def _near(name: str) -> str:
     """Return a hint at a name that differs little, or that has an owner in front."""
-    names = (*(one.name for one in SUGGESTIONS), *(model.name for model in local_models()))
-    known = {one.lower(): one for one in names}
+    names = (*(model.name for model in SUGGESTIONS), *(model.name for model in local_models()))
+    known = {known_name.lower(): known_name for known_name in names}
     near = get_close_matches(name.lower(), known, n=1, cutoff=0.7)
     return f" Did you mean {known[near[0]]}?" if near else ""

@@ -11,9 +11,6 @@ from attention_core.weights import WeightsError, weights_folder
 def own_language_model(device: str = "auto") -> Pretrained:
     """Return the language model trained on Tatoeba sentences.
 
-    Args:
-        device: see choose_device.
-
     Raises:
         ModelError: its weights or its vocabulary are missing or damaged.
     """

@@ -22,11 +22,7 @@ MOST_PATCHES = 4_096
 
 
 def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
-    """Return a picture as a model takes it.
-
-    Args:
-        pretrained: a model that looks at pictures.
-        picture: uint8 (height, width, 3), or 4 with opacity: what lies behind is white.
+    """Return a picture, uint8 (height, width, 3), or 4 with opacity on white, as a vision model takes it.
 
     Raises:
         ModelError: a model that takes text, or no picture.
@@ -90,9 +86,10 @@ def _refuse_huge(pretrained: Pretrained) -> None:
     """Make sure that nobody's settings ask for a picture that no memory holds."""
     processor = pretrained.processor
     wanted = [getattr(processor, name, None) or {} for name in ("size", "crop_size", "pad_size")]
-    sides = [side for one in wanted for side in dict(one).values() if isinstance(side, int | float)]
+    sides = [side for sizes in wanted for side in dict(sizes).values() if isinstance(side, int | float)]
     sides += [getattr(pretrained.model.config, "image_size", None) or 0] if processor is None else []
-    largest = max((side for one in sides for side in (one if isinstance(one, list | tuple) else [one])), default=0)
+    pixels = [n for side in sides for n in (side if isinstance(side, list | tuple) else [side])]
+    largest = max(pixels, default=0)
     if largest > MOST_SIDE:
         raise ModelError(
             f"{pretrained.name} wants pictures of {largest:,.0f} pixels a side; at most {MOST_SIDE:,} are made."

@@ -46,7 +46,7 @@ def free_memory(device: str) -> int | None:
 
     Those are the device and, since weights are read into the host's memory on their way, the machine and the container.
     """
-    known = [one for one in (_of_device(device), _of_machine(), _of_container()) if one is not None]
+    known = [free for free in (_of_device(device), _of_machine(), _of_container()) if free is not None]
     return min(known) if known else None
 
 
@@ -57,12 +57,7 @@ def n_parameters_of(n_bytes: int, settings: Mapping[str, Any]) -> int:
 
 
 def refuse_without_memory(name: str, n_parameters: int, device: str = "") -> None:
-    """Make sure that a model's weights fit into the memory that is free, in float32.
-
-    Args:
-        name: of the model, for the message.
-        n_parameters: numbers that it has.
-        device: see choose_device; the best there is if empty.
+    """Make sure that a model's weights fit into the memory of a device, in float32; of the best there is if empty.
 
     Raises:
         NoMemory: they do not; the message has both numbers.

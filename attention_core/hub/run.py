@@ -61,12 +61,7 @@ class ModelRun:
 
 
 def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
-    """Return what a model did with an input.
-
-    Args:
-        pretrained: a loaded model.
-        prepared: from text_inputs or picture_inputs.
-        ablated: see run_model.
+    """Return what a loaded model did with an input from text_inputs or picture_inputs; ablated as in run_model.
 
     Raises:
         NoMemory: the input is too long.
@@ -118,7 +113,7 @@ def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
     """Return the keys of a trace that are no words; in a decoder beside an encoder, the token that starts it."""
     if run.target_tokens and kind_of(trace.story.name).endswith("decoder self"):
         return frozenset({0})
-    return frozenset(one for one in run.special if one < trace.n_keys)
+    return frozenset(key for key in run.special if key < trace.n_keys)
 
 
 def patches_of(run: ModelRun, trace: AttentionTrace) -> Patches | None:
@@ -132,11 +127,7 @@ def patches_of(run: ModelRun, trace: AttentionTrace) -> Patches | None:
 def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequence[str], kind: Kind) -> Recording:
     """Return the recording with tokens on its axes; an axis of another length keeps its numbers.
 
-    Args:
-        recording: what a model did.
-        tokens: of the only or the encoder's input.
-        target_tokens: of the decoder of an encoder-decoder.
-        kind: see Kind.
+    The tokens are those of the only or the encoder's input, the target tokens those of the decoder beside an encoder.
     """
     noun = "patches" if kind is Kind.VISION else "tokens"
     source = Axis("source tokens" if target_tokens else noun, tuple(tokens))
@@ -195,5 +186,5 @@ def _not_finite(recording: Recording, logits: Tensor | None, hidden: Tensor | No
         if not all(map(all_finite, (trace.query, trace.key, trace.value))):
             yield f"Query, key or value of {trace.story.name} holds numbers that are infinite or not a number (NaN)."
             return
-    if any(one is not None and not all_finite(one) for one in (logits, hidden)):
+    if any(output is not None and not all_finite(output) for output in (logits, hidden)):
         yield "What the model hands out holds numbers that are infinite or not a number (NaN)."

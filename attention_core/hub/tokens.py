@@ -20,48 +20,44 @@ def readable(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
 
     A character that takes several tokens, such as an emoji, stands at the first of them; the others say which part
     of it they are.
-
-    Args:
-        tokenizer: of the model.
-        ids: token numbers.
     """
     found = zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True)
     raw = [f"[{number}]" if token is None else str(token) for number, token in found]  # models know more than some
     special = set(tokenizer.all_special_tokens)
     byte_level = _is_byte_level(tokenizer)
     texts: list[str] = []
-    held = b""  # bytes of a character that is not complete yet
+    pending = b""  # bytes of a character that is not complete yet
     start = 0
     for token in raw:
         if token in special:
-            texts, held = _close(texts, held, start), b""
+            texts, pending = _close(texts, pending, start), b""
             texts.append(token)
             continue
         piece = _as_bytes(token, byte_level)
-        if not held:
+        if not pending:
             start = len(texts)
-        held += piece
+        pending += piece
         texts.append("")
         try:
-            whole = held.decode("utf-8")
+            whole = pending.decode("utf-8")
         except UnicodeDecodeError as error:
             if error.reason == "unexpected end of data":
                 continue  # the next token may complete it
-            texts, held = _close(texts, held, start), b""
+            texts, pending = _close(texts, pending, start), b""
             continue
         texts[start:] = _parts(whole, len(texts) - start)
-        held = b""
-    texts = _close(texts, held, start)
+        pending = b""
+    texts = _close(texts, pending, start)
     first = next((place for place, token in enumerate(raw) if token not in special), None)
     if first is not None and raw[first].startswith(SPACE):
         texts[first] = texts[first].removeprefix(" ") or texts[first]
     return tuple(_visible(text) for text in texts)
 
 
-def _close(texts: list[str], held: bytes, start: int) -> list[str]:
+def _close(texts: list[str], pending: bytes, start: int) -> list[str]:
     """Write bytes that never became a character as such."""
-    if held:
-        texts[start:] = _parts(held.decode("utf-8", errors="replace"), len(texts) - start)
+    if pending:
+        texts[start:] = _parts(pending.decode("utf-8", errors="replace"), len(texts) - start)
     return texts
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.device import device_of
 from attention_core.models.registry import MODELS, build, import_modules, load
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.models.translator import Translator, TranslatorConfig
@@ -21,16 +22,12 @@ import_modules(__name__, __path__)
 def attention_at_snapshot(
     model: nn.Module, snapshots: dict[str, Tensor], number: int, image: Tensor
 ) -> tuple[AttentionTrace, ...]:
-    """Return the traces of a picture as the model's attention was at one moment of its training.
+    """Return the traces of a picture, (28, 28) in [0, 1], as the model's attention was at one moment of its training.
 
-    Args:
-        model: the trained model; it is not changed.
-        snapshots: tensors named "NUMBER.parameter", as the training command keeps them.
-        number: which snapshot, from 0.
-        image: float (28, 28) in [0, 1].
+    The snapshots are named "NUMBER.parameter", from 0, as the training command keeps them. The model is not changed.
     """
     prefix = f"{number}."
-    device = next(model.parameters()).device
+    device = device_of(model)
     then = {
         name.removeprefix(prefix): tensor.to(device, torch.float32)
         for name, tensor in snapshots.items()

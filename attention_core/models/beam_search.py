@@ -67,14 +67,9 @@ def beam_search(
     prefix: Sequence[int] = (),
     length_penalty: float = LENGTH_PENALTY,
 ) -> list[list[Hypothesis]]:
-    """Keep the `width` likeliest beginnings at every step.
+    """Keep the `width` likeliest beginnings at every step, for sentences (batch, n_source) of one length.
 
-    Args:
-        model: a translator.
-        source: int64 (batch, n_source), sentences of one length.
-        width: how many; 1 is greedy search.
-        prefix: pieces that every translation begins with.
-        length_penalty: exponent, see LENGTH_PENALTY.
+    A width of 1 is greedy search; every translation begins with the prefix.
 
     Returns:
         for each sentence its hypotheses, best first.
@@ -112,10 +107,9 @@ def beam_search(
 
 
 def _ranked(rows: list[list[int]], totals: list[float], length_penalty: float) -> list[Hypothesis]:
-    made = [
-        Hypothesis([piece for piece in row if piece != PAD], total) for row, total in zip(rows, totals, strict=True)
+    found = [
+        Hypothesis([piece for piece in row if piece != PAD], total)
+        for row, total in zip(rows, totals, strict=True)
+        if total > -math.inf
     ]
-    made = [one for one in made if one.log_probability > -math.inf]
-    return sorted(
-        made, key=lambda one: (one.finished, one.log_probability / len(one.ids) ** length_penalty), reverse=True
-    )
+    return sorted(found, key=lambda it: (it.finished, it.log_probability / len(it.ids) ** length_penalty), reverse=True)

@@ -15,7 +15,7 @@ from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Story, Text
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
-from attention_core.models.features import FeatureMap, Layer, Looked, picture_step, regions
+from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, picture_step, regions
 from attention_core.models.registry import register
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
@@ -101,7 +101,7 @@ class Reading(NamedTuple):
     trace: AttentionTrace
 
 
-class DigitReader(nn.Module):
+class DigitReader(PlacedRegions):
     """Convolutional features, a recurrent decoder, additive attention between them.
 
     At look t the state h_(t-1) is the query; the regions' features, to which their place is added, are keys and
@@ -113,17 +113,11 @@ class DigitReader(nn.Module):
     """
 
     def __init__(self, config: DigitReaderConfig = DigitReaderConfig()) -> None:
-        super().__init__()
+        super().__init__(1, config.layers, config.size)
         self.config = config
-        self.features = FeatureMap(1, config.layers)
-        d, d_state, hidden = self.features.n_channels, config.d_state, config.d_additive
-        rows, columns = config.size[0] // 4, config.size[1] // 4
-        self.row = nn.Parameter(0.3 * torch.randn(rows, 1, d))
-        self.column = nn.Parameter(0.3 * torch.randn(1, columns, d))
+        d, d_state = self.features.n_channels, config.d_state
         self.start = nn.Parameter(torch.zeros(d_state))
-        self.score_query = nn.Parameter(torch.randn(hidden, d_state) * d_state**-0.5)
-        self.score_key = nn.Parameter(torch.randn(hidden, d) * d**-0.5)
-        self.score_vector = nn.Parameter(torch.randn(hidden) * hidden**-0.5)
+        self.score_query, self.score_key, self.score_vector = additive_parameters(config.d_additive, d_state, d)
         self.cell = nn.GRUCell(d, d_state)
         self.dropout = nn.Dropout(config.dropout)
         self.classify = nn.Sequential(
@@ -133,11 +127,6 @@ class DigitReader(nn.Module):
     def score(self) -> Additive:
         """Return the scoring function with its present parameters."""
         return Additive(self.score_query, self.score_key, self.score_vector)
-
-    @property
-    def grid(self) -> tuple[int, int]:
-        """(rows, columns) of the regions."""
-        return self.row.shape[0], self.column.shape[1]
 
     def encode(self, pictures: Tensor) -> Tensor:
         """Return the regions (batch, n_regions, d) of pictures (batch, 48, 192) in [0, 1], 1 = ink.
@@ -149,17 +138,12 @@ class DigitReader(nn.Module):
             raise ValueError(
                 f"pictures must be (batch, {self.config.size[0]}, {self.config.size[1]}), got {tuple(pictures.shape)}"
             )
-        return regions(self.features(pictures[:, None])) + (self.row + self.column).flatten(0, 1)
+        return regions(self.features(pictures[:, None])) + self.place
 
     def look(
         self, regions: Tensor, state: Tensor, intervention: Intervention = NO_INTERVENTION
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Take one look.
-
-        Args:
-            regions: (batch, n_regions, d).
-            state: (batch, d_state), h_(t-1).
-            intervention: edits of the attention.
+        """Take one look at regions (batch, n_regions, d), with the state h_(t-1) (batch, d_state) as query.
 
         Returns:
             logits (batch, 11), state h_t (batch, d_state), glimpse (batch, d), weights (batch, n_regions).
@@ -181,9 +165,9 @@ class DigitReader(nn.Module):
         logits: list[Tensor] = []
         weights: list[Tensor] = []
         for _ in range(n_looks or self.config.most_looks):
-            said, state, _, looked_at = self.look(seen, state, intervention)
-            logits.append(said)
-            weights.append(looked_at)
+            look_logits, state, _, look_weights = self.look(seen, state, intervention)
+            logits.append(look_logits)
+            weights.append(look_weights)
         return Looked(torch.stack(logits, 1), torch.stack(weights, 1))
 
     @torch.inference_mode()
@@ -195,14 +179,10 @@ class DigitReader(nn.Module):
         skipped: Sequence[int] = (),
         intervention: Intervention = NO_INTERVENTION,
     ) -> Reading:
-        """Read one picture until the end token, and keep everything that happens.
+        """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
-        Args:
-            picture: (48, 192) in [0, 1], 1 = ink, a tensor or an array.
-            start: (d_state,), the first query; the learned one if None.
-            skipped: looks, from 0, whose glimpse is withheld: the decoder gets zeros in its place, and its state goes
-                on without having seen.
-            intervention: edits of the attention, the same at every look.
+        The first query is `start` (d_state,), or the learned one. Of the skipped looks, from 0, the glimpse is
+        withheld: the decoder gets zeros in its place, and its state goes on without having seen.
 
         Raises:
             ValueError: a picture or a start of another size.
@@ -216,23 +196,23 @@ class DigitReader(nn.Module):
         states, glimpses = [state], list[Tensor]()
         logits = list[Tensor]()
         while len(logits) < self.config.most_looks:
-            said, after, glimpse, _ = self.look(seen, state, intervention)
+            answer, after, glimpse, _ = self.look(seen, state, intervention)
             if len(logits) in skipped:
                 glimpse = torch.zeros_like(glimpse)
                 after = self.cell(glimpse, state)
-                said = self.classify(torch.cat((glimpse, after), -1))
+                answer = self.classify(torch.cat((glimpse, after), -1))
             state = after
             states.append(state)
             glimpses.append(glimpse)
-            logits.append(said)
-            if int(said.argmax()) == END:
+            logits.append(answer)
+            if int(answer.argmax()) == END:
                 break
-        said, passed = torch.cat(logits), torch.cat(states)
-        classes = said.argmax(-1).tolist()
-        trace = self._trace(picture, seen, passed, torch.cat(glimpses), said, tuple(skipped), intervention)
+        answers, passed = torch.cat(logits), torch.cat(states)
+        classes = answers.argmax(-1).tolist()
+        trace = self._trace(picture, seen, passed, torch.cat(glimpses), answers, tuple(skipped), intervention)
         finished = classes[-1] == END
-        digits = "".join(str(one) for one in classes if one != END)
-        return Reading(digits, finished, said.softmax(-1), passed, trace)
+        digits = "".join(str(digit) for digit in classes if digit != END)
+        return Reading(digits, finished, answers.softmax(-1), passed, trace)
 
     def _trace(
         self,
@@ -247,7 +227,7 @@ class DigitReader(nn.Module):
         """Return the trace of one picture, one query per look: the start and the state after each look but the last."""
         looks = Axis("looks", [f"look {number + 1}" for number in range(len(logits))])
         where, features = Axis.picture("regions", *self.grid), Axis.numbered("features", seen.shape[-1])
-        units, place = Axis.numbered("units", states.shape[-1]), (self.row + self.column).flatten(0, 1)
+        units = Axis.numbered("units", states.shape[-1])
         return AttentionTrace(
             query=states[None, :-1],
             key=seen,
@@ -270,7 +250,7 @@ class DigitReader(nn.Module):
                             "The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where."
                         ),
                     ),
-                    FEATURES.step(seen[0], where, features, picture=picture, cnn=self.features, place=place),
+                    FEATURES.step(seen[0], where, features, picture=picture, cnn=self.features, place=self.place),
                     QUERY.step(states[:-1], looks, units, states=states),
                 ),
                 steps_after=(

@@ -98,12 +98,9 @@ class FeatureMask(nn.Module):
         return side, side
 
     def forward(self, pictures: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False) -> Looked:
-        """Classify pictures.
+        """Classify pictures (batch, 60, 60) in [0, 1], 1 = ink; `trace` asks for the trace of the first one.
 
-        Args:
-            pictures: (batch, 60, 60) in [0, 1], 1 = ink.
-            intervention: edits of the attention; without attention every map is uniform whatever is asked.
-            trace: also return the attention trace of the first picture.
+        Without attention every map is uniform whatever the intervention asks.
 
         Raises:
             ValueError: pictures of another size.
@@ -119,7 +116,7 @@ class FeatureMask(nn.Module):
         logits, weights = self.classify(attended.context[:, 0, 0]), cast(Tensor, attended.weights)[:, 0]
         if not trace:
             return Looked(logits, weights)
-        made = AttentionTrace(
+        attention_trace = AttentionTrace(
             query=query[0],
             key=features[0],
             value=features[0],
@@ -128,7 +125,7 @@ class FeatureMask(nn.Module):
             fused_context=attended.context[0],
             story=self._story(pictures[0], features[0, 0], logits[0]),
         )
-        return Looked(logits, weights, (made,))
+        return Looked(logits, weights, (attention_trace,))
 
     def trace(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
         """Return the attention trace of one picture, (60, 60) in [0, 1], a tensor or an array."""
@@ -170,12 +167,7 @@ class FeatureMask(nn.Module):
         )
 
     def answer(self, trace: AttentionTrace, intervention: Intervention = NO_INTERVENTION) -> Tensor:
-        """Return the ten probabilities after an edit of the attention, with the features that a trace already has.
-
-        Args:
-            trace: of this model.
-            intervention: instead of the trace's own.
-        """
+        """Return the ten probabilities after another edit of the attention, with the features of a model's trace."""
         with torch.inference_mode():
             return self.classify(trace.replace(intervention).context()[0]).softmax(-1)
 

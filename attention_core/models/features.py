@@ -65,6 +65,34 @@ class FeatureMap(nn.Sequential):
         return super().forward(pictures.contiguous(memory_format=torch.channels_last))
 
 
+class PlacedRegions(nn.Module):
+    """Base of the models whose regions know where they are: a learned vector per row and one per column is added."""
+
+    def __init__(self, channels: int, layers: tuple[Layer, ...], size: tuple[int, int]) -> None:
+        super().__init__()
+        self.features = FeatureMap(channels, layers)
+        d = self.features.n_channels
+        self.row = nn.Parameter(0.3 * torch.randn(size[0] // 4, 1, d))
+        self.column = nn.Parameter(0.3 * torch.randn(1, size[1] // 4, d))
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """(rows, columns) of the regions."""
+        return self.row.shape[0], self.column.shape[1]
+
+    @property
+    def place(self) -> Tensor:
+        """What is added to the regions, (n_regions, d)."""
+        return (self.row + self.column).flatten(0, 1)
+
+
+def additive_parameters(hidden: int, d_query: int, d_key: int) -> tuple[nn.Parameter, nn.Parameter, nn.Parameter]:
+    """Return untrained parameters of the additive score: for the query, for the key, and the vector over both."""
+    sizes = ((hidden, d_query), (hidden, d_key), (hidden,))
+    query, key, vector = (nn.Parameter(torch.randn(size) * size[-1] ** -0.5) for size in sizes)
+    return query, key, vector
+
+
 def receptive_field(layers: tuple[Layer, ...]) -> int:
     """Return how many pixels along a side one feature sees."""
     side, step = 1, 1
@@ -82,11 +110,7 @@ def regions(features: Tensor) -> Tensor:
 def picture_step(picture: Tensor, *, formula: str, code: str, explanation: str) -> Step:
     """Return the step that shows how much ink a model sees where.
 
-    Args:
-        picture: (height, width) in [0, 1], 1 = ink, or (channels, height, width) whose first channel is that.
-        formula: LaTeX.
-        code: PyTorch.
-        explanation: one to three sentences.
+    The picture is (height, width) in [0, 1], 1 = ink, or (channels, height, width) whose first channel is that.
     """
     ink = picture if picture.ndim == 2 else picture[0]
     text = Text("picture", "Picture", "picture", formula, code, explanation, Role.INPUT)

@@ -128,10 +128,7 @@ class Match3Head(nn.Module):
     ) -> Prediction:
         """Answer, for every number, whether some pair of others sums with it to 0 modulo 31.
 
-        Args:
-            numbers: int64 (batch, n), 0 to 30, n from 3 to 16.
-            intervention: edits of the attention.
-            trace: also return the attention trace of the first sequence.
+        numbers: int64 (batch, n), 0 to 30, n from 3 to 16. `trace` asks for the trace of the first sequence.
 
         Returns:
             logits (batch, n, 2), no and yes, and perhaps the trace.
@@ -158,7 +155,7 @@ class Match3Head(nn.Module):
         vectors = query[0, 0], key[0, 0], value[0, 0]
         if self.config.pairs:
             key, value = pair_products(key, key), pair_products(value, value)
-        made = AttentionTrace(
+        attention_trace = AttentionTrace(
             query=query[0],
             key=key[0],
             value=value[0],
@@ -167,11 +164,11 @@ class Match3Head(nn.Module):
             fused_context=attended.context[0],
             story=self._story(numbers[0].tolist(), everyone[0], vectors, logits[0]),
         )
-        return Prediction(logits, (made,))
+        return Prediction(logits, (attention_trace,))
 
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         """Return the story of n numbers, from everyone's vectors, query, key and value of single ones, and logits."""
-        words = [str(one) for one in numbers]
+        words = [str(number) for number in numbers]
         asks, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
         named = affine(Q=self.query, K=self.key, V=self.value)
         before = (

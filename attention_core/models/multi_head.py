@@ -100,16 +100,7 @@ class Attention(nn.Module):
 def layer_trace(
     looked: Looked, kind: str, layer: int, query_axis: Axis, key_axis: Axis, intervention: Intervention
 ) -> AttentionTrace:
-    """Return the trace of one attention layer for the first sentence of a batch.
-
-    Args:
-        looked: what the layer did.
-        kind: one of MECHANISMS.
-        layer: from 0.
-        query_axis: what the rows are called.
-        key_axis: what the columns are called.
-        intervention: edits that were applied.
-    """
+    """Return the trace of one attention layer, from 0, for the first sentence of a batch; kind is one of MECHANISMS."""
     query, key, value = looked.query[0], looked.key[0], looked.value[0]
     contexts, module, other = looked.attended.context[0], looked.layer, "memory" if kind == "cross" else "x"
     named = {"memory": looked.others[0]}

@@ -210,12 +210,7 @@ class PixelClassifier(nn.Module):
     def forward(
         self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
     ) -> Prediction:
-        """Classify pictures.
-
-        Args:
-            images: (batch, 28, 28) in [0, 1], 1 = ink; coarser pictures of 14 x 14 are read as averages of 2 x 2.
-            intervention: edits of the attention.
-            trace: also return the attention trace of the first picture.
+        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; coarser ones of 14 x 14 are read as averages of 2 x 2.
 
         Raises:
             ValueError: pictures of another size.
@@ -232,7 +227,7 @@ class PixelClassifier(nn.Module):
         logits = self.classify(self._pool(hidden, side).flatten(1))
         if not trace:
             return Prediction(logits)
-        made = AttentionTrace(
+        attention_trace = AttentionTrace(
             query=query[0],
             key=key[0],
             value=value[0],
@@ -243,7 +238,7 @@ class PixelClassifier(nn.Module):
                 images[0], where, tokens[0], (query[0], key[0], value[0]), (collected[0], hidden[0], logits[0])
             ),
         )
-        return Prediction(logits, (made,))
+        return Prediction(logits, (attention_trace,))
 
     def trace(self, image: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
         """Return the attention trace of one picture, (28, 28) in [0, 1], a tensor or an array."""

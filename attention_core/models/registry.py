@@ -22,11 +22,8 @@ EVALUATORS: dict[str, str] = {}
 def register(name: str, evaluator: str, make: Callable[..., nn.Module], *config: Any) -> None:
     """Make a model known under the name that its weights, its recipe and the commands use.
 
-    Args:
-        name: of the model.
-        evaluator: "file:function" of attention_core/evaluate: (model, path of a person's data) -> figures.
-        make: its class, or a function that returns an untrained one.
-        config: what `make` is given.
+    Its evaluator is "file:function" of attention_core/evaluate: (model, path of a person's data) -> figures. `make` is
+    given the config and returns an untrained model.
     """
     MODELS[name], EVALUATORS[name] = partial(make, *config), evaluator
 
@@ -50,12 +47,7 @@ def build(name: str) -> nn.Module:
 
 
 def load(name: str, device: str = "auto", folder: Path | None = None) -> nn.Module:
-    """Return a trained model, ready to predict, its parameters frozen.
-
-    Args:
-        name: one of MODELS.
-        device: auto, cuda, mps or cpu.
-        folder: where the weights lie; the committed ones if None.
+    """Return a trained model, ready to predict, its parameters frozen; the committed weights if folder is None.
 
     Raises:
         ValueError: no such model, or no such device on this machine.

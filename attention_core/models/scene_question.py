@@ -18,7 +18,7 @@ from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.models.features import FeatureMap, Layer, Looked, regions
+from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, regions
 from attention_core.models.registry import register
 from attention_core.models.scene_question_steps import ReasoningStep, look_trace, word_trace
 
@@ -63,7 +63,7 @@ class Answered(NamedTuple):
     words: tuple[AttentionTrace, ...]
 
 
-class SceneQuestion(nn.Module):
+class SceneQuestion(PlacedRegions):
     """Question encoder, picture encoder, and reasoning steps between them.
 
     At every step attention over the question's words says what the step is about; together with what the step before
@@ -78,13 +78,9 @@ class SceneQuestion(nn.Module):
     """
 
     def __init__(self, config: SceneQuestionConfig = SceneQuestionConfig()) -> None:
-        super().__init__()
+        super().__init__(4, config.layers, (config.side, config.side))
         self.config = config
-        self.features = FeatureMap(4, config.layers)
         d, d_word, d_k = self.features.n_channels, config.d_word, config.d_k
-        rows = config.side // 4
-        self.row = nn.Parameter(0.3 * torch.randn(rows, 1, d))
-        self.column = nn.Parameter(0.3 * torch.randn(1, rows, d))
         self.key, self.value = nn.Linear(d, d_k), nn.Linear(d, d_k)
         self.empty_key = nn.Parameter(torch.zeros(d_k))
         self.empty_value = nn.Parameter(torch.zeros(d_k))
@@ -97,21 +93,13 @@ class SceneQuestion(nn.Module):
                 for scoring in SCORINGS
             }
         )
-        hidden = config.d_additive
-        self.score_query = nn.Parameter(torch.randn(hidden, d_k) * d_k**-0.5)
-        self.score_key = nn.Parameter(torch.randn(hidden, d_k) * d_k**-0.5)
-        self.score_vector = nn.Parameter(torch.randn(hidden) * hidden**-0.5)
+        self.score_query, self.score_key, self.score_vector = additive_parameters(config.d_additive, d_k, d_k)
         self.answer = nn.Sequential(
             nn.Linear((d_word + d_k) * config.n_looks, 192),
             nn.ReLU(),
             nn.Dropout(config.dropout),
             nn.Linear(192, len(ANSWERS)),
         )
-
-    @property
-    def grid(self) -> tuple[int, int]:
-        """(rows, columns) of the regions."""
-        return self.row.shape[0], self.column.shape[1]
 
     def score(self, scoring: str) -> Score:
         """Return a scoring function with its present parameters.
@@ -133,7 +121,7 @@ class SceneQuestion(nn.Module):
         side = self.config.side
         if pictures.ndim != 4 or tuple(pictures.shape[1:]) != (4, side, side):
             raise ValueError(f"pictures must be (batch, 4, {side}, {side}), got {tuple(pictures.shape)}")
-        seen = regions(self.features(pictures)) + (self.row + self.column).flatten(0, 1)
+        seen = regions(self.features(pictures)) + self.place
         none = len(pictures), 1, -1
         keys = torch.cat((self.key(seen), self.empty_key.expand(*none)), 1)
         return keys, torch.cat((self.value(seen), self.empty_value.expand(*none)), 1)
@@ -153,13 +141,9 @@ class SceneQuestion(nn.Module):
         *,
         intervention: Intervention = NO_INTERVENTION,
     ) -> Looked:
-        """Answer questions.
+        """Answer questions, scored by "dot" or "additive", about pictures (n_pictures, 4, 64, 64) from coloured_input.
 
-        Args:
-            pictures: (n_pictures, 4, 64, 64), see attention_core.data.canvases.coloured_input.
-            words: int64 (batch, n_words), padded with 0; as many questions about every picture, one after another.
-            scoring: "dot" or "additive".
-            intervention: edits of the attention over the picture.
+        The words, int64 (batch, n_words), are padded with 0; as many questions about every picture, one after another.
 
         Returns:
             logits (batch, n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.
@@ -173,7 +157,7 @@ class SceneQuestion(nn.Module):
         scoring: str,
         intervention: Intervention = NO_INTERVENTION,
     ) -> Looked:
-        """Answer encoded questions about encoded pictures; see forward."""
+        """Answer encoded questions about encoded pictures."""
         steps = list(self._steps(encoded, asked, scoring, intervention))
         weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
         return Looked(self._answer(steps), weights)
@@ -197,7 +181,7 @@ class SceneQuestion(nn.Module):
         halves = len(pictures), len(SCORINGS), -1
         losses = []
         for number, scoring in enumerate(SCORINGS):
-            own = [one.unflatten(0, halves)[:, number].flatten(0, 1) for one in (states, mask, targets, where)]
+            own = [part.unflatten(0, halves)[:, number].flatten(0, 1) for part in (states, mask, targets, where)]
             steps = list(self._steps(encoded, (own[0], own[1]), scoring, NO_INTERVENTION))
             losses.append(F.cross_entropy(self._answer(steps), own[2], label_smoothing=smoothing))
             if nudge:
@@ -207,8 +191,8 @@ class SceneQuestion(nn.Module):
 
     def _answer(self, steps: list[ReasoningStep]) -> Tensor:
         """Return logits (batch, n_answers) from what all steps were about and found."""
-        said = [part for step in steps for part in (step.words.context, step.look.context)]
-        return self.answer(torch.cat(said, -1)[:, 0, 0])
+        contexts = [context for step in steps for context in (step.words.context, step.look.context)]
+        return self.answer(torch.cat(contexts, -1)[:, 0, 0])
 
     def _steps(
         self,
@@ -217,7 +201,7 @@ class SceneQuestion(nn.Module):
         scoring: str,
         intervention: Intervention,
     ) -> Iterator[ReasoningStep]:
-        keys, values = (one[:, None] for one in encoded)
+        keys, values = (part[:, None] for part in encoded)
         states, mask = asked[0][:, None], asked[1][:, None, None]
         together = len(keys), 1, len(states) // len(keys), -1
         score = self.score(scoring)
@@ -240,14 +224,9 @@ class SceneQuestion(nn.Module):
         scoring: str = "dot",
         intervention: Intervention = NO_INTERVENTION,
     ) -> Answered:
-        """Answer one question about one picture and keep everything that happens.
+        """Answer one question about one picture, (4, 64, 64), and keep everything that happens.
 
-        Args:
-            picture: (4, 64, 64).
-            words: their numbers.
-            labels: their texts, for people.
-            scoring: "dot" or "additive".
-            intervention: edits of the attention over the picture, the same at every look.
+        The words are numbers, their labels texts for people; the intervention is the same at every look.
 
         Raises:
             ValueError: no words, or as many labels as words are not there.
@@ -263,7 +242,7 @@ class SceneQuestion(nn.Module):
         named = {
             "picture": picture,
             "cnn": self.features,
-            "place": (self.row + self.column).flatten(0, 1),
+            "place": self.place,
             **affine(K=self.key, V=self.value),
             "empty_key": self.empty_key[None],
             "empty_value": self.empty_value[None],
@@ -293,9 +272,7 @@ def _mlp(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
 def _missed(weights: Tensor, where: Tensor) -> Tensor:
     """Return the mean surprise, in nats, at how little weight the digits in question got.
 
-    Args:
-        weights: (batch, n_looks, n_regions), without the empty key.
-        where: (batch, n_looks, n_digits, n_regions).
+    weights: (batch, n_looks, n_regions), without the empty key; where: (batch, n_looks, n_digits, n_regions).
     """
     share = weights / weights.sum(-1, keepdim=True).clamp(min=1e-6)
     inside = (share[:, :, None] * where).sum(-1)

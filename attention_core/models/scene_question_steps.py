@@ -86,17 +86,9 @@ def look_trace(
     intervention: Intervention,
     named: Mapping[str, Any],
 ) -> AttentionTrace:
-    """Return the trace of one look at the picture.
+    """Return the trace of one look, counted from 0, at the picture.
 
-    Args:
-        steps: all of them.
-        number: which, from 0.
-        encoded: key and value, (1, n_regions + 1, d_k), the empty ones last.
-        grid: (rows, columns) of the regions.
-        probabilities: (n_answers,), after the last look.
-        score: the scoring function.
-        intervention: edits that were applied.
-        named: what the code names: parts of the model, and the picture (4, side, side).
+    `encoded` are key and value (1, n_regions + 1, d_k), the empty ones last; `named` is what the code names.
     """
     step, (key, value), last = steps[number], encoded, number == len(steps) - 1
     where = Axis("regions", [*Axis.picture("regions", *grid).labels, EMPTY])

@@ -50,7 +50,7 @@ class ScoringFunctions(nn.Module):
         own: Mapping[str, Tensor] = self.sets[str(d)]  # type: ignore[assignment]
         like = next(iter(own.values()))
         plain = _plain(tuple(SCORES), d, self.config)
-        return {name: own.get(name.replace(".", "_"), one.to(like)) for name, one in plain.items()}
+        return {name: own.get(name.replace(".", "_"), parameter.to(like)) for name, parameter in plain.items()}
 
     def scores(self, d: int) -> dict[str, Score]:
         """Return all scoring functions for vectors of d numbers."""
@@ -64,14 +64,13 @@ class ScoringFunctions(nn.Module):
 
 def _plain(names: tuple[str, ...], d: int, config: ScoringConfig) -> dict[str, Tensor]:
     sets = {name: SCORES[name].plain_parameters(d, d, config.n_positions, config.d_a) for name in names}
-    return {f"{name}.{part}": one for name, parts in sets.items() for part, one in parts.items()}
+    return {f"{name}.{part}": parameter for name, parts in sets.items() for part, parameter in parts.items()}
 
 
 def _parameters(d: int, config: ScoringConfig) -> nn.ParameterDict:
-    shapes = {name.replace(".", "_"): one.shape for name, one in _plain(config.learned, d, config).items()}
-    return nn.ParameterDict(
-        {name: nn.Parameter(torch.randn(shape) / math.sqrt(shape[-1])) for name, shape in shapes.items()}
-    )
+    shapes = {name: parameter.shape for name, parameter in _plain(config.learned, d, config).items()}
+    random = {name: torch.randn(shape) / math.sqrt(shape[-1]) for name, shape in shapes.items()}
+    return nn.ParameterDict({name.replace(".", "_"): nn.Parameter(start) for name, start in random.items()})
 
 
 register("scoring-functions", "nearest:evaluate_nearest", ScoringFunctions, ScoringConfig())

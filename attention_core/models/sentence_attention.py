@@ -20,6 +20,7 @@ from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Role, Step, Story, Text
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
+from attention_core.models.features import additive_parameters
 from attention_core.models.registry import register
 
 ANSWERS = ("negative", "positive")
@@ -177,9 +178,8 @@ class SentenceClassifier(nn.Module):
         self.state_dropout = nn.Dropout(config.state_dropout)
         if config.pooling == "attention":
             self.query = nn.Parameter(torch.randn(config.d_query))
-            self.score_query = nn.Parameter(torch.randn(config.d_additive, config.d_query) * config.d_query**-0.5)
-            self.score_key = nn.Parameter(torch.randn(config.d_additive, config.d_state) * config.d_state**-0.5)
-            self.score_vector = nn.Parameter(torch.randn(config.d_additive) * config.d_additive**-0.5)
+            parameters = additive_parameters(config.d_additive, config.d_query, config.d_state)
+            self.score_query, self.score_key, self.score_vector = parameters
 
     def score(self) -> Score:
         """Return the scoring function; for the mean one that is 0 for every word."""
@@ -189,16 +189,11 @@ class SentenceClassifier(nn.Module):
 
     def queries(self, n: int) -> Tensor:
         """Return the learned query for n sentences, (n, 1, 1, d_query); zeros for the mean, where nobody asks."""
-        one = self.query if self.config.pooling == "attention" else self.answer.weight.new_zeros(self.config.d_state)
-        return one.expand(n, 1, 1, -1)
+        query = self.query if self.config.pooling == "attention" else self.answer.weight.new_zeros(self.config.d_state)
+        return query.expand(n, 1, 1, -1)
 
     def encode(self, pieces: Tensor, mask: Tensor | None = None) -> Encoding:
-        """Read sentences in both directions.
-
-        Args:
-            pieces: int64 (batch, n_words, n_pieces), PAD = no piece.
-            mask: bool (batch, n_words), False = padding at the end; None if there is none.
-        """
+        """Read pieces, int64 (batch, n_words, n_pieces), PAD = no piece, in both directions; mask: False = padding."""
         mask = mask if mask is not None else torch.ones(pieces.shape[:2], dtype=torch.bool, device=pieces.device)
         embedded = self.embedding_dropout(self.vectors(pieces))
         packed = pack_padded_sequence(embedded, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
@@ -208,13 +203,7 @@ class SentenceClassifier(nn.Module):
     def attend(
         self, encoding: Encoding, value: Tensor | None = None, intervention: Intervention = NO_INTERVENTION
     ) -> Attended:
-        """Let the learned query look at the states.
-
-        Args:
-            encoding: of the sentences.
-            value: (batch, n_words, d_v), what is handed over in place of the states, or None.
-            intervention: edits of the attention.
-        """
+        """Let the learned query look at the states; it gets these, or else value (batch, n_words, d_v), weighted."""
         return attend(
             self.queries(len(encoding.states)),
             encoding.states[:, None],
@@ -232,25 +221,37 @@ class SentenceClassifier(nn.Module):
         intervention: Intervention = NO_INTERVENTION,
         labels: Sequence[str] | None = None,
     ) -> Prediction:
-        """Judge sentences.
-
-        Args:
-            pieces: int64 (batch, n_words, n_pieces).
-            mask: bool (batch, n_words), False = padding at the end.
-            intervention: edits of the attention.
-            labels: the first sentence's words; asks for its attention trace.
+        """Judge sentences; the first one's words as labels ask for its attention trace.
 
         Returns:
             logits (batch, 2): negative, positive; and perhaps the trace.
         """
-        encoding = self.encode(pieces, mask)
-        attended = self.attend(encoding, intervention=intervention)
-        logits = self.answer(self.state_dropout(attended.context[:, 0, 0]))
+        return self.predict(pieces, self.encode(pieces, mask), intervention, labels)
+
+    def predict(
+        self,
+        pieces: Tensor,
+        encoding: Encoding,
+        intervention: Intervention,
+        labels: Sequence[str] | None,
+        second: TwoPhaseClassifier | None = None,
+        values: Tensor | None = None,
+    ) -> Prediction:
+        """Answer from what the query gets of encoded sentences.
+
+        A second network may read the answer in place of this one, from values (batch, n_words, d_v) of its own.
+        """
+        attended = self.attend(encoding, values, intervention)
+        reader = second or self
+        logits = reader.answer(reader.state_dropout(attended.context[:, 0, 0]))
         if labels is None:
             return Prediction(logits)
-        return Prediction(logits, (self.told(pieces, encoding, attended, logits, labels, intervention),))
+        values = encoding.states if values is None else values
+        return Prediction(
+            logits, (self._trace(pieces, encoding, attended, logits, labels, intervention, second, values),)
+        )
 
-    def told(
+    def _trace(
         self,
         pieces: Tensor,
         encoding: Encoding,
@@ -258,22 +259,10 @@ class SentenceClassifier(nn.Module):
         logits: Tensor,
         labels: Sequence[str],
         intervention: Intervention,
-        second: TwoPhaseClassifier | None = None,
-        values: Tensor | None = None,
+        second: TwoPhaseClassifier | None,
+        values: Tensor,
     ) -> AttentionTrace:
-        """Return the trace of the first sentence of a batch, padding cut off.
-
-        Args:
-            pieces: as given to forward.
-            encoding: of the sentences.
-            attended: what the query got.
-            logits: (batch, 2).
-            labels: one text per word.
-            intervention: edits that were applied.
-            second: the network that reads the answer in place of this one.
-            values: (batch, n_words, d_v), what it reads it from.
-        """
-        values = encoding.states if values is None else values
+        """Return the trace of the first sentence of a batch, padding cut off."""
         n, attends = len(labels), self.config.pooling == "attention"
         if int(encoding.mask[0].sum()) != n:
             raise ValueError(f"labels must name each word: {int(encoding.mask[0].sum())} words, got {n} labels")
@@ -320,13 +309,7 @@ class SentenceClassifier(nn.Module):
     def trace(
         self, pieces: Tensor, labels: Sequence[str], intervention: Intervention = NO_INTERVENTION
     ) -> AttentionTrace:
-        """Return the attention trace of one sentence.
-
-        Args:
-            pieces: int64 (n_words, n_pieces).
-            labels: its words.
-            intervention: edits of the attention.
-        """
+        """Return the attention trace of one sentence, pieces (n_words, n_pieces) with its words as labels."""
         with torch.inference_mode():
             return self(pieces[None], intervention=intervention, labels=labels).traces[0]
 
@@ -368,12 +351,7 @@ class TwoPhaseClassifier(nn.Module):
             seen = hide_words(pieces, self.config.word_dropout) if self.training else pieces
             embedded = self.guide.vectors(seen)
         values = self.state_dropout(self.read(self.embedding_dropout(embedded)).tanh())
-        attended = self.guide.attend(encoding, values, intervention)
-        logits = self.answer(self.state_dropout(attended.context[:, 0, 0]))
-        if labels is None:
-            return Prediction(logits)
-        trace = self.guide.told(pieces, encoding, attended, logits, labels, intervention, self, values)
-        return Prediction(logits, (trace,))
+        return self.guide.predict(pieces, encoding, intervention, labels, self, values)
 
     trace = SentenceClassifier.trace
 

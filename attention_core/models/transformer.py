@@ -17,7 +17,7 @@ from attention_core.attention.types import Axis
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.multi_head import Attention, Looked, layer_trace
 from attention_core.models.registry import register
-from attention_core.models.translator import Labels
+from attention_core.models.translator import Labels, TiedTranslator
 
 MOST_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
@@ -110,7 +110,7 @@ class Encoding(NamedTuple):
         return Encoding(self.states.repeat_interleave(n, 0), mask, ())
 
 
-class Transformer(nn.Module):
+class Transformer(TiedTranslator):
     """Encoder-decoder transformer with sinusoidal positions, normalising before each part.
 
     Source: Vaswani et al. 2017; normalisation before attention: Xiong et al. 2020.
@@ -151,19 +151,15 @@ class Transformer(nn.Module):
         *,
         with_positions: bool = True,
     ) -> Encoding:
-        """Read source sentences.
+        """Read source pieces (batch, n_source), the end piece last; mask bool (batch, n_source), False = padding.
 
-        Args:
-            source: int64 (batch, n_source), pieces, the end piece last.
-            mask: bool (batch, n_source), False = padding; None if there is none.
-            interventions: one per encoder layer, or none.
-            with_positions: False leaves the positions out, so that the encoder cannot know any order.
+        Interventions are one per encoder layer, or none. Without positions the encoder cannot know any order.
         """
         x, looked = self.embed(source, with_positions), []
         visible = None if mask is None else mask[:, None, None]
         for number, layer in enumerate(self.encoder):
-            x, what = layer(x, visible, _nth(interventions, number))
-            looked.append(what)
+            x, layer_looked = layer(x, visible, _nth(interventions, number))
+            looked.append(layer_looked)
         return Encoding(self.encoder_norm(x), mask, tuple(looked))
 
     def decode(
@@ -175,14 +171,9 @@ class Transformer(nn.Module):
         *,
         with_positions: bool = True,
     ) -> tuple[Tensor, tuple[Looked, ...], tuple[Looked, ...]]:
-        """Run the decoder over target pieces.
+        """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
 
-        Args:
-            encoding: of the source sentences.
-            target: int64 (batch, n_target), the start piece first.
-            own: edits of the decoder's self-attention, one per layer, or none.
-            cross: edits of the cross-attention, one per layer, or none.
-            with_positions: False leaves the positions out.
+        `own` edits its self-attention and `cross` the cross-attention, with one intervention per layer, or none.
 
         Returns:
             features (batch, n_target, d_model); what each layer's self-attention did; what its cross-attention did.
@@ -197,14 +188,6 @@ class Transformer(nn.Module):
             crossed.append(cross_look)
         return self.dropout(self.decoder_norm(x)), tuple(looked), tuple(crossed)
 
-    def features(self, source: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return what is compared with the vectors of all pieces, (batch, n_target, d_model)."""
-        return self.decode(self.encode(source, mask), target)[0]
-
-    def logits(self, features: Tensor) -> Tensor:
-        """Return (..., VOCABULARY_SIZE) from features (..., d_model)."""
-        return nn.functional.linear(features, self.embedding.weight, self.output_bias)
-
     def forward(
         self,
         source: Tensor,
@@ -215,15 +198,9 @@ class Transformer(nn.Module):
         labels: Labels | None = None,
         with_positions: bool = True,
     ) -> Prediction:
-        """Predict every next target piece from the source and the target so far.
+        """Predict every next target piece from the source (batch, n_source) and the target so far (batch, n_target).
 
-        Args:
-            source: int64 (batch, n_source).
-            target: int64 (batch, n_target), the start piece first.
-            mask: bool (batch, n_source), False = padding.
-            interventions: edits by (kind, layer), kind one of KINDS.
-            labels: what the pieces are called; asks for the traces of the first sentence.
-            with_positions: False leaves the positions out of encoder and decoder.
+        Interventions are by (kind, layer), kind one of KINDS; labels ask for the traces of the first sentence.
 
         Returns:
             logits (batch, n_target, VOCABULARY_SIZE) and perhaps the traces: those of the encoder's layers, then for
@@ -240,8 +217,8 @@ class Transformer(nn.Module):
         source_axis = Axis("English pieces", labels.source)
         fed_axis = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
         traces = [
-            layer_trace(one, "encoder", layer, source_axis, source_axis, edits["encoder"][layer])
-            for layer, one in enumerate(encoding.looked)
+            layer_trace(looked_at, "encoder", layer, source_axis, source_axis, edits["encoder"][layer])
+            for layer, looked_at in enumerate(encoding.looked)
         ]
         for layer, (own, cross) in enumerate(zip(looked, crossed, strict=True)):
             traces.append(layer_trace(own, "decoder", layer, fed_axis, fed_axis, edits["decoder"][layer]))
@@ -258,15 +235,7 @@ class Transformer(nn.Module):
         *,
         with_positions: bool = True,
     ) -> dict[tuple[str, int], AttentionTrace]:
-        """Return the attention traces of one sentence and its target so far, by (kind, layer).
-
-        Args:
-            source: int64 (n_source,).
-            target: int64 (n_target,), the start piece first.
-            labels: what the pieces are called.
-            interventions: edits by (kind, layer).
-            with_positions: False leaves the positions out of encoder and decoder.
-        """
+        """Return the traces of one sentence (n_source,) and its target so far (n_target,), by (kind, layer)."""
         with torch.inference_mode():
             traces = self(
                 source[None], target[None], interventions=interventions, labels=labels, with_positions=with_positions

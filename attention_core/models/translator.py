@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -159,11 +159,27 @@ class Encoding(NamedTuple):
 
     def repeat(self, n: int) -> Encoding:
         """Return every sentence n times in a row, for beam search."""
-        embedded, states, last = (one.repeat_interleave(n, 0) for one in (self.embedded, self.states, self.last))
-        return Encoding(embedded, states, last, None if self.mask is None else self.mask.repeat_interleave(n, 0))
+        return Encoding(*(None if part is None else part.repeat_interleave(n, 0) for part in self))  # type: ignore[arg-type]
 
 
-class Translator(nn.Module):
+class TiedTranslator(nn.Module):
+    """An encoder-decoder whose output is compared with the vectors of all pieces (Press and Wolf 2017)."""
+
+    embedding: nn.Embedding
+    output_bias: Tensor
+    encode: Callable[..., Any]
+    decode: Callable[..., Any]
+
+    def features(self, source: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return what is compared with the vectors of all pieces, (batch, n_target, d)."""
+        return self.decode(self.encode(source, mask), target)[0]
+
+    def logits(self, features: Tensor) -> Tensor:
+        """Return (..., VOCABULARY_SIZE) from features (..., d)."""
+        return nn.functional.linear(features, self.embedding.weight, self.output_bias)
+
+
+class Translator(TiedTranslator):
     """Encoder-decoder: bidirectional recurrent encoder, recurrent decoder, one step of attention between them.
 
     At every target piece: state, score, context, output. The decoder's state s_t is the query; the encoder's states
@@ -190,8 +206,8 @@ class Translator(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         if config.scoring in STARTS:
             plain = SCORES[config.scoring].plain_parameters(d_state, d_state, MOST_POSITIONS, config.d_additive)
-            for (name, start), one in zip(STARTS[config.scoring].items(), plain.values(), strict=True):
-                self.register_parameter(name, nn.Parameter(start(one.float())))
+            for (name, start), parameter in zip(STARTS[config.scoring].items(), plain.values(), strict=True):
+                self.register_parameter(name, nn.Parameter(start(parameter.float())))
         nn.init.normal_(self.embedding.weight, std=d_embedding**-0.5)
         with torch.no_grad():
             self.embedding.weight[PAD] = 0
@@ -203,12 +219,7 @@ class Translator(nn.Module):
         return ScaledDot(scale=0.0) if self.config.scoring == "mean" else Dot()
 
     def encode(self, source: Tensor, mask: Tensor | None = None) -> Encoding:
-        """Read source sentences in both directions.
-
-        Args:
-            source: int64 (batch, n_source), pieces, the end piece last.
-            mask: bool (batch, n_source), False = padding; None if there is none.
-        """
+        """Read source pieces (batch, n_source), the end piece last, in both directions; mask: False = padding."""
         embedded = self.dropout(self.embedding(source))
         if mask is None:
             states, last = self.encoder(embedded)
@@ -222,12 +233,7 @@ class Translator(nn.Module):
     def decode(
         self, encoding: Encoding, target: Tensor, intervention: Intervention = NO_INTERVENTION
     ) -> tuple[Tensor, Tensor, Attended]:
-        """Run the decoder over target pieces.
-
-        Args:
-            encoding: of the source sentences.
-            target: int64 (batch, n_target), what the decoder is fed: the start piece, then the words so far.
-            intervention: edits of the attention.
+        """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
 
         Returns:
             features (batch, n_target, d_embedding), to be compared with the vectors of all pieces;
@@ -256,14 +262,6 @@ class Translator(nn.Module):
             return encoding.last[:, None], None
         return encoding.states, encoding.mask
 
-    def features(self, source: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return what is compared with the vectors of all pieces, (batch, n_target, d_embedding)."""
-        return self.decode(self.encode(source, mask), target)[0]
-
-    def logits(self, features: Tensor) -> Tensor:
-        """Return (..., VOCABULARY_SIZE) from features (..., d_embedding)."""
-        return nn.functional.linear(features, self.embedding.weight, self.output_bias)
-
     def forward(
         self,
         source: Tensor,
@@ -273,14 +271,9 @@ class Translator(nn.Module):
         intervention: Intervention = NO_INTERVENTION,
         labels: Labels | None = None,
     ) -> Prediction:
-        """Predict every next target piece from the source and the target so far.
+        """Predict every next target piece from the source (batch, n_source) and the target so far (batch, n_target).
 
-        Args:
-            source: int64 (batch, n_source).
-            target: int64 (batch, n_target), the start piece first.
-            mask: bool (batch, n_source), False = padding.
-            intervention: edits of the attention.
-            labels: what the pieces are called; asks for the attention trace of the first sentence.
+        Labels, what the pieces are called, ask for the attention trace of the first sentence.
 
         Returns:
             logits (batch, n_target, VOCABULARY_SIZE) and perhaps the trace.
@@ -335,7 +328,7 @@ class Translator(nn.Module):
         likely = probabilities.amax(0).topk(min(N_LIKELY, logits.shape[-1])).indices
         candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
         vocabulary = pieces()
-        words = ["end" if one == END else bare(vocabulary.text(one)) for one in candidates.tolist()]
+        words = ["end" if piece == END else bare(vocabulary.text(piece)) for piece in candidates.tolist()]
         return OUTPUT.step(
             probabilities[:, candidates],
             asks,
@@ -348,14 +341,7 @@ class Translator(nn.Module):
     def trace(
         self, source: Tensor, target: Tensor, labels: Labels, intervention: Intervention = NO_INTERVENTION
     ) -> AttentionTrace:
-        """Return the attention trace of one sentence and its target so far.
-
-        Args:
-            source: int64 (n_source,).
-            target: int64 (n_target,), the start piece first.
-            labels: what the pieces are called.
-            intervention: edits of the attention.
-        """
+        """Return the attention trace of one sentence (n_source,) and its target so far (n_target,)."""
         with torch.inference_mode():
             return self(source[None], target[None], intervention=intervention, labels=labels).traces[0]
 

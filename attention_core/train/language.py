@@ -24,7 +24,7 @@ class LanguageTask:
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         sentences = english_sentences(data)
         self.device = device
-        self.train = [one.ids for one in pieces().encode_batch_fast(sentences.train, add_special_tokens=False)]
+        self.train = [cut.ids for cut in pieces().encode_batch_fast(sentences.train, add_special_tokens=False)]
         self.held_out = {"development": sentences.development, "test": sentences.test}
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
@@ -35,13 +35,13 @@ class LanguageTask:
         return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
 
     def _window(self, generator: torch.Generator) -> list[int]:
-        filled, said = [0], list[int]()
+        filled, drawn = [0], list[int]()
         while len(filled) <= WINDOW:
-            again = bool(said) and torch.rand((), generator=generator).item() < REPEATED
-            choices = len(said) if again else len(self.train)
+            again = bool(drawn) and torch.rand((), generator=generator).item() < REPEATED
+            choices = len(drawn) if again else len(self.train)
             place = int(torch.randint(choices, (), generator=generator))
-            said.append(said[place] if again else place)
-            filled += self.train[said[-1]]
+            drawn.append(drawn[place] if again else place)
+            filled += self.train[drawn[-1]]
         return filled[: WINDOW + 1]
 
     def figures(self, model: nn.Module) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, NamedTuple, Protocol
@@ -85,6 +86,27 @@ RECIPES: dict[str, Recipe] = {}
 """By the model's name; each file of this folder adds its own."""
 
 
+class ShuffledBatches:
+    """Batches of positions: every epoch is a pass over all items in a new order, told by the seed alone."""
+
+    def __init__(self, batches_of: Callable[[torch.Generator], list[list[int]]], seed: int) -> None:
+        self._batches_of, self._seed = batches_of, seed
+        self._epoch, self._batches = -1, list[list[int]]()
+
+    @cached_property
+    def per_epoch(self) -> int:
+        """Batches that one pass takes."""
+        return len(self._batches_of(torch.Generator().manual_seed(self._seed)))
+
+    def at(self, step: int) -> list[int]:
+        """Return the positions in the batch of a step."""
+        epoch, number = divmod(step, self.per_epoch)
+        if epoch != self._epoch:
+            generator = torch.Generator().manual_seed(self._seed * 7919 + epoch)
+            self._epoch, self._batches = epoch, self._batches_of(generator)
+        return self._batches[number]
+
+
 @dataclass(frozen=True)
 class Options:
     """What the command line says.
@@ -146,9 +168,8 @@ def train(recipe: Recipe, options: Options) -> Path:
         fill(model, options.init, read_weights(options.init))
     model.to(device).train()
     task = recipe.task(options.data, options.seed, device)
-    n_steps = max(
-        1, round((options.epochs if options.epochs is not None else recipe.epochs) * recipe.batches_per_epoch)
-    )
+    epochs = recipe.epochs if options.epochs is None else options.epochs
+    n_steps = max(1, round(epochs * recipe.batches_per_epoch))
     optimiser = _optimiser(model, recipe)
     checkpoint = options.checkpoints / f"{options.name}.pt"
     run = _restore(checkpoint, model, optimiser, device) if options.resume else _Run()
@@ -178,8 +199,8 @@ def train(recipe: Recipe, options: Options) -> Path:
 
 
 def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
-    gentle = [p for name, p in model.named_parameters() if recipe.gentle and name.startswith(recipe.gentle)]
-    others = [p for name, p in model.named_parameters() if not (recipe.gentle and name.startswith(recipe.gentle))]
+    gentle = [p for name, p in model.named_parameters() if name.startswith(recipe.gentle)]
+    others = [p for name, p in model.named_parameters() if not name.startswith(recipe.gentle)]
     groups = [
         {"params": others, "share": 1.0, "weight_decay": recipe.weight_decay},
         {"params": gentle, "share": 0.3, "weight_decay": 0.0},
@@ -196,12 +217,12 @@ def learning_rate(height: float, step: int, n_steps: int, warm_up: int = 200) ->
 def _take_snapshot(run: _Run, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
     for number, share in enumerate(recipe.snapshot_at):
         if run.step == min(n_steps, round(share * n_steps)) and f"{number}.step" not in run.snapshots:
-            for name, tensor in _worth_keeping(model, task, recipe).items():
+            for name, tensor in _snapshot(model, task, recipe).items():
                 run.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
             run.snapshots[f"{number}.step"] = torch.tensor(run.step)
 
 
-def _worth_keeping(model: nn.Module, task: Task, recipe: Recipe) -> dict[str, Tensor]:
+def _snapshot(model: nn.Module, task: Task, recipe: Recipe) -> dict[str, Tensor]:
     if hasattr(task, "snapshot"):
         return task.snapshot(model)
     return {name: tensor for name, tensor in model.state_dict().items() if name.startswith(recipe.snapshot_of)}

@@ -25,15 +25,10 @@ DATA = (
 
 
 def draw_nearest(n: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw tasks.
+    """Draw n tasks for vectors of d numbers, on the device of the generator.
 
     The last number is never negative because v^T tanh(...) without a bias is odd: on a domain that is symmetric
     around 0 it could match nothing (f(-q, -k) = -f(q, k), while "near" stays near under the change of sign).
-
-    Args:
-        n: how many.
-        d: width of the vectors.
-        generator: where the randomness comes from, and where the tensors lie.
 
     Returns:
         query (n, d), key (n, N_KEYS, d), and the position of the nearest key (n,).

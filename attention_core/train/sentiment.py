@@ -21,7 +21,7 @@ from attention_core.topics.matter.sentences import (
     remove_each,
     weights_of,
 )
-from attention_core.train.loop import RECIPES, Moment, Recipe
+from attention_core.train.loop import RECIPES, Moment, Recipe, ShuffledBatches
 from attention_core.weights import WeightsError, fill, read_weights
 
 BATCH_SIZE = 256
@@ -43,18 +43,19 @@ class SentimentTask:
     """Tell positive from negative sentences."""
 
     def __init__(self, data: str | None, seed: int, device: str) -> None:
-        self.device, self.seed = device, seed
+        self.device = device
         split = split_reviews(read_reviews(data))
         self.train, self.development = split.train, split.development
         self.pieces = [read_sentence(review.sentence).pieces for review in self.train]
         self.labels = torch.tensor([int(review.positive) for review in self.train])
-        self._epoch, self._batches = -1, list[list[int]]()
+        lengths = [len(pieces) for pieces in self.pieces]
+        self.batches = ShuffledBatches(lambda generator: epoch_of_batches(lengths, generator), seed)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the label-smoothed cross-entropy of one batch; before the first one the model gets its start."""
         if moment.step == 0:
             self._start(model)
-        places = self._places(moment.step)
+        places = self.batches.at(moment.step)
         pieces, mask = batch_of([self.pieces[place] for place in places])
         pieces, mask, labels = pieces.to(self.device), mask.to(self.device), self.labels[places].to(self.device)
         if isinstance(model, TwoPhaseClassifier):
@@ -62,15 +63,6 @@ class SentimentTask:
         answer, helper = model.training_logits(pieces, mask)  # type: ignore[operator]
         own = F.cross_entropy(answer, labels, label_smoothing=LABEL_SMOOTHING)
         return (own + F.cross_entropy(helper, labels, label_smoothing=LABEL_SMOOTHING)) / 2
-
-    def _places(self, step: int) -> list[int]:
-        """Return which sentences the batch of a step holds: every epoch is a pass over all of them in a new order."""
-        n_batches = -(-len(self.pieces) // BATCH_SIZE)
-        epoch = step // n_batches
-        if epoch != self._epoch:
-            generator = torch.Generator().manual_seed(self.seed * 7919 + epoch)
-            self._epoch, self._batches = epoch, epoch_of_batches([len(one) for one in self.pieces], generator)
-        return self._batches[step % n_batches]
 
     @torch.no_grad()
     def _start(self, model: nn.Module) -> None:
@@ -97,8 +89,8 @@ class SentimentTask:
         model.train()
         columns = [torch.tensor(own or [1.0]) for own in shares.values()]
         return {
-            "mean": torch.stack([one.mean() for one in columns]),
-            "spread": torch.stack([one.std(correction=0) for one in columns]),
+            "mean": torch.stack([column.mean() for column in columns]),
+            "spread": torch.stack([column.std(correction=0) for column in columns]),
         }
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
@@ -136,14 +128,10 @@ class SentimentTask:
 
 
 def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
-    """Return the logarithm of how much more often each piece and pair occurs in positive than in negative sentences.
+    """Return how much more often each piece and pair occurs in positive than in negative sentences, as a logarithm.
 
-    Args:
-        sentences: rows of each, (n_words, N_COLUMNS).
-        labels: int64 (n,), 1 = positive.
-
-    Returns:
-        float (N_VECTORS,), 0 for no piece and for the unknown one.
+    Sentences are rows of pieces, (n_words, N_COLUMNS) each; labels are int64 (n,), 1 = positive. The result is float
+    (N_VECTORS,), 0 for no piece and for the unknown one.
 
     Source: Wang and Manning 2012, "Baselines and bigrams", eq. 1, with smoothing 1.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -12,8 +12,8 @@ from attention_core.data.pieces import END, PAD, START, pieces
 from attention_core.data.sentence_presets import LEARNED
 from attention_core.data.tatoeba import Pair, read_pairs, split_pairs, words_of
 from attention_core.models.beam_search import CanTranslate
-from attention_core.models.translator import Labels
-from attention_core.train.loop import RECIPES, Moment, Recipe
+from attention_core.models.translator import Labels, TiedTranslator
+from attention_core.train.loop import RECIPES, Moment, Recipe, ShuffledBatches
 
 BATCH_SIZE = 128
 LABEL_SMOOTHING = 0.1
@@ -31,17 +31,6 @@ DATA = (
     "split by English sentence: 582 pairs for development, 564 for test, stratified by length 3 to 20, the rest for "
     "training"
 )
-
-
-class Translating(Protocol):
-    """What the task asks of a model."""
-
-    embedding: nn.Embedding
-    output_bias: Tensor
-
-    def features(self, source: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return what is compared with the vectors of all pieces, (batch, n_target, d_embedding)."""
-        ...
 
 
 class Batch:
@@ -65,21 +54,16 @@ class TranslationTask:
     """Predict every next piece of the French sentence from the English one and the French pieces before it."""
 
     def __init__(self, data: str | None, seed: int, device: str) -> None:
-        self.device, self.seed = device, seed
+        self.device = device
         split = split_pairs(read_pairs(data))
         self.development, self.test = split.development, split.test
         self.pairs = training_pairs(split.train, seed)
-        self._epoch, self._batches = -1, list[list[int]]()
-
-    @property
-    def batches_per_epoch(self) -> int:
-        """Batches that one pass over the pairs takes."""
-        return len(epoch_of_batches(self.pairs, torch.Generator().manual_seed(self.seed)))
+        self.batches = ShuffledBatches(lambda generator: epoch_of_batches(self.pairs, generator), seed)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the label-smoothed cross-entropy per target piece of one batch."""
-        batch = Batch([self.pairs[place] for place in self._places(moment.step)], self.device)
-        translator = cast(Translating, model)
+        batch = Batch([self.pairs[place] for place in self.batches.at(moment.step)], self.device)
+        translator = cast(TiedTranslator, model)
         features = translator.features(batch.source, batch.fed)
         there = batch.wanted != PAD
         loss = smoothed_cross_entropy(
@@ -87,29 +71,19 @@ class TranslationTask:
         )
         return loss * min(1.0, len(batch.source) / BATCH_SIZE)  # few sentences teach less surely
 
-    def _places(self, step: int) -> list[int]:
-        """Return which pairs the batch of a step holds: every epoch is a pass over all of them in a new order."""
-        if self._epoch < 0:
-            self._length = self.batches_per_epoch
-        epoch = step // self._length
-        if epoch != self._epoch:
-            generator = torch.Generator().manual_seed(self.seed * 7919 + epoch)
-            self._epoch, self._batches = epoch, epoch_of_batches(self.pairs, generator)
-        return self._batches[step % self._length]
-
     @torch.inference_mode()
     def snapshot(self, model: nn.Module) -> dict[str, Tensor]:
         """Return the attention (n_target, n_source) for each sentence of LEARNED as it is now, as "weights.NUMBER"."""
         vocabulary = pieces()
         model.eval()
-        kept = {}
+        snapshot = {}
         for number, (source, target) in enumerate(words_of(list(LEARNED))):
             asked = torch.tensor([*vocabulary.cut(source).ids, END], device=self.device)
             fed = torch.tensor([START, *vocabulary.cut(target).ids], device=self.device)
             labels = Labels(["" for _ in asked], ["" for _ in fed])
-            kept[f"weights.{number}"] = model.trace(asked, fed, labels).weights()  # type: ignore[operator]
+            snapshot[f"weights.{number}"] = model.trace(asked, fed, labels).weights()  # type: ignore[operator]
         model.train()
-        return kept
+        return snapshot
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
         """Return BLEU on the development and test parts."""
@@ -147,24 +121,18 @@ def epoch_of_batches(pairs: list[tuple[list[int], list[int]]], generator: torch.
     order.sort(key=lambda place: (len(pairs[place][0]), len(pairs[place][1])))
     batches: list[list[int]] = []
     for place in order:
-        fits = batches and len(pairs[batches[-1][0]][0]) == len(pairs[place][0]) and len(batches[-1]) < BATCH_SIZE
-        if fits:
-            batches[-1].append(place)
-        else:
-            batches.append([place])
+        same_length = batches and len(pairs[batches[-1][0]][0]) == len(pairs[place][0])
+        if not same_length or len(batches[-1]) == BATCH_SIZE:
+            batches.append([])
+        batches[-1].append(place)
     return [batches[number] for number in torch.randperm(len(batches), generator=generator).tolist()]
 
 
 def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, wanted: Tensor) -> Tensor:
     """Return the label-smoothed cross-entropy without ever holding all logits.
 
-    Torch's chunked kernel knows no smoothing, but smoothing only adds eps (z_wanted - mean z) to the loss.
-
-    Args:
-        features: (n, d).
-        vectors: (n_classes, d).
-        bias: (n_classes,).
-        wanted: int64 (n,).
+    Torch's chunked kernel knows no smoothing, but smoothing only adds eps (z_wanted - mean z) to the loss. The features
+    are (n, d), the vectors (n_classes, d), the bias (n_classes,) and wanted int64 (n,).
     """
     options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=128)
     sharp = F.linear_cross_entropy(features, vectors, wanted, linear_bias=bias, options=options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,11 +77,23 @@ class GlyphSource:
         return Digits((bent * 255).round().byte().numpy(), np.concatenate(labels))
 
 
-class FindTask:
-    """Name the one digit among clutter; where it lies is never told."""
+class SceneTask:
+    """Base of the tasks on scenes composed of glyphs."""
+
+    measure: Callable[[nn.Module, Glyphs, Glyphs, str], dict[str, Any]]
 
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device, self.source = device, GlyphSource(data, seed)
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return accuracies and pointing figures on composed test scenes."""
+        return self.measure(model, self.source.test, self.source.test_strokes, self.device)
+
+
+class FindTask(SceneTask):
+    """Name the one digit among clutter; where it lies is never told."""
+
+    measure = staticmethod(find_figures)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the cross-entropy of one batch of new scenes."""
@@ -91,16 +104,11 @@ class FindTask:
             model(pictures).logits, scenes.labels[:, 0].to(self.device), label_smoothing=LABEL_SMOOTHING
         )
 
-    def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return error and pointing figures on composed test scenes."""
-        return find_figures(model, self.source.test, self.source.test_strokes, self.device)
 
-
-class ReadTask:
+class ReadTask(SceneTask):
     """Read numbers of one to six digits; where the digits lie is never told."""
 
-    def __init__(self, data: str | None, seed: int, device: str) -> None:
-        self.device, self.source = device, GlyphSource(data, seed)
+    measure = staticmethod(read_figures)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the cross-entropy of every look up to the end token."""
@@ -112,20 +120,15 @@ class ReadTask:
             logits.flatten(0, 1), targets.flatten(), ignore_index=-1, label_smoothing=LABEL_SMOOTHING
         )
 
-    def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return accuracies and pointing figures on composed test scenes."""
-        return read_figures(model, self.source.test, self.source.test_strokes, self.device)
 
-
-class AskTask:
+class AskTask(SceneTask):
     """Answer questions about drawings, half of them by each scoring function.
 
     At first, weight on the digits in question is rewarded too, less and less; after NUDGE_UNTIL of the training the
     answers alone count.
     """
 
-    def __init__(self, data: str | None, seed: int, device: str) -> None:
-        self.device, self.source = device, GlyphSource(data, seed)
+    measure = staticmethod(ask_figures)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the mean loss of both scoring functions on new questions about the same drawings."""
@@ -135,37 +138,28 @@ class AskTask:
         pictures = coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(self.device)
         rng = random.Random(cpu.initial_seed())
         items = [items_of(drawings, number) for number in range(N_DRAWINGS)]
-        asked = [ask_something(one, rng) for one in items for _ in range(N_QUESTIONS * len(SCORINGS))]
-        words = padded([numbers_of(_with_unknown(words_of(one.text), rng)) for one in asked]).to(self.device)
-        targets = torch.tensor([ANSWERS.index(one.answer) for one in asked], device=self.device)
+        asked = [ask_something(drawn, rng) for drawn in items for _ in range(N_QUESTIONS * len(SCORINGS))]
+        words = padded([numbers_of(_with_unknown(words_of(question.text), rng)) for question in asked]).to(self.device)
+        targets = torch.tensor([ANSWERS.index(question.answer) for question in asked], device=self.device)
         nudge = NUDGE * max(0.0, 1 - moment.progress / NUDGE_UNTIL)
         where = looked_for(drawings, asked, model.grid).to(self.device)  # type: ignore[arg-type]
         return model.training_loss(pictures, words, targets, LABEL_SMOOTHING, where, nudge)  # type: ignore[operator]
-
-    def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return accuracies and pointing figures on composed test drawings."""
-        return ask_figures(model, self.source.test, self.source.test_strokes, self.device)
 
 
 def looked_for(drawings: Drawings, asked: list[Asked], grid: tuple[int, int]) -> Tensor:
     """Return where two looks should find what a question is about, (n_questions, 2, n_digits, n_regions).
 
     The first look is for what the question starts from ("the blue one"), or for what the second is for; the second
-    for what the answer is about. Each region counts by the part of it that lies in the digit's box.
-
-    Args:
-        drawings: as many questions about each.
-        asked: the questions, of the first drawing first.
-        grid: (rows, columns) of the regions.
+    for what the answer is about. Each region counts by the part of it that lies in the digit's box. There are as many
+    questions about each drawing, those of the first one first.
     """
-    size = tuple(drawings.coverage.shape[1:])
+    height, width = drawings.coverage.shape[1:]
     n, most = drawings.labels.shape
-    inside = overlap(drawings.boxes.flatten(0, 1), grid, (size[0], size[1]))
-    inside = inside.view(n, most, -1)
+    inside = overlap(drawings.boxes.flatten(0, 1), grid, (height, width)).view(n, most, -1)
     where = torch.zeros(len(asked), 2, most, inside.shape[-1])
     each = len(asked) // n
-    for number, one in enumerate(asked):
-        for look, places in enumerate((one.anchors or one.relevant, one.relevant)):
+    for number, question in enumerate(asked):
+        for look, places in enumerate((question.anchors or question.relevant, question.relevant)):
             for place in places:
                 where[number, look, place] = inside[number // each, place]
     return where

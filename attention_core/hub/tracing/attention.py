@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -46,6 +46,18 @@ class Run:
     calls: list[tuple[nn.Module, AttentionTrace]] = field(default_factory=list)
     float_masks: frozenset[int] = frozenset()
     blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
+
+
+class Asked(NamedTuple):
+    """What a layer asks of its attention: tensors (batch, n_heads, n, d), and settings such as scaling and dropout."""
+
+    module: nn.Module
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    mask: Tensor | None
+    causal: bool
+    settings: dict[str, Any]
 
 
 _THREAD = threading.local()
@@ -98,9 +110,9 @@ def attention(
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     run: Run | None = getattr(_THREAD, "run", None)
-    essentials = {"scaling": scaling, "dropout": dropout, **more}
+    settings = {"scaling": scaling, "dropout": dropout, **more}
     if run is None:
-        return sdpa_attention_forward(module, query, key, value, attention_mask, **essentials)
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
     own = _own_attention(module)
     sinks = more.get("s_aux", more.get("sinks", getattr(module, "sinks", None)))
     sinks = sinks if isinstance(sinks, Tensor) else None
@@ -108,12 +120,12 @@ def attention(
     if unusual and own is None:
         raise UnknownAttentionError(f"{type(module).__name__} asks for {sorted(more)} and has no attention of its own")
     causal = _is_causal(module, query, attention_mask, more.get("is_causal"))
+    asked = Asked(module, query, key, value, attention_mask, causal, settings)
     normaliser = None
     if not unusual:
-        context, normaliser = _fused(run, module, query, key, value, attention_mask, causal, essentials)
+        context, normaliser = _fused(run, asked)
     else:
-        own_result = own(module, query, key, value, _written_out(attention_mask, query, key, causal), **essentials)  # type: ignore[misc]
-        context = own_result[0]
+        context, all_weights = _by_model(own, asked)  # type: ignore[arg-type]
     trace = run.keeper.trace(
         query,
         key,
@@ -130,7 +142,7 @@ def attention(
     if len(query) != run.n_items:
         trace = trace.retold(note=trace.story.note.replace("items of the batch", "parts of the batch, such as windows"))
     if unusual:
-        weights = own_result[1][0]
+        weights = all_weights[0]
         heads = range(trace.n_heads)
         if sinks is not None and not _agree(trace, weights, heads, slice(None)):
             # Some models hand out weights without the sink and scale the context afterwards.
@@ -138,39 +150,31 @@ def attention(
             trace = replace(trace, sinks=None).retold(note=note)
         if not _agree(trace, weights, heads, slice(None)):
             trace = from_weights(weights, name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
-    elif own is not None and not _spot_check(trace, own, module, query, key, value, attention_mask, causal, essentials):
-        written = _written_out(attention_mask, query, key, causal)
-        context, all_weights = own(module, query, key, value, written, **essentials)
+    elif own is not None and not _spot_check(trace, own, asked):
+        context, all_weights = _by_model(own, asked)
         trace = from_weights(all_weights[0], name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
     context, trace = _without_heads(context, trace, run.ablated.get(len(run.calls), ()), len(run.calls))
     run.calls.append((module, trace))
     return context, None
 
 
-def _fused(
-    run: Run,
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
-    causal: bool,
-    essentials: Mapping[str, Any],
-) -> tuple[Tensor, Tensor | None]:
+def _fused(run: Run, asked: Asked) -> tuple[Tensor, Tensor | None]:
     """Return the context (batch, n_queries, n_heads, d_v), and the first item's normalisers if they are to be had."""
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-    if _kernel_fits(query, key, value, mask, essentials):
+    module, query, key, value, mask, causal, settings = asked
+    if _kernel_fits(asked):
         kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-        context, normalisers = kernel(query, key, value, 0.0, causal, scale=essentials["scaling"])
+        context, normalisers = kernel(query, key, value, 0.0, causal, scale=settings["scaling"])
         return context.transpose(1, 2).contiguous(), normalisers[0].clone()
-    context = sdpa_attention_forward(module, query, key, value, mask, **essentials)[0]
+    context = sdpa_attention_forward(module, query, key, value, mask, **settings)[0]
     return _blind_look_everywhere(run, context, value, mask), None
 
 
-def _kernel_fits(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, essentials: Mapping[str, Any]) -> bool:
+def _kernel_fits(asked: Asked) -> bool:
     """Return whether torch's fused kernel for processors applies, which hands out the normalisers besides."""
-    plain = mask is None and not essentials["dropout"] and essentials.get("position_bias") is None
+    query, key, value, settings = asked.query, asked.key, asked.value, asked.settings
+    plain = asked.mask is None and not settings["dropout"] and settings.get("position_bias") is None
     alike = query.shape[:2] == key.shape[:2] == value.shape[:2] and query.shape[-1] == value.shape[-1]
     fits = query.device.type == "cpu" and query.dtype == torch.float32 and query.shape[2] == key.shape[2] > 0
     return bool(plain and alike and fits)
@@ -216,8 +220,8 @@ def _unknown(more: Mapping[str, Any]) -> bool:
 
 def _own_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]] | None:
     """Return the written-out attention of the file in which the module's class, or one it extends, is defined."""
-    for one in type(module).__mro__:
-        own = getattr(sys.modules.get(one.__module__), "eager_attention_forward", None)
+    for kind in type(module).__mro__:
+        own = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
         if own is not None:
             return own
     return None
@@ -235,25 +239,20 @@ def _written_out(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) 
         mask = torch.ones(1, 1, query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
     if mask is None or mask.dtype != torch.bool:
         return mask
-    return torch.zeros(mask.shape, dtype=query.dtype, device=query.device).masked_fill(
-        ~mask, torch.finfo(query.dtype).min
-    )
+    return query.new_zeros(mask.shape).masked_fill(~mask, torch.finfo(query.dtype).min)
 
 
-def _spot_check(
-    trace: AttentionTrace,
-    own: Callable[..., tuple[Tensor, Tensor]],
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
-    causal: bool,
-    essentials: dict[str, Any],
-) -> bool:
+def _by_model(own: Callable[..., tuple[Tensor, Tensor]], asked: Asked) -> tuple[Tensor, Tensor]:
+    """Return context and weights of the model's own attention."""
+    module, query, key, value, mask, causal, settings = asked
+    return own(module, query, key, value, _written_out(mask, query, key, causal), **settings)
+
+
+def _spot_check(trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]], asked: Asked) -> bool:
     """Return whether the trace has the weights of the model's own attention for the middle and the last query."""
-    n_queries, bias = query.shape[2], essentials.get("position_bias")
-    if any(one is not None and one.ndim != 4 for one in (mask, bias)):
+    module, query, key, value, mask, causal, settings = asked
+    n_queries, bias = query.shape[2], settings.get("position_bias")
+    if any(pairs is not None and pairs.ndim != 4 for pairs in (mask, bias)):
         return True  # a shape whose rows cannot be told
     rows = slice(n_queries // 2, n_queries, max(n_queries - 1 - n_queries // 2, 1))  # a slice copies nothing
     if causal:
@@ -262,11 +261,9 @@ def _spot_check(
     elif mask is not None:
         mask = mask[:1]
         mask = mask[..., rows, :] if mask.shape[2] == n_queries else mask
-    some = dict(essentials)
     if bias is not None:
-        some["position_bias"] = bias[:1, :, rows] if bias.shape[2] == n_queries else bias[:1]
-    written = _written_out(mask, query, key, False)
-    weights = own(module, query[:1, :, rows], key[:1], value[:1], written, **some)[1]
+        settings = settings | {"position_bias": bias[:1, :, rows] if bias.shape[2] == n_queries else bias[:1]}
+    weights = _by_model(own, Asked(module, query[:1, :, rows], key[:1], value[:1], mask, False, settings))[1]
     return _agree(trace, weights[0], {0, trace.n_heads - 1}, rows)
 
 

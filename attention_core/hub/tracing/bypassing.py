@@ -89,7 +89,7 @@ class Entries:
 
     def position(self, module: nn.Module, time: int) -> int:
         """Return how many attentions had been seen when a module was run for the given time."""
-        entries = [entry for entry, one in enumerate(self.modules) if one is module]
+        entries = [entry for entry, entered in enumerate(self.modules) if entered is module]
         return self.before[entries[min(time, len(entries) - 1)]]
 
 
@@ -99,10 +99,8 @@ def watching(
 ) -> Iterator[Entries]:
     """Keep track of the attention modules that this thread runs inside the block.
 
-    Args:
-        model: whose modules.
-        n_seen: tells how many attentions have been seen so far.
-        take: is given what looks like the weights of a module in which no attention was seen.
+    `n_seen` tells how many attentions have been seen so far; `take` is given what looks like the weights of a module in
+    which none was.
     """
     entries = Entries(n_seen, take)
     hooks = []
@@ -133,12 +131,8 @@ def seen_again(
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return what torch's own function is given and which weights modules hand out in another run of a model.
 
-    Args:
-        model: the model, with its written-out attention.
-        run: runs it and asks for the weights.
-        n_items: of the batch.
-        entries: of the first run, which tells the order; None = as they run here.
-        missed: the modules in which nothing was seen in that run; nothing else is returned.
+    `run` asks for the weights. Entries are those of the first run, which tells the order (None = as they run here), and
+    nothing is returned but of the modules that were missed in it.
 
     Returns:
         (how many attentions the first run had seen before, the call) for each, the modules that are missed still, and
@@ -162,17 +156,13 @@ def seen_again(
 
 
 def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Module) -> AttentionTrace:
-    """Return the trace of weights that a model handed out.
+    """Return the trace of weights (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads.
 
-    Args:
-        weights: (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads.
-        name: see AttentionTrace.
-        n_items: of the batch.
-        module: whose weights they are.
+    n_items: of the batch; module: whose weights they are.
     """
     note = WEIGHTS_ONLY
     if weights.ndim == 5:
-        n_heads = next((getattr(module, one) for one in N_HEADS if isinstance(getattr(module, one, None), int)), 0)
+        n_heads = next((n for n in (getattr(module, key, None) for key in N_HEADS) if isinstance(n, int)), 0)
         weights = weights[:, :, 0] if weights.shape[1] == n_heads else weights[:, 0]
         note = f"{note} The first window."
     elif len(weights) != n_items:

@@ -68,20 +68,15 @@ def trace_model(model: Any, /, **inputs: Any) -> Recording:
 def run_model(
     model: Any, inputs: Mapping[str, Any], *, ablated: Collection[tuple[int, int]] = ()
 ) -> tuple[Recording, Any]:
-    """Run a transformers model once; return every attention in it and what it put out.
+    """Run a transformers model once, left as it was; return every attention in it and what it put out.
 
-    Args:
-        model: as for trace_model; it is left as it was.
-        inputs: what the model is called with, by name. With output_hidden_states=True, use_cache=True or labels the
-            output has what they ask for; output_attentions and return_dict are dropped.
-        ablated: (number of the trace in Recording.traces, head): the context of that head is 0 before the heads are
-            projected together, for every item of the batch, so that all that follows changes. The trace of that
-            number has the intervention. Numbers count the calls of attention in the order in which the model makes
-            them: they mean the same in another run of the same model as long as the input does not decide which
-            layers run.
+    With output_hidden_states=True, use_cache=True or labels among the inputs the output has what they ask for;
+    output_attentions and return_dict are dropped.
 
-    Returns:
-        (the recording as of trace_model, the model's own output of this same run).
+    The context of each ablated (number of the trace in Recording.traces, head) is 0 before the heads are projected
+    together, for every item of the batch, so that all that follows changes; the trace has the intervention. Numbers
+    count the calls of attention in the order in which the model makes them: they mean the same in another run of the
+    same model as long as the input does not decide which layers run.
 
     Raises:
         ImportError: transformers is not installed.
@@ -93,12 +88,7 @@ def run_model(
 
 
 def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Collection[tuple[int, int]]]) -> Any:
-    """Run a model once on a batch in which every item loses heads of its own; return the model's output.
-
-    Args:
-        model: as for run_model.
-        inputs: as for run_model, one item per ablation.
-        ablations: per item of the batch, (number of the trace, head) as for run_model.
+    """Run a model once on a batch in which every item loses heads of its own, as for run_model; return its output.
 
     Raises:
         ImportError, TypeError, UnsupportedError: as for run_model.
@@ -150,9 +140,9 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
             f"no head of {type(model).__name__} can be switched off: parts of its code bypass the library's attention "
             "interface"
         )
-    for number, call in reversed(sorted(more, key=lambda one: one[0])):
+    for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
         calls.insert(number, call)
-        again = {one + (one >= number) for one in again}
+        again = {repeat + (repeat >= number) for repeat in again}
     names = ", ".join(sorted({type(module).__name__ for module in missed}))
     note = f"Not seen: {names}, which has no attention interface and hands out no weights." if names else ""
     return Recording(named(calls, again), note)
@@ -277,14 +267,14 @@ def _all_configs(model: nn.Module) -> list[Any]:
 def _n_items(inputs: Mapping[str, Any]) -> int:
     """Return the size of the batch: of the text if there is one, else of what comes first."""
     tensors = [inputs.get("input_ids"), inputs.get("inputs_embeds"), *inputs.values()]
-    return next((len(one) for one in tensors if isinstance(one, Tensor) and one.ndim), 1)
+    return next((len(tensor) for tensor in tensors if isinstance(tensor, Tensor) and tensor.ndim), 1)
 
 
 def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, Any]:
     """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
     calls, _, output = _seen_again(model, inputs)
     handed_out, n_items = _in_order(output), _n_items(inputs)
-    traces = [trace_of_weights(one, name=name, n_items=n_items, module=model) for name, one in handed_out]
+    traces = [trace_of_weights(weights, name=name, n_items=n_items, module=model) for name, weights in handed_out]
     traces = traces or named([call for _, call in calls])
     note = ""
     if any(not trace.query.shape[-1] for trace in traces):

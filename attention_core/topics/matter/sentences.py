@@ -13,6 +13,7 @@ from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
 from attention_core.data.words import bare, english_words
+from attention_core.device import device_of
 
 MOST_WORDS = 100
 """Words of a sentence that are read; the longest of the reviews has 63."""
@@ -128,20 +129,20 @@ def judge_all(model: nn.Module, sentences: Sequence[Tensor], batch_size: int = 2
 def judge(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Verdict:
     """Return what a model says of a sentence, perhaps with words that attention may not look at."""
     with torch.inference_mode():
-        logits = model(sentence.pieces[None].to(_device(model)), intervention=intervention).logits
+        logits = model(sentence.pieces[None].to(device_of(model)), intervention=intervention).logits
     return Verdict(float(logits.softmax(-1)[0, 1]))
 
 
 def explain(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
     """Return the attention trace of a sentence."""
-    return model.trace(sentence.pieces.to(_device(model)), sentence.labels, intervention)  # type: ignore[operator]
+    return model.trace(sentence.pieces.to(device_of(model)), sentence.labels, intervention)  # type: ignore[operator]
 
 
 @torch.inference_mode()
 def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
     """Return the weights of several sentences at once, one (n_words,) each, the same as in their traces."""
     pieces, mask = batch_of(sentences)
-    encoding = model.encode(pieces.to(_device(model)), mask.to(_device(model)))  # type: ignore[operator]
+    encoding = model.encode(pieces.to(device_of(model)), mask.to(device_of(model)))  # type: ignore[operator]
     scores = model.score()(model.queries(len(sentences)), encoding.states[:, None])[:, 0, 0]  # type: ignore[operator]
     weights = scores.masked_fill(~encoding.mask, -torch.inf).softmax(-1).cpu()
     return [row[: len(sentence)] for row, sentence in zip(weights, sentences, strict=True)]
@@ -181,7 +182,7 @@ def remove_each(model: nn.Module, sentence: Sentence, intervention: Intervention
     for place, pieces in enumerate(shorter):
         still = tuple(other - (other > place) for other in intervention.blocked_keys if other != place)
         with torch.inference_mode():
-            logits = model(pieces[None].to(_device(model)), intervention=Intervention(blocked_keys=still)).logits
+            logits = model(pieces[None].to(device_of(model)), intervention=Intervention(blocked_keys=still)).logits
         answers.append(float(logits.softmax(-1)[0, 1]))
     return torch.tensor(answers) - now
 
@@ -209,7 +210,3 @@ def sentences_with(bank: Sequence[str], words: Sequence[str], n: int) -> list[st
             if text not in found and word in [bare(typed).lower() for typed in english_words(text)]:
                 found.append(text)
     return found[:n]
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device

@@ -13,6 +13,7 @@ from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import END, START, UNKNOWN, Cut, pieces
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words, join_words
+from attention_core.device import device_of
 from attention_core.models.beam_search import CanTranslate, beam_search
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Labels, Translator
@@ -140,14 +141,14 @@ def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translat
 
 def translate(model: CanTranslate, source: Source, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
     """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces."""
-    best = beam_search(model, source.ids[None].to(_device(model)), width, prefix)[0][0]
+    best = beam_search(model, source.ids[None].to(device_of(model)), width, prefix)[0][0]
     return translation_of(best.ids, best.log_probability)
 
 
 @torch.inference_mode()
 def next_pieces(model: CanTranslate, source: Source, prefix: Sequence[int], n: int = 10) -> list[Candidate]:
     """Return the n likeliest pieces after a prefix, best first."""
-    device = _device(model)
+    device = device_of(model)
     fed = torch.tensor([[START, *prefix]], device=device)
     features = model.decode(model.encode(source.ids[None].to(device)), fed)[0][0, -1]
     probabilities = model.logits(features).softmax(-1)
@@ -185,12 +186,8 @@ def explain_layers(
 
 
 def _as_fed(model: CanTranslate, source: Source, made: Translation) -> tuple[Tensor, Tensor, Labels]:
-    device = _device(model)
+    device = device_of(model)
     said = made.ids[:-1] if made.finished else made.ids
     wanted = made.labels if made.finished else [*made.labels, "?"]
     labels = Labels(source.labels, wanted, ["start", *made.labels[: len(said)]])
     return source.ids.to(device), torch.tensor([START, *said], device=device), labels
-
-
-def _device(model: CanTranslate) -> torch.device:
-    return next(model.parameters()).device
