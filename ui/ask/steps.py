@@ -58,7 +58,7 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
         with words:
             small, hint = st.columns([1, 1.1], vertical_alignment="center")
             with small:
-                chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=150, bar=False)
+                chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=140, bar=False)
                 st.altair_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
@@ -67,8 +67,8 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
             show_words(trace, step, 0, 0, heaviest)
         with picture:
             _show(step, drawing, grid, heaviest)
-    with st.expander("This look in numbers"):
-        query_row(trace, 0, 0, key_words="region")
+            with st.expander("This look in numbers"):
+                query_row(trace, 0, 0, key_words="region")
 
 
 def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> None:
@@ -116,7 +116,7 @@ def _chart_for(
         names = [f"{place}  ∅ {values[-1, place]:+.1f}" for place in telling]
         pictures = values[:-1, telling].T.reshape(-1, *grid)
         ramp = ramp_for(step.role, pictures, n_regions)
-        return contact_sheet(pictures, names, ramp, title=step.title.split(":")[0].lower(), columns=6, size=76)
+        return contact_sheet(pictures, names, ramp, title=step.title.split(":")[0].lower(), columns=6, size=64)
     return vector_bars(values[0], title=step.symbol, colour=ROLE_COLOURS[step.role])
 
 
