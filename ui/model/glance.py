@@ -21,7 +21,7 @@ from ui.model.state import FRAMED, HEAD, NAME, Chosen, choice, choose, chosen, c
 from ui.model.work import kept_with
 from ui.state import Field
 
-WIDTH, HEIGHT = 700, 350
+WIDTH, HEIGHT = 700, 265
 """Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""
 LARGEST, LEGIBLE, SMALLEST = 150, 48, 12
 """Screen pixels of one picture; below the smallest the chart is scrolled."""
