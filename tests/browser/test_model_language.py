@@ -31,6 +31,7 @@ def opened(page, url):
         settle(page)
         box = page.get_by_role("textbox", name="Text", exact=True)
         box.fill("The animal was tired")
+        page.get_by_text("Ctrl+Enter to apply").first.wait_for()  # the box has taken notice
         box.press("Control+Enter")
         settle(page)
         return page
@@ -51,6 +52,8 @@ def test_a_clicked_word_is_said_and_an_earlier_one_goes_another_way(opened):
     page = opened("words")
     n = 4
     has_grown_to(page, n)
+    page.locator("code", has_text="The animal was tired").wait_for()  # a click on the bars before is outdated
+    settle(page)
     bars = page.locator("[class*='st-key-model_says_expected'] li button")
     second = bars.nth(1).locator(".word").inner_text()
     bars.nth(1).click()
