@@ -15,7 +15,7 @@ from ui.player import Player
 from ui.state import PLAYING, Field, take_address, write_address
 
 STYLE = """<style>
-[data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 4rem; max-width: 1240px; }
+[data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
 [data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
 .role { font-weight: 600; }
 .who { margin: 0; line-height: 1.5; }

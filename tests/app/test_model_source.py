@@ -98,7 +98,8 @@ def shown(page):
 def test_a_stranger_without_a_network_meets_a_real_model(opened):
     page = opened()
     assert shown(page).startswith(f"{PACKAGE}: 6 traces of ")
-    assert page.query_params["model"] == PACKAGE
+    assert page.session_state["model_key"] == PACKAGE
+    assert not page.query_params  # a plain address stays plain
     assert "2.0 GB" in page.caption[0].value
     page.button(key="model_example_Question and answer").click()
     settled(page)

@@ -23,8 +23,9 @@ def test_tabs_are_short_and_back_undoes_the_last_one(page, app_url, entry):
     labels = page.get_by_role("tab").all_inner_texts()
     heights = {labels[0]: page.evaluate(HEIGHT)}
     for label in labels[1:]:
+        before = page.url
         open_tab(page, label)
-        assert re.search(r"[?&]tab=[a-z0-9-]+", page.url)
+        page.wait_for_url(lambda url, before=before: url != before and re.search(r"[?&]tab=[a-z0-9-]+", url))
         heights[label] = page.evaluate(HEIGHT)
     assert max(heights.values()) <= MOST_PIXELS, heights
     page.go_back()

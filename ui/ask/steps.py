@@ -58,7 +58,7 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
         with words:
             small, hint = st.columns([1, 1.1], vertical_alignment="center")
             with small:
-                chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=140, bar=False)
+                chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=104, bar=False)
                 st.altair_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")

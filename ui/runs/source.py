@@ -57,7 +57,7 @@ class ModelChoice:
         """Draw the choice and load the model; see choose_model."""
         there = [model.name for model in local_models()]
         if there and not self.key.value:
-            self.key.value = there[0]
+            self.key.among(there)
         key = self.key.value
         with st.container(key=f"{self.name}_source"):
             picker, field = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
