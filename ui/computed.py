@@ -77,11 +77,11 @@ def content_key(value: Any) -> Hashable:
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, hashlib.sha1(np.ascontiguousarray(value)).hexdigest()
     if isinstance(value, Mapping):
-        return tuple((key, content_key(one)) for key, one in value.items())
+        return tuple((key, content_key(part)) for key, part in value.items())
     if is_dataclass(value) and not isinstance(value, type):
         return type(value).__name__, content_key({field.name: getattr(value, field.name) for field in fields(value)})
     if isinstance(value, list | tuple):
-        return type(value).__name__, tuple(content_key(one) for one in value)
+        return type(value).__name__, tuple(content_key(part) for part in value)
     return type(value).__name__, value
 
 

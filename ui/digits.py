@@ -12,7 +12,7 @@ from torch import Tensor
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import INK_RAMP
-from attention_core.device import to_array
+from attention_core.device import device_of, to_array
 from ui.computed import computed
 from ui.models import model_or_stop
 
@@ -46,7 +46,7 @@ class Answer:
 def ask(name: str, image: Tensor, intervention: Intervention = NO_INTERVENTION, trace: bool = True) -> Answer:
     """Let a model read one picture, float (28, 28)."""
     model = model_or_stop(name)
-    device = next(model.parameters()).device
+    device = device_of(model)
     prediction = model(image[None].to(device), intervention=intervention, trace=trace)
     return Answer(to_array(prediction.logits.softmax(-1)[0]), prediction.traces)
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import picture, weights_ramp
 from attention_core.data.drawing import Drawing
-from attention_core.device import to_array
+from attention_core.device import device_of, to_array
 from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
 from ui.canvas import PadState
 from ui.computed import computed
@@ -86,7 +86,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
 def ask_many(name: str, images: Tensor) -> np.ndarray:
     """Return probabilities (n, 10) of pictures (n, 28, 28)."""
     model = model_or_stop(name)
-    return to_array(model(images.to(next(model.parameters()).device)).logits.softmax(-1))
+    return to_array(model(images.to(device_of(model))).logits.softmax(-1))
 
 
 def _ink_and_attention(image: Tensor, trace: AttentionTrace, title: str) -> None:

@@ -117,7 +117,7 @@ def batch_of(sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
 def judge_all(model: nn.Module, sentences: Sequence[Tensor], batch_size: int = 250) -> Tensor:
     """Return the probability of "positive" of many sentences, given as their pieces, float (n,), in their order."""
     order = sorted(range(len(sentences)), key=lambda place: len(sentences[place]))
-    device = next(model.parameters()).device
+    device = device_of(model)
     answers = torch.empty(len(sentences))
     for start in range(0, len(order), batch_size):
         places = order[start : start + batch_size]

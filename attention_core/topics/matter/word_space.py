@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.data.review_pieces import frequent_words, pieces_of
+from attention_core.device import device_of
 from attention_core.topics.matter.sentences import Sentence, explain, sentence_of
 
 
@@ -34,7 +35,7 @@ def word_vectors(model: nn.Module, words: list[str]) -> Tensor:
     """Return the learned vectors of words in lower case, (n_words, d_embedding)."""
     ids = torch.cat([pieces_of([word]).ids for word in words])  # one by one: beside each other they would make pairs
     with torch.inference_mode():
-        return model.vectors(ids[None].to(next(model.parameters()).device))[0]  # type: ignore[operator]
+        return model.vectors(ids[None].to(device_of(model)))[0]  # type: ignore[operator]
 
 
 def usual_weights(statistics: dict[str, Tensor]) -> dict[str, Usual]:

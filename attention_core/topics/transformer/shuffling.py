@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attention_core.device import device_of
 from attention_core.models.transformer import Transformer
 from attention_core.topics.translate.translation import Source
 
@@ -80,7 +81,7 @@ def compare_orders(model: Transformer, source: Source, order: list[int], *, with
     Source: permutation equivariance of self-attention, Yun et al. 2020, claim 1; positions: Vaswani et al. 2017,
     section 3.5.
     """
-    device = next(model.parameters()).device
+    device = device_of(model)
     other, places = reordered(source, order)
     states, moved = (
         model.encode(ids[None].to(device), with_positions=with_positions).states[0].cpu()

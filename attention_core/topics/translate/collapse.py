@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attention_core.data.pieces import END, START, pieces
 from attention_core.data.words import MOST_WORDS, bare, english_words
+from attention_core.device import device_of
 from attention_core.models.translator import Translator
 
 LONGEST = MOST_WORDS
@@ -69,7 +70,7 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
         raise ValueError(f"n must be from 1 to {LONGEST}, got {n}")
     taken = grown(english_words(text), n)
     cut = pieces().cut([word.lower() for word in taken])
-    device = next(model.parameters()).device
+    device = device_of(model)
     encoding = model.encode(torch.tensor([[*cut.ids, END]], device=device))
     last_piece = {word: piece for piece, word in enumerate(cut.word_of)}
     states = encoding.states[0, [last_piece[word] for word in range(n)]]

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import START
+from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.models.beam_search import CanTranslate
 from attention_core.topics.translate.translation import Source, Translation
@@ -103,7 +104,7 @@ def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int])
     """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it."""
     if not ids:
         return []
-    device = next(model.parameters()).device
+    device = device_of(model)
     fed = torch.tensor([[START, *ids[:-1]]], device=device)
     features = model.decode(model.encode(source.ids[None].to(device)), fed)[0][0]
     probabilities = model.logits(features).softmax(-1)
