@@ -353,22 +353,28 @@ class AtlasMap extends MapDrawing {
   }
 }
 
-// Streamlit joins what happens at the same moment in one message and runs one fragment for all of it. So a question that
-// is due just when another part of the page is used, a word sent off say, waits until that is on its way.
+// Streamlit joins what happens at the same moment in one message and runs one fragment for all of it. So a question goes
+// off in a moment of its own: when no key and no button is waiting, and what was last used elsewhere is on its way.
 const JOINED = 60;
 let used = -JOINED;
 for (const kind of ["keydown", "pointerdown", "pointerup"]) {
-  const note = (event) => { if (!event.composedPath().some((node) => node.map instanceof AtlasMap)) used = performance.now(); };
+  const now = () => { used = performance.now(); };
+  const note = (event) => {
+    if (event.composedPath().some((node) => node.map instanceof AtlasMap)) return;
+    now();
+    setTimeout(now);  // handling it takes its time, too
+  };
   document.addEventListener(kind, note, true);
 }
 
 export function show({ data, parentElement, setStateValue }, message) {
   const root = parentElement.querySelector(".root");
-  const tell = (asked) => {
+  const send = (asked) => {
     const wait = used + JOINED - performance.now();
-    if (wait > 0) setTimeout(tell, wait, asked); else setStateValue("asked", asked);
+    if (wait > 0 || navigator.scheduling?.isInputPending()) setTimeout(send, Math.max(1, wait), asked);
+    else setStateValue("asked", asked);
   };
   root.map ??= new AtlasMap(root);
-  root.map.adopt(data, message, tell);
+  root.map.adopt(data, message, (asked) => setTimeout(send, 0, asked));
   return () => root.map.leave();
 }
