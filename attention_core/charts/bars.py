@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import altair as alt
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.design import alt
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import series_colour, shares

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.layers import UncheckedLayers
+from attention_core.charts.design import alt
 from attention_core.charts.marks import clickable, mouse_cells, pointer, tips
 from attention_core.charts.palette import CHOSEN, GREY
 from attention_core.charts.scale import from_to
@@ -65,7 +64,7 @@ def channel_bars(
         mark = alt.Chart(frame[frame["channel"] == chosen]).transform_calculate(end="datum.place + 1")
         layers.append(mark.mark_rect(fillOpacity=0.12, fill=colour, stroke=colour, aria=False).encode(**column))
     mouse = mouse_cells(frame, column, *lines, **pointer(select)).transform_calculate(end="datum.place + 1")
-    return UncheckedLayers(layer=[*layers, clickable(mouse, select, "channel")], height=height)
+    return alt.LayerChart(layer=[*layers, clickable(mouse, select, "channel")], height=height)
 
 
 def _up_or_down(field: str) -> Any:
@@ -92,4 +91,4 @@ def product_bars(products: Products, n_channels: int, *, height: int = 180) -> a
     words = base.encode(text=alt.Text("words:N"))
     right = words.transform_filter("datum.product >= 0").mark_text(align="left", dx=4, **small)
     left = words.transform_filter("datum.product < 0").mark_text(align="right", dx=-4, **small)
-    return UncheckedLayers(layer=[bars, right, left], height=height)
+    return alt.LayerChart(layer=[bars, right, left], height=height)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.design import alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import images, texts, tips
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
+from attention_core.charts.design import alt
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.device import to_array

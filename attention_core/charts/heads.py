@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
+from attention_core.charts.design import alt
 from attention_core.charts.head_maps import head_axes
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import corners, fixed, rectangles

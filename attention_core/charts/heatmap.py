@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Axis, Role
+from attention_core.charts.design import alt
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mouse_cells, tips
 from attention_core.charts.palette import CHOSEN, DARK, MASKED, Ramp, ramp_for

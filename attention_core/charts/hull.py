@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.design import alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import SILENT, texts, tips
 from attention_core.charts.palette import ROLE_COLOURS

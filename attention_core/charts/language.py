@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
+from attention_core.charts.design import alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import haloed, images, mouse_cells
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp

@@ -5,28 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.charts.design import alt
 from attention_core.charts.scale import from_to
 
 CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
 """Channels of rectangles, in the scales of another layer; objects, since Altair reads texts slowly."""
 
 
-class UncheckedLayers(alt.LayerChart):
-    """Layers that are not held against Vega-Lite's schema each time they are drawn: half the time of a page of maps."""
-
-    def to_dict(self, validate: bool = True, **more: Any) -> dict[str, Any]:
-        """Return the spec, unchecked; tests/charts checks the specs of all charts that are built here."""
-        return super().to_dict(validate=False, **more)
-
-
 def fixed(layers: Sequence[alt.Chart], width: int, height: int, **properties: Any) -> alt.LayerChart:
     """Return layers in a plot of exactly this size; axes and colour bar come on top (cells stay square)."""
     autosize = alt.AutoSizeParams(type="pad")
-    return UncheckedLayers(layer=list(layers), width=width, height=height, autosize=autosize, **properties)
+    return alt.LayerChart(layer=list(layers), width=width, height=height, autosize=autosize, **properties)
 
 
 def corners(width: float, height: float, **own: Any) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import altair as alt
 import pandas as pd
 
+from attention_core.charts.design import alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import texts, tips
 from attention_core.charts.palette import WORDS

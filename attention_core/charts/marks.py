@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
+from attention_core.charts.design import alt
 from attention_core.charts.palette import CHOSEN, FAINT
 
 SILENT: dict[str, Any] = {"aria": False, "tooltip": None}

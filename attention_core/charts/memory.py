@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.charts.design import alt
 from attention_core.charts.heatmap import row_mark
 from attention_core.charts.layers import cells_frame, corners, fixed, rectangles
 from attention_core.charts.lengths import spread_out

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.design import alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import SILENT, haloed, texts, tips
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
 import numpy as np
 import pandas as pd
 from PIL import Image
 
+from attention_core.charts.design import alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, images, outlined, texts, tips
 from attention_core.charts.palette import LABELS, Ramp, weights_ramp

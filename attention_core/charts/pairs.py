@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Axis, Role
+from attention_core.charts.design import alt
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.marks import haloed
 from attention_core.charts.palette import ROLE_COLOURS, Ramp

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.charts.design import alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, SILENT, clickable, haloed, images, mouse_cells, pointer, texts, tips
 from attention_core.charts.palette import CHOSEN, FAINT, LABELS, Ramp

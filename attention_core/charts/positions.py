@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import altair as alt
 import pandas as pd
 from torch import Tensor
 
 from attention_core.attention.positions import ByDistance
 from attention_core.attention.types import Role
+from attention_core.charts.design import alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import ROLE_COLOURS

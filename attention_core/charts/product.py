@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.design import alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import clickable, outlined, pointer, texts, tips
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp

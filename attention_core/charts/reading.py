@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
+from attention_core.charts.design import alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, clickable, images, outlined, pointer, texts, tips
 from attention_core.charts.overlay import glow_ramp, image_url

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.charts.design import alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, images, mouse_cells, outlined, texts, tips
 from attention_core.charts.palette import GREY, Ramp

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from attention_core.charts.design import alt
 from attention_core.charts.palette import DARK, MASKED, Ramp
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-import altair as alt
 import pandas as pd
 
+from attention_core.charts.design import alt
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import GREY
 from attention_core.charts.scale import rule_at, series_colour, shares

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import altair as alt
-
 from attention_core.attention.types import Role, Step
 from attention_core.charts.bars import probability_bars
+from attention_core.charts.design import alt
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import INK_RAMP, Ramp, ramp_for
 from attention_core.charts.picture import contact_sheet, picture

@@ -1,0 +1,72 @@
+"""Draws a chart of the core in the page: its spec, its data as Arrow, and its pictures as files of their own."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+from streamlit import runtime
+
+from attention_core.charts.design import Data, Design
+
+PNG = "data:image/png;base64,"
+LEAST_FILE = 2000
+"""Letters of a picture's data URL from which the browser gets it as a file, once, however often its chart changes."""
+
+
+def draw_chart(
+    chart: Design,
+    *,
+    alt: str,
+    key: str | None = None,
+    width: Literal["stretch", "content"] | None = None,
+    on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
+    selection_mode: str | None = None,
+) -> Any:
+    """Draw a chart; all else is as st.vega_lite_chart has it, what is returned, too.
+
+    Args:
+        chart: of attention_core.charts.
+        alt: what it shows, for those who do not see it.
+        key: of the element.
+        width: on the page.
+        on_select: what a click calls.
+        selection_mode: the selection that a click changes.
+    """
+    spec, data = chart.drawn()
+    return st.vega_lite_chart(
+        None,
+        spec | {"datasets": {name: _arrow(name, columns) for name, columns in data.items()}},
+        key=key,
+        width=width,
+        on_select=on_select,
+        selection_mode=selection_mode,
+        alt=alt,
+    )
+
+
+def _arrow(name: str, columns: Data) -> bytes:
+    """Return data as Streamlit hands them to the browser."""
+    arrays = {}
+    for column in columns:
+        values = np.asarray(columns[column])
+        if values.size and str(values[0]).startswith(PNG) and runtime.exists():
+            values = [_address(url, f"{name} {column} {row}") for row, url in enumerate(values)]
+        arrays[column] = pa.array(values, from_pandas=True)
+    table, sink = pa.table(arrays), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def _address(url: str, place: str) -> str:
+    """Return where the browser finds a picture: in a file, if it is large, until this place has another one."""
+    if len(url) < LEAST_FILE:
+        return url
+    content, element = base64.b64decode(url.removeprefix(PNG)), st._main._get_delta_path_str()
+    return runtime.get_instance().media_file_mgr.add(content, "image/png", f"{element} {place}").lstrip("/")
