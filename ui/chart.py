@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import streamlit as st
 from streamlit import runtime
+from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts.design import Data, Design
 
@@ -27,6 +27,7 @@ def draw_chart(
     width: Literal["stretch", "content"] | None = None,
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
     selection_mode: str | None = None,
+    on: DeltaGenerator = st._main,
 ) -> Any:
     """Draw a chart; all else is as st.vega_lite_chart has it, what is returned, too.
 
@@ -37,11 +38,13 @@ def draw_chart(
         width: on the page.
         on_select: what a click calls.
         selection_mode: the selection that a click changes.
+        on: the container to draw it in; the one that is open if not said.
     """
     spec, data = chart.drawn()
-    return st.vega_lite_chart(
+    place = on._get_delta_path_str()
+    return on.vega_lite_chart(
         None,
-        spec | {"datasets": {name: _arrow(name, columns) for name, columns in data.items()}},
+        spec | {"datasets": {name: _arrow(columns, f"{place} {name}") for name, columns in data.items()}},
         key=key,
         width=width,
         on_select=on_select,
@@ -50,13 +53,13 @@ def draw_chart(
     )
 
 
-def _arrow(name: str, columns: Data) -> bytes:
+def _arrow(columns: Data, place: str) -> bytes:
     """Return data as Streamlit hands them to the browser."""
     arrays = {}
     for column in columns:
         values = np.asarray(columns[column])
         if values.size and str(values[0]).startswith(PNG) and runtime.exists():
-            values = [_address(url, f"{name} {column} {row}") for row, url in enumerate(values)]
+            values = [_address(url, f"{place} {column} {row}") for row, url in enumerate(values)]
         arrays[column] = pa.array(values, from_pandas=True)
     table, sink = pa.table(arrays), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -68,5 +71,5 @@ def _address(url: str, place: str) -> str:
     """Return where the browser finds a picture: in a file, if it is large, until this place has another one."""
     if len(url) < LEAST_FILE:
         return url
-    content, element = base64.b64decode(url.removeprefix(PNG)), st._main._get_delta_path_str()
-    return runtime.get_instance().media_file_mgr.add(content, "image/png", f"{element} {place}").lstrip("/")
+    content = base64.b64decode(url.removeprefix(PNG))
+    return runtime.get_instance().media_file_mgr.add(content, "image/png", place).lstrip("/")

@@ -10,6 +10,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import INK_RAMP, VIRIDIS, Ramp, signed_ramp, weights_ramp
 from attention_core.charts.picture import picture
 from attention_core.device import to_array
+from ui.chart import draw_chart
 from ui.state import Field, whole_number
 
 
@@ -27,7 +28,7 @@ def chosen_query(image: np.ndarray, name: str) -> int:
 def pick_pixel(image: np.ndarray, name: str, size: int, key: str = "pick") -> None:
     """Draw the picture as the model sees it, the query framed; a click on a pixel makes it the query."""
     query, key = chosen_query(image, name), f"{name}_{key}"
-    st.altair_chart(
+    draw_chart(
         picture(image, INK_RAMP, title="ink", size=size, marked=query, select="pixel", bar=False),
         key=key,
         on_select=lambda: _take_click(name, key),
@@ -60,7 +61,7 @@ def looks_at_map(trace: AttentionTrace, head: int, query: int, image: np.ndarray
     chart = picture(
         weights.reshape(trace.story.key_axis.grid), ramp, title="weight", size=size, marked=query, outline=image
     )
-    st.altair_chart(chart, width="content", alt="Where the chosen pixel looks: a map of its weights")
+    draw_chart(chart, width="content", alt="Where the chosen pixel looks: a map of its weights")
 
 
 def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int, name: str) -> None:
@@ -89,7 +90,7 @@ def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, 
         with column, st.container(key=f"{name}_{key}"):
             st.markdown(f"**{title}** `{symbol}`")
             chart = picture(values.reshape(grid), ramp, title="weight", size=size, marked=query, outline=image)
-            st.altair_chart(chart, width="content", alt=f"{title}: 28 x 28 map of weights")
+            draw_chart(chart, width="content", alt=f"{title}: 28 x 28 map of weights")
             st.caption(words)
 
 
@@ -132,5 +133,5 @@ def whole_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, 
         with column:
             st.markdown(f"**{title}**  \n{symbol}")
             chart = picture(values.reshape(grid), ramp, title=unit, size=size, marked=query, outline=image)
-            st.altair_chart(chart, width="content", alt=f"{title}: 28 x 28 map")
+            draw_chart(chart, width="content", alt=f"{title}: 28 x 28 map")
             st.caption(words)

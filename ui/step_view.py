@@ -8,6 +8,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.explain.arithmetic import cell_formula
+from ui.chart import draw_chart
 from ui.layout import section
 
 
@@ -35,4 +36,4 @@ def show_matrix(step: Step, head: int, query: int | None, name: str, size: int =
     """Draw the step's numbers in the form that suits them: a matrix, pictures per dimension, or bars."""
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = step_chart(step, head, query=query, size=size)
-    st.altair_chart(chart, width="content", key=f"{name}_{step.name}", alt=words)
+    draw_chart(chart, width="content", key=f"{name}_{step.name}", alt=words)

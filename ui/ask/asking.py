@@ -21,6 +21,7 @@ from attention_core.device import to_array
 from attention_core.models.scene_question import SCORINGS, Answered
 from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
 from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import literal
 from ui.layout import role_colour
@@ -223,7 +224,7 @@ def answer_bars(answers: dict[str, Answered], first: str, key: str, words: str) 
         places += [place for place in best if place not in places]
     places = places[:MOST_BARS]
     series = {name: answered.probabilities[places].tolist() for name, answered in answers.items()}
-    st.altair_chart(probability_bars(series, [ANSWERS[place] for place in places], height=150), key=key, alt=words)
+    draw_chart(probability_bars(series, [ANSWERS[place] for place in places], height=150), key=key, alt=words)
 
 
 def _comparison(both: dict[str, Answered]) -> str:
@@ -258,7 +259,7 @@ def look_map(
     weights = to_array(look.weights()[0])
     select = "region" if on_select else None
     with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-        st.altair_chart(
+        draw_chart(
             overlay(canvas, weights[:-1].reshape(grid_of(look)), size=size, boxes=boxes, select=select),
             width="content",
             key=key,

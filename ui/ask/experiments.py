@@ -35,6 +35,7 @@ from ui.ask.asking import (
 )
 from ui.ask.drawing import NAME, SIDE, AskedDrawing
 from ui.canvas import render_strokes
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct
 from ui.models import model_or_stop
@@ -101,7 +102,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
         )
     counted = count([seen.picture for seen in shown], text, SCORING.value)
     with right:
-        st.altair_chart(
+        draw_chart(
             nothing_weights(counts, counted.empty, counted.paper, counted.answers),
             width="stretch",
             key="ask_counting",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import altair as alt
 import numpy as np
 import streamlit as st
 
 from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.charts.bars import bars
+from attention_core.charts.design import Design
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.regions import region_picture, vector_bars
 from attention_core.data.questions import ANSWERS
@@ -17,6 +17,7 @@ from attention_core.models.scene_question import SCORINGS, Answered
 from attention_core.models.scene_question_steps import EMPTY
 from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
 from ui.ask.drawing import NAME, AskedDrawing
+from ui.chart import draw_chart
 from ui.models import card_or_empty
 from ui.query_row import query_row
 from ui.state import Field
@@ -59,7 +60,7 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
             small, hint = st.columns([1, 1.1], vertical_alignment="center")
             with small:
                 chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=104, bar=False)
-                st.altair_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
+                draw_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
                 where = trace.story.key_axis.labels[heaviest]
@@ -80,7 +81,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
     values = to_array(step.value().float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = _chart_for(step, values, drawing, grid, heaviest)
-    st.altair_chart(chart, width="content", key=f"ask_{step.name}", alt=words)
+    draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words)
     if len(values) > 1:
         st.caption(
             f"{SHEET} of {values.shape[1]} dimensions, those that differ most from region to region. "
@@ -88,9 +89,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
         )
 
 
-def _chart_for(
-    step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int
-) -> alt.TopLevelMixin:
+def _chart_for(step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> Design:
     """Return the chart that suits a step: pictures for what the regions have, bars for a single vector."""
     n_regions = grid[0] * grid[1]
     if step.role == Role.OUTPUT:

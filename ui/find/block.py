@@ -10,6 +10,7 @@ from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Int
 from attention_core.charts import overlay
 from attention_core.device import to_array
 from attention_core.topics.find import most_looked_at, others_at_random
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.find.drawing import MODEL, NAME, PLAIN, look
 from ui.models import card_or_empty, model_or_stop
@@ -69,7 +70,7 @@ def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
         high = max(peak, FAINT / trace.n_keys)
         with column:
             st.markdown(f"**{title}**")
-            st.altair_chart(
+            draw_chart(
                 overlay(drawing, mask, size=SIZE, opacity=0.8, high=high, bar=False),
                 width="content",
                 key=f"find_case_{number}",

@@ -25,6 +25,7 @@ from attention_core.models.feature_mask import LAYERS
 from attention_core.models.features import receptive_field
 from attention_core.topics.find import most_looked_at, n_for_share, products_of
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.layout import role_word
 from ui.models import model_or_none, model_or_stop
@@ -143,10 +144,11 @@ def answers(picture: np.ndarray) -> None:
     series = {name: to_array(step_of(trace, "output").value()[0]) for name, trace in traces.items()}
     words = [f"<b>{int(said.argmax())}</b> ({said.max():.0%})." for said in series.values()]
     st.html(f'<p class="verdict">The mask leads to {" Without attention: ".join(words)}</p>')
-    st.container(key="find_answer").altair_chart(
+    draw_chart(
         probability_bars(series, DIGITS, height=160),
         key="find_bars",
         alt="Probabilities of the ten digits, with and without attention",
+        on=st.container(key="find_answer"),
     )
     if missing:
         st.caption(f"The same network without attention is not here to compare. {missing}")
@@ -167,7 +169,7 @@ def mask_over(
         for clicked in st.session_state[key]["selection"].get("region", ()):
             REGION.value = int(clicked["position"])
 
-    st.altair_chart(
+    draw_chart(
         overlay(drawing, mask_of(trace), size=size, select="region", marked=framed, **more),
         key=key,
         on_select=take_click,
@@ -204,7 +206,7 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
     products = products_of(trace, region, 5)
     whose = "the mask's peak" if region == peak else "the framed region"
     st.caption(f"Query · features of {whose}, channel by channel. Click any region on the drawing.")
-    st.altair_chart(
+    draw_chart(
         product_bars(products, trace.key.shape[-1], height=132),
         key="find_products",
         alt="The largest products of the region's score",

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
-from altair import TopLevelMixin
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, picture, signed_ramp, weights_ramp
 from attention_core.charts.channels import channel_bars
+from attention_core.charts.design import Design
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
+from ui.chart import draw_chart
 from ui.find.drawing import NAME, chosen_region, mask_of, mask_over
 from ui.state import Field
 from ui.step_view import show_matrix, show_words
@@ -83,11 +84,12 @@ def _channel_card(trace: AttentionTrace, region: int) -> None:
         f"By how much it moves the map it is number {order.index(channel) + 1} of {len(order)}."
     )
     labels = [f"its picture F[:, {channel}]", f"{weight:+.2f} × its picture"]
-    st.container(key="find_channel_card").altair_chart(
+    draw_chart(
         contact_sheet(pair, labels, signed_ramp(pair), title="feature, product", columns=2, size=110, marked=region),
         width="content",
         key="find_card",
         alt=f"Channel {channel}, and the same times its weight",
+        on=st.container(key="find_channel_card"),
     )
 
 
@@ -120,7 +122,7 @@ def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
         st.caption(f"Click a channel. {SIGNED}")
 
 
-def _clickable(chart: TopLevelMixin, key: str, words: str, shown: Sequence[int] = ()) -> None:
+def _clickable(chart: Design, key: str, words: str, shown: Sequence[int] = ()) -> None:
     """Draw a chart in which a click chooses a channel: a bar has its number, a picture its place among those shown."""
 
     def take_click() -> None:
@@ -128,7 +130,7 @@ def _clickable(chart: TopLevelMixin, key: str, words: str, shown: Sequence[int] 
             CHANNEL.value = shown[int(clicked["number"])] if shown else int(clicked["channel"])
 
     width = "content" if shown else "stretch"
-    st.altair_chart(chart, key=key, width=width, on_select=take_click, selection_mode="picked", alt=words)
+    draw_chart(chart, key=key, width=width, on_select=take_click, selection_mode="picked", alt=words)
 
 
 def _channel_sheet(
@@ -174,7 +176,7 @@ def _weighted_sum(trace: AttentionTrace, region: int) -> None:
     st.caption(f"First what pushes the map up most, then what pushes it down most. {SIGNED}")
     sums = np.stack([to_array(partial_scores(trace, some)) for some in (order[:n], order)])
     words = [f"sum of {n} channel{'s' if n > 1 else ''}", f"S, the sum of all {len(order)}"]
-    st.altair_chart(
+    draw_chart(
         contact_sheet(sums, words, signed_ramp(sums), title="score", columns=2, size=SHEET // 2 - 8, marked=region),
         width="content",
         key="find_sums",
@@ -185,7 +187,7 @@ def _weighted_sum(trace: AttentionTrace, region: int) -> None:
 def _mask(trace: AttentionTrace, region: int) -> None:
     weights = mask_of(trace)
     ramp = weights_ramp(trace.n_keys, float(weights.max()))
-    st.altair_chart(
+    draw_chart(
         picture(weights, ramp, title="weight", size=SHEET - 60, marked=region),
         width="content",
         key="find_mask",

@@ -17,6 +17,7 @@ from attention_core.data.match3 import MODULUS, PRESETS, fresh_sequences, matchi
 from attention_core.device import device_of, to_array
 from attention_core.evaluate.match3 import accuracy
 from attention_core.weights import read_card
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct
 from ui.layout import section
@@ -166,7 +167,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
             labels = [f"K[:, {number}]" for number in range(len(pictures))]
             ramp = ramp_for(step.role, values, len(step.col_axis))
             chart = contact_sheet(pictures, labels, ramp, title=step.title.lower(), columns=8, size=SIZE // 8 - 8)
-            st.altair_chart(chart, width="content", alt="One small square per dimension of the keys")
+            draw_chart(chart, width="content", alt="One small square per dimension of the keys")
         else:
             show_matrix(step, 0, query, NAME, SIZE)
 
@@ -187,7 +188,7 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
         size=SIZE,
         ramp=ramp,
     )
-    st.altair_chart(chart, width="content", alt=f"{step.title} of one query over all pairs")
+    draw_chart(chart, width="content", alt=f"{step.title} of one query over all pairs")
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
     st.caption(
         f"Framed: {sums}, which with {numbers[query]} make 0 modulo {MODULUS}."
@@ -204,7 +205,7 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
         squares = np.stack([to_array(pair_weights(traces["triples"], place)) for place in range(len(numbers))])
         labels, ramp = [f"query {number}" for number in numbers], weights_ramp(squares[0].size, 1.0)
         chart = contact_sheet(squares, labels, ramp, title="weight", columns=4, size=120)
-        st.altair_chart(chart, width="content", alt="One square of weights over all pairs for every query")
+        draw_chart(chart, width="content", alt="One square of weights over all pairs for every query")
     with alone:
         section("The same query, looking at single others", Role.WEIGHTS)
         row = to_array(traces["pairs"].weights(0, [query]))
@@ -217,7 +218,7 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
             size=SIZE,
             ramp=weights_ramp(len(numbers), float(row.max())),
         )
-        st.altair_chart(chart, width="content", alt="The pairwise head's weights of the same query")
+        draw_chart(chart, width="content", alt="The pairwise head's weights of the same query")
         st.caption(
             "Its weights must go somewhere, but no single number can settle the question: whatever it is, the answer "
             "hangs on a second one that this score never sees beside it."

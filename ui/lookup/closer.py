@@ -14,6 +14,7 @@ from attention_core.device import to_array
 from attention_core.topics.lookup.ngrams import ngrams, place_of, shared_runs
 from attention_core.topics.lookup.recall import Recall, fit_for_recall, recall_among_noise
 from attention_core.topics.lookup.soft_lookup import Records, regression, temperature_sweep
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import literal
 from ui.layout import section
@@ -48,7 +49,7 @@ def _temperature_sweep(records: Records, query: str | float, temperature: float)
     temperatures = np.geomspace(grid[0], grid[-1], 48).tolist()
     weights = to_array(temperature_sweep(records, query, temperatures))
     chart = sweep_chart(weights, temperatures, [as_text(key) for key in records.keys], temperature)
-    st.altair_chart(chart, key="sweep", alt="Weights of the chosen query against the temperature")
+    draw_chart(chart, key="sweep", alt="Weights of the chosen query against the temperature")
     st.caption(
         "Cold: all weight on the most similar key, as in a dictionary, only that it never misses. "
         f"Hot: every record gets 1/{len(records.keys)}, and what comes back is the plain average."
@@ -58,7 +59,7 @@ def _temperature_sweep(records: Records, query: str | float, temperature: float)
 def _recall_among_noise(records: Records, temperature: float) -> None:
     keys, n_repeats = fit_for_recall([str(key) for key in records.keys])
     chart = recall_chart(_recall(keys, temperature, n_repeats))
-    st.altair_chart(chart, key="recall", alt="Share of records found against the share of letters replaced")
+    draw_chart(chart, key="recall", alt="Share of records found against the share of letters replaced")
     times = "once" if n_repeats == 1 else f"{n_repeats} times over"
     first = "" if len(keys) == len(set(records.keys)) else f" The first {len(keys)} records are tried."
     st.caption(
@@ -87,9 +88,9 @@ def _regression(records: Records, queries: Sequence, trace: AttentionTrace, quer
         (records.key_name, records.value_name),
         span,
     )
-    st.altair_chart(chart, key="regression", alt="Records, the curve of answers, and the query")
+    draw_chart(chart, key="regression", alt="Records, the curve of answers, and the query")
     bump = bump_chart(keys, weights, float(asked[query]), span, records.key_name)
-    st.altair_chart(bump, key="bump", alt="Weights of the chosen query over the keys")
+    draw_chart(bump, key="bump", alt="Weights of the chosen query over the keys")
     st.caption(
         "Dashed: the chosen query. Pink: its weights, also as the size of the records. Orange: what a query at each "
         "place gets back. This is kernel regression (Nadaraya 1964, Watson 1964): attention with numbers for keys."

@@ -15,6 +15,7 @@ from attention_core.data.review_presets import BANK
 from attention_core.topics.matter.sentences import Sentence, read_sentence, sentences_with
 from attention_core.topics.matter.word_space import Neighbour, neighbours_in_place, usual_weights
 from attention_core.weights import WeightsError
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct, literal
 from ui.matter.answer import ATTENTION, attention_trace
@@ -46,7 +47,7 @@ def neighbours_tab(sentence: Sentence, text: str, trace: AttentionTrace) -> None
     with left:
         words = literal(sentence.labels[place], 30)
         alt = f"Weights of the words nearest to {words}"
-        st.altair_chart(neighbours_chart(near), width="stretch", key="matter_near", alt=alt)
+        draw_chart(neighbours_chart(near), width="stretch", key="matter_near", alt=alt)
         st.caption(
             f"The eight words whose learned vectors point most nearly where that of {words} does. Diamond: the word is "
             "put in the place of the picked one and the sentence is read anew. Dot and bar: its weight in all the "

@@ -12,6 +12,7 @@ from attention_core.charts.memory import fading_chart
 from attention_core.evaluate.forgetting import read_forgetting
 from attention_core.topics.memory.overview import Memory
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
+from ui.chart import draw_chart
 from ui.memory.reading import NAME, NETWORKS
 from ui.state import Field
 
@@ -32,7 +33,7 @@ def fading_tab(memories: dict[str, Memory]) -> None:
             title=f"What is left of the first word, “{labels[0][:24]}”",
         )
         alt = "What is left of the first word after more words"
-        st.altair_chart(chart, width="content", key="memory_fading", alt=alt)
+        draw_chart(chart, width="content", key="memory_fading", alt=alt)
         _half_lives({label: memory.half_life() for label, memory in memories.items()})
     figures = read_forgetting()
     with general:
@@ -47,7 +48,7 @@ def fading_tab(memories: dict[str, Memory]) -> None:
             title="What is left of any word: median, and the middle half",
         )
         alt = "What is left of a word after more words, over many sentences"
-        st.altair_chart(chart, width="content", key="memory_average", alt=alt)
+        draw_chart(chart, width="content", key="memory_average", alt=alt)
         _half_lives({label: facts["half_life"] for label, facts in known.items()})
         st.caption(f"Over {figures['sentences']} development sentences; `{figures['command']}`.")
 
@@ -85,7 +86,7 @@ def length_tab() -> None:
     figures = bleu_by_length(part=part)
     if figures.scores:
         alt = "BLEU of every translator by the length of the sentence; the table below has the numbers"
-        st.altair_chart(length_chart(figures, width=760), width="content", key="memory_lengths", alt=alt)
+        draw_chart(length_chart(figures, width=760), width="content", key="memory_lengths", alt=alt)
         none, attention = figures.long.get("translator-none"), figures.long.get("translator-additive")
         if none is not None and attention is not None:
             st.markdown(

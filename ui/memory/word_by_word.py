@@ -10,6 +10,7 @@ from attention_core.charts.memory import gradient_heatmap, gradient_ramp, over_t
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.topics.memory.overview import MEASURES, Memory
 from attention_core.topics.memory.recurrence import CODE, FORMULAS
+from ui.chart import draw_chart
 from ui.labels import literal
 from ui.memory.reading import NAME, WALK
 from ui.state import Field
@@ -68,7 +69,7 @@ def _over_time(label: str, memory: Memory, kind: str, direction: str, now: int, 
         words=is_state,
     )
     alt = f"{label}, {title}, over the words"
-    st.altair_chart(chart, width="content", key=f"memory_{label}_{kind}_{direction}", alt=alt)
+    draw_chart(chart, width="content", key=f"memory_{label}_{kind}_{direction}", alt=alt)
 
 
 def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
@@ -107,7 +108,7 @@ def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
         )
         with column:
             st.markdown(f"**{label}**")
-            st.altair_chart(
+            draw_chart(
                 chart,
                 width="content",
                 key=key,

@@ -9,6 +9,7 @@ from attention_core.charts.language import kept_chart
 from attention_core.hub.cache import Kept, StepCost, kept, lengths_kept, measure_step
 from attention_core.hub.generation import Generation
 from attention_core.hub.model import ModelError
+from ui.chart import draw_chart
 from ui.computed import computing
 from ui.layout import section
 from ui.model.state import NAME, choice
@@ -51,7 +52,7 @@ def kv_cache(asked: Latest) -> None:
             height=240,
         )
         words = f"Lengths of the kept {which}: a row per layer and key head, a column per token; the newest framed"
-        st.altair_chart(chart, width="content", alt=words)
+        draw_chart(chart, width="content", alt=words)
     with right:
         st.markdown("\n\n".join(_sentences(found)))
         _measured(made)

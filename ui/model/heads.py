@@ -18,6 +18,7 @@ from attention_core.explain.heads import METRICS, HeadSummary, distances, distan
 from attention_core.explain.heads.similarity import MOST_HEADS, Distances
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
+from ui.chart import draw_chart
 from ui.layout import section
 from ui.model.glance import head_map, summaries_of
 from ui.model.one_head import weights_chart
@@ -159,7 +160,7 @@ def rolled_out(run: ModelRun) -> None:
             st.markdown(f"**{title}**")
             chart = weights_chart(trace, matrix, query, title="share", size=MATRIX_SIZE, ramp=ramp)
             words = f"{title}: rows are positions after the layers, columns positions of the input"
-            st.altair_chart(chart, width="content", alt=words)
+            draw_chart(chart, width="content", alt=words)
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:
         patch_view(run, patches, query, rolled[query])

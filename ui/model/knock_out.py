@@ -27,6 +27,7 @@ from attention_core.hub.knock_out import (
 from attention_core.hub.language import log_probabilities, predicts_words, token_text
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
+from ui.chart import draw_chart
 from ui.computed import computing
 from ui.labels import distinct, literal
 from ui.model.chips import Chip, chips
@@ -275,7 +276,7 @@ def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], what: 
     labels = distinct([text(number) for number in numbers])
     chart = before_after_chart(labels, one[numbers].tolist(), other[numbers].tolist(), names=NAMES)
     words = f"Probabilities of the likeliest {what} with every head and without"
-    st.altair_chart(chart, key=f"model_out_{what}", alt=words)
+    draw_chart(chart, key=f"model_out_{what}", alt=words)
 
 
 def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
@@ -294,7 +295,7 @@ def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
         ramp = Ramp(VIRIDIS, 0.0, float(max(patches.max(), 1e-6)))
         chart = picture(patches, ramp, title="1 - cosine of the last layer", size=220)
         words = "Change of the last layer, patch by patch"
-        st.altair_chart(chart, key="model_out_patches", width="content", alt=words)
+        draw_chart(chart, key="model_out_patches", width="content", alt=words)
 
 
 def _last_layer(run: ModelRun, without: ModelRun) -> None:

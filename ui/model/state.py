@@ -12,6 +12,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads import far_look, groups
 from attention_core.hub.model import Kind
 from attention_core.hub.run import ModelRun
+from ui.chart import draw_chart
 from ui.state import Field, whole_number
 from ui.stepper import Stepper
 
@@ -160,4 +161,4 @@ def clickable_chart(
             take(clicked[0])
 
     takes_click = {"key": key, "on_select": on_select, "selection_mode": selection} if selection else {}
-    st.altair_chart(chart, width="content", alt=words, **takes_click)
+    draw_chart(chart, width="content", alt=words, **takes_click)

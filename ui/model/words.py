@@ -17,6 +17,7 @@ from attention_core.hub.knock_out import Head
 from attention_core.hub.language import Expected, expected, expected_in_place, pick, predicts_words, token_text
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
+from ui.chart import draw_chart
 from ui.labels import distinct, literal
 from ui.layout import section
 from ui.model.chips import Chip, chips
@@ -194,7 +195,7 @@ def _growing(run: ModelRun, made: Generation) -> None:
     section("How its trace grows")
     st.markdown(f"A row for each token: {words}.")
     values, ramp = masked_weights(trace, head), weights_ramp(trace.n_keys)
-    st.altair_chart(
+    draw_chart(
         weights_chart(trace, values, trace.n_queries - 1, title="weight", size=300, ramp=ramp),
         key=f"model_says_growing_{number}_{head}_{trace.n_queries}",
         width="content",
@@ -245,7 +246,7 @@ def _hidden_word(run: ModelRun, asked: Latest) -> None:
         except ModelError as error:
             st.info(str(error))
             return
-        st.altair_chart(
+        draw_chart(
             bars(
                 [token.probability for token in found.likeliest],
                 distinct([token.text for token in found.likeliest]),

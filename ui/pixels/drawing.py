@@ -9,6 +9,7 @@ from attention_core.attention.interventions import UNIFORM
 from attention_core.charts import probability_bars
 from attention_core.data.drawing import CanvasRemark, Drawing
 from ui.canvas import Pad, digit_presets
+from ui.chart import draw_chart
 from ui.digits import Answer, ask, ink_image
 from ui.picture_maps import query_field
 from ui.stepper import Stepper
@@ -43,9 +44,10 @@ def answers(image: Tensor) -> Answer:
     attention, ffn = ask("pixel-classifier", image), ask("ffn-classifier", image)
     blind = ask("pixel-classifier", image, UNIFORM, trace=False)
     probabilities = {"self-attention": attention.probabilities, "feed-forward, no attention": ffn.probabilities}
-    st.container(key="pixels_answer").altair_chart(
+    draw_chart(
         probability_bars(probabilities, [str(digit) for digit in range(10)], height=215),
         alt="Probabilities of the ten digits by both models",
+        on=st.container(key="pixels_answer"),
     )
     st.markdown(
         f"Attention reads **{attention.digit}** ({attention.confidence:.0%}), "

@@ -13,6 +13,7 @@ from attention_core.data.drawing import Drawing
 from attention_core.device import device_of, to_array
 from attention_core.explain.faithfulness import erase_along, erase_highest, erase_random, ink_mask, mean_total_variation
 from ui.canvas import PadState
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import Answer, ask, ink_image
 from ui.models import model_or_stop
@@ -96,4 +97,4 @@ def _ink_and_attention(image: Tensor, trace: AttentionTrace, title: str) -> None
     glow = picture(received, weights_ramp(trace.n_keys, float(received.max())), title="received", size=140, bar=False)
     with st.container(horizontal=True, gap="small"):
         ink_image(to_array(image), 140, f"{title}: the picture")
-        st.altair_chart(glow, width="content", alt=f"{title}: attention received by each pixel")
+        draw_chart(glow, width="content", alt=f"{title}: attention received by each pixel")

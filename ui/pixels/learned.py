@@ -11,6 +11,7 @@ from attention_core.device import to_array
 from attention_core.explain.faithfulness import ink_mask
 from attention_core.models import attention_at_snapshot
 from attention_core.weights import WeightsError
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.models import load_snapshots, model_or_stop
 from ui.picture_maps import chosen_query
@@ -48,13 +49,13 @@ def learning_section(image: Tensor) -> None:
         st.markdown("**The chosen pixel looks at**")
         ramp = weights_ramp(trace.n_keys, float(looks_at.max()))
         chart = picture(looks_at, ramp, title="weight", size=250, marked=query, outline=ink)
-        st.altair_chart(chart, width="content", alt="Where the chosen pixel looks at this moment")
+        draw_chart(chart, width="content", alt="Where the chosen pixel looks at this moment")
     with middle:
         st.markdown("**Received on average, over the ink queries**")
         chart = picture(
             received, weights_ramp(trace.n_keys, float(received.max())), title="weight", size=250, outline=ink
         )
-        st.altair_chart(chart, width="content", alt="Attention received at this moment")
+        draw_chart(chart, width="content", alt="Attention received at this moment")
     with right:
         st.metric(
             "mean entropy of a row",

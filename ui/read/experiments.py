@@ -11,6 +11,7 @@ from torch import Tensor
 from attention_core.charts import overlay_strip
 from attention_core.models.digit_reader import Reading
 from attention_core.topics.read import begins_at, looks_of, nearest_look, random_state, written
+from ui.chart import draw_chart
 from ui.read.drawing import NAME, PRESETS, ReadDrawing, cards, labels_of, maps_of, numbered, read_again
 from ui.state import Field
 
@@ -66,7 +67,7 @@ def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: lis
     st.markdown(" ".join([why, *_what_followed(drawing, after, skipped)]).strip())
     looks = numbered(labels_of(after))
     looks = [look + ", withheld" if number in skipped else look for number, look in enumerate(looks)]
-    st.altair_chart(
+    draw_chart(
         overlay_strip(drawing.canvas, maps_of(after), looks, size=185, columns=3),
         key="read_try_strip",
         width="content",

@@ -11,6 +11,7 @@ from attention_core.charts.reading import Strip, columns_chart, region_chart, st
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES
 from attention_core.topics.read import column_weights, looks_of
+from ui.chart import draw_chart
 from ui.digits import ink_image
 from ui.layout import section
 from ui.query_row import query_row
@@ -49,7 +50,7 @@ def look_by_look(drawing: ReadDrawing) -> None:
     chart = overlay_strip(
         drawing.canvas, maps_of(drawing.reading), labels, size=235, columns=4, chosen=look, select="look"
     )
-    st.altair_chart(
+    draw_chart(
         chart,
         key=key,
         on_select=take_look,
@@ -72,7 +73,7 @@ def another_question(drawing: ReadDrawing) -> None:
             "the same columns of the picture get other weights, and the map moves."
         )
         weights = to_array(column_weights(trace))
-        st.altair_chart(
+        draw_chart(
             columns_chart(drawing.canvas, weights, labels, size=WIDTH - 64, marked=look, column=column),
             key="read_columns",
             width="content",
@@ -82,7 +83,7 @@ def another_question(drawing: ReadDrawing) -> None:
     with right:
         section("One region through all looks", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
-        st.altair_chart(
+        draw_chart(
             region_chart(scores, weights, labels, marked=look),
             key="read_region_chart",
             width="content",
@@ -109,7 +110,7 @@ def vectors(drawing: ReadDrawing) -> None:
     )
     left, right = st.columns(COLUMNS, gap="large")
     with left:
-        st.altair_chart(
+        draw_chart(
             strips_chart(strips, width=WIDTH),
             key="read_vectors",
             width="content",
@@ -160,7 +161,7 @@ def _film(drawing: ReadDrawing) -> int:
             state["read_scrub"] = look + 1
             words = "Scrub through the looks"
             st.slider(words, 1, n, key="read_scrub", on_change=scrub, label_visibility="collapsed")
-        st.altair_chart(
+        draw_chart(
             overlay(drawing.canvas, maps_of(drawing.reading)[look], size=WIDTH, select="region", marked=REGION.value),
             key="read_film",
             on_select=take_region,
@@ -171,7 +172,7 @@ def _film(drawing: ReadDrawing) -> int:
     with answer:
         section(f"Look {look + 1} says", Role.OUTPUT)
         row = to_array(drawing.reading.probabilities[look])
-        st.altair_chart(
+        draw_chart(
             probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False),
             key="read_said",
             alt=f"Probabilities of the ten digits and the end after look {look + 1}",
@@ -221,7 +222,7 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
             size=STEP_SIZE // 2 - 8,
             marked=best,
         )
-        st.altair_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words)
+        draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words)
     else:
         show_matrix(step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)
 

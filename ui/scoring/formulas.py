@@ -14,6 +14,7 @@ from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.scaling import scale_chart, sorted_weights_chart
 from attention_core.topics.scoring.compare import Parts, printed_parts
 from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.scoring.vector_plane import NAME, key_name
 from ui.state import Field
@@ -109,7 +110,7 @@ def scale_tab() -> None:
     ]
     for column, (field, title, reference, logarithmic) in zip(st.columns(4, gap="small"), panels, strict=True):
         with column:
-            st.altair_chart(
+            draw_chart(
                 scale_chart(rows, field, title, reference=reference, logarithmic=logarithmic, chosen=d_k, height=228),
                 key=f"scoring_{field}",
                 alt=f"{title} over d_k, with and without the division by its square root",
@@ -117,7 +118,7 @@ def scale_tab() -> None:
     without, with_scale = example_weights(d_k, n_keys=n_keys, seed=seed)
     chart, words = st.columns([1.2, 1], gap="large", vertical_alignment="center")
     with chart:
-        st.altair_chart(
+        draw_chart(
             sorted_weights_chart(without.tolist(), with_scale.tolist()),
             key="scoring_example",
             alt="One query's weights, largest first, with and without the division",

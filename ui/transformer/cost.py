@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention_core.charts.cost import cost_chart
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.cost import CostRow
+from ui.chart import draw_chart
 from ui.computed import computing
 from ui.layout import figures_table
 from ui.state import Field
@@ -46,7 +47,7 @@ def cost_of_length(n: int) -> None:
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
         column.markdown(f"**{title}**")
         words = f"{title} over n on log axes, expected slopes dashed"
-        column.altair_chart(cost_chart(rows, quantity), key=f"transformer_{quantity}", alt=words)
+        draw_chart(cost_chart(rows, quantity), key=f"transformer_{quantity}", alt=words, on=column)
         column.caption(_slopes(rows, quantity))
     beforehand = f"Measured beforehand on one slow core, torch {before.torch}, {before.when}."
     left_out = sum(row.milliseconds is None for row in rows)

@@ -22,6 +22,7 @@ from attention_core.topics.transformer.habits import habit_words
 from attention_core.topics.translate.translation import read_source
 from attention_core.topics.translate.word_view import WordView
 from ui.aligned_words import aligned_words, chosen_row
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.export import export_bar
 from ui.labels import literal
@@ -152,7 +153,7 @@ def _mosaic(experiment: Experiment, head: Head, habits: list[list[str]]) -> None
         for clicked in st.session_state[key]["selection"].get("head") or []:
             CHOSEN.value = CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
 
-    st.altair_chart(
+    draw_chart(
         heads_chart(
             mosaic(_layers(experiment, head.kind), size=70),
             habits,
@@ -176,7 +177,7 @@ def _large(trace: AttentionTrace, head: Head, query: int) -> None:
         for clicked in st.session_state[key]["selection"].get("cell") or []:
             QUERY.value = int(clicked["row"])
 
-    st.altair_chart(
+    draw_chart(
         matrix_chart(
             masked_weights(trace, head.head),
             trace.story.query_axis,
@@ -244,11 +245,12 @@ def heads_off(text: str) -> None:
     head, experiment, _, _ = _choose_head(text)
     left, right = st.columns([0.8, 1.2], gap="large")
     left.markdown(f"**What each {head.kind} head is worth to this translation**")
-    left.altair_chart(
+    draw_chart(
         worth_chart(to_array(_worth(text)[head.kind]), size=330),
         key="transformer_worth",
         width="content",
         alt="Log-probability that the translation loses when one head alone is switched off",
+        on=left,
     )
     left.caption(
         "Each head alone is switched off and the same French is scored again. Orange: the translation becomes less "
@@ -276,7 +278,7 @@ def _changed_translation(experiment: Experiment) -> None:
     changes = [head.label for head in experiment.off] + ([] if experiment.with_positions else ["positions left out"])
     what = ", ".join(changes)
     st.caption(f"{same}. Off: {what}." if experiment.off else f"{same}. {what.capitalize()}.")
-    st.altair_chart(
+    draw_chart(
         said_chart(before.labels, probabilities(experiment.as_trained), probabilities(experiment)),
         key="transformer_said",
         alt="Probability of each piece of the first translation, as trained and edited",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from typing import Any
 
-import altair as alt
 import streamlit as st
 from torch import Tensor
 
@@ -19,6 +18,7 @@ from attention_core.attention.positions import (
     sinusoidal,
 )
 from attention_core.attention.types import Axis, Role
+from attention_core.charts.design import Design
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.charts.positions import distance_chart, hands_chart
@@ -28,6 +28,7 @@ from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.topics.transformer.shuffling import Shuffled, compare_orders, movable_words, reordered, word_order
 from attention_core.topics.translate.translation import read_source, translate
 from attention_core.weights import WeightsError, read_card, read_weights
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.models import model_or_stop
 from ui.state import Field
@@ -66,7 +67,7 @@ def shuffled_words(text: str) -> None:
         same = "the same" if typed == shuffled else "not the same"
         with column:
             st.markdown(f"**{way}**: largest difference of any number **{found.largest:.2g}**")
-            st.altair_chart(
+            draw_chart(
                 matrix_chart(to_array(found.likeness), *axes, Role.SCORES, title="cosine", size=330, ramp=COSINE),
                 key=f"transformer_likeness_{with_positions}",
                 width="content",
@@ -171,18 +172,17 @@ def _added(table: Tensor, words: str) -> None:
     _pictures(picture, dot_products(table), "pᵢ · pⱼ", words)
 
 
-def _pictures(
-    first: alt.TopLevelMixin, products: Tensor, title: str, words: str, found: ByDistance | None = None
-) -> None:
+def _pictures(first: Design, products: Tensor, title: str, words: str, found: ByDistance | None = None) -> None:
     picture, matrix, line = st.columns([1, 1, 0.9], gap="medium")
-    picture.altair_chart(first, key="transformer_table", width="content", alt="The positions themselves")
+    draw_chart(first, key="transformer_table", width="content", alt="The positions themselves", on=picture)
     axis = Axis.numbered("positions", len(products))
-    matrix.altair_chart(
+    draw_chart(
         matrix_chart(to_array(products), axis, axis, Role.SCORES, title=title, size=SIZE),
         key="transformer_products",
         width="content",
         alt="Dot products of all pairs of positions",
+        on=matrix,
     )
     by_places = distance_chart(found or by_distance(products), title)
-    line.altair_chart(by_places, key="transformer_distance", alt="Dot products over the distance")
+    draw_chart(by_places, key="transformer_distance", alt="Dot products over the distance", on=line)
     line.caption(words)

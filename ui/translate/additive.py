@@ -15,6 +15,7 @@ from attention_core.models import Translator
 from attention_core.topics.translate.collapse import LONGEST, Collapse, collapse, cost
 from attention_core.topics.translate.learned import Learning, learning_of
 from attention_core.weights import WeightsError
+from ui.chart import draw_chart
 from ui.computed import computed
 from ui.layout import figures_table, section
 from ui.models import load_snapshots, model_or_none, model_or_stop
@@ -39,7 +40,7 @@ def any_length(text: str) -> None:
         n = st.slider("Words of the source, n", 1, LONGEST, key=N_STATES.key, persist_state="session")
         found = _collapsed(text, n)
         states, weights, context = map(to_array, (found.states, found.weights, found.context))
-        st.altair_chart(
+        draw_chart(
             collapse_chart(found.words, states, weights, context, width=430),
             width="content",
             key="translate_collapse",
@@ -58,7 +59,7 @@ def any_length(text: str) -> None:
             ("numbers handed over", f"{price.attention:,}", f"{price.concatenation:,}"),
             ("parameters of the read-out", f"{price.attention_matrix:,}", f"{price.concatenation_matrix:,}"),
         )
-        st.altair_chart(
+        draw_chart(
             cost_chart(lambda m: cost(m, d, d_out).attention, lambda m: cost(m, d, d_out).concatenation, LONGEST, n),
             width="stretch",
             key="translate_cost",
@@ -100,11 +101,12 @@ def being_learned() -> None:
         f"word. Sharpness now: **{mean:.0%}** (0 % looks everywhere alike, 100 % at one word each)."
     )
     for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
-        column.altair_chart(
+        draw_chart(
             alignment_chart(to_array(pair.moments[number].weights), pair.target, pair.source, size=270),
             width="content",
             key=f"translate_learning_{place}",
             alt=f"Alignment after {pair.moments[number].step:,} updates: {' '.join(pair.source[:-1])}",
+            on=column,
         )
     st.caption("The additive model, the French given. Weights kept at eight moments of its training.")
 

@@ -11,6 +11,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.alignment import alignment_chart
 from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL
+from ui.chart import draw_chart
 from ui.layout import section
 from ui.next_words import chosen_piece, next_words
 from ui.query_row import query_row
@@ -107,7 +108,7 @@ def alignments(models: Mapping[str, ShownTranslation]) -> None:
         view = shown.view
         with place:
             st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**: {_what_it_is(shown)}")
-            st.altair_chart(
+            draw_chart(
                 alignment_chart(
                     to_array(view.weights),
                     view.target,

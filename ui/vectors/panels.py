@@ -17,6 +17,7 @@ from attention_core.charts.softmax import column_bars, stacked_sum
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.softmax import softmax_parts
+from ui.chart import draw_chart
 from ui.layout import section
 from ui.state import Field
 from ui.vectors.problem import NAME
@@ -76,7 +77,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
                 marked_col=column,
                 ramp=colours,
             )
-            st.altair_chart(chart, width="content", alt=f"{title}. {words}")
+            draw_chart(chart, width="content", alt=f"{title}. {words}")
             st.caption(words)
 
 
@@ -96,7 +97,7 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
     with left:
         st.markdown("**A feed-forward neuron**: one weight per input")
         chart = neuron_chart(own, inputs, labels)
-        st.altair_chart(chart, width="content", alt="A neuron: a weighted sum of the inputs")
+        draw_chart(chart, width="content", alt="A neuron: a weighted sum of the inputs")
         st.caption(
             "Its weights are its own: whatever you type as X, they stay what they are. Inputs meet only in the sum; no "
             "number belongs to a pair."
@@ -113,7 +114,7 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
             title="weight",
             marked=(row, column),
         )
-        st.altair_chart(chart, width="content", alt="The weights: one cell for every pair")
+        draw_chart(chart, width="content", alt="The weights: one cell for every pair")
         moved = None
         if before is not None and before.n_queries == n and before.n_keys == n and head < before.n_heads:
             moved = int((np.abs(weights - to_array(before.weights(head))) > 1e-12).sum())
@@ -164,7 +165,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     for (title, chart, words), column in zip(pictures, st.columns(3, gap="medium"), strict=True):
         with column:
             st.markdown(f"**{title}**")
-            st.altair_chart(chart, width="content", alt=f"{title}: {words}")
+            draw_chart(chart, width="content", alt=f"{title}: {words}")
             st.caption(words)
     if len(labels) > MOST_BARS:
         st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
@@ -193,7 +194,7 @@ def hull_panel(trace: AttentionTrace, head: int) -> None:
         chart = hull_chart(
             values, context, weights, list(trace.story.key_axis.labels), list(trace.story.query_axis.labels), query
         )
-        st.altair_chart(chart, width="content", alt="Values as points, contexts inside their hull")
+        draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
     with right:
         asks = literal(trace.story.query_axis.labels[query])
         if query in trace.blind_queries:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 
-import altair as alt
 import numpy as np
 import streamlit as st
 
@@ -12,11 +11,13 @@ from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
+from attention_core.charts.design import Design
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.product import Factor, product_cell, product_chart
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
+from ui.chart import draw_chart
 from ui.layout import section
 from ui.state import Field
 from ui.vectors.problem import CELL, LARGE, NAME
@@ -80,7 +81,7 @@ def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int)
     chart = _step_picture(problem, trace, step, head)
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     if max(step.shape) > MOST_CLICKED:
-        st.altair_chart(chart, width="content", alt=words)
+        draw_chart(chart, width="content", alt=words)
         return
     key = f"vectors_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}_{int(LARGE.value)}"
 
@@ -88,7 +89,7 @@ def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int)
         for cell in st.session_state[key]["selection"].get("cell") or []:
             CELL.value |= {row_kind(step): int(cell["row"]), column_kind(step): int(cell["col"])}
 
-    st.altair_chart(
+    draw_chart(
         chart,
         width="content",
         key=key,
@@ -118,7 +119,7 @@ def _take_pick(kind: str, key: str) -> None:
     CELL.value |= {kind: st.session_state[key]}
 
 
-def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> alt.TopLevelMixin:
+def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> Design:
     values = to_array(step.value(head))
     row, column = chosen_cell(step)
     width, height, largest, font_size = (560, 470, 84, 18) if LARGE.value else (400, 370, 54, 12)
@@ -249,4 +250,4 @@ def show_change(before: AttentionTrace | None, step: Step, head: int) -> None:
         size=max(100, min(230, 46 * max(step.shape))),
         ramp=signed_ramp(difference),
     )
-    st.altair_chart(chart, width="content", key="vectors_change", alt=f"Change of {step.title.lower()}: {words}")
+    draw_chart(chart, width="content", key="vectors_change", alt=f"Change of {step.title.lower()}: {words}")
