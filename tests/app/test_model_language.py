@@ -195,7 +195,8 @@ def test_without_a_head_the_output_changes(opened, model, told, charts):
 
 def test_several_heads_can_be_switched_off_and_none(opened):
     page = opened("masked", out="1")
-    box = page.multiselect(key="model_out")
+    page.session_state["model_chosen"] = place("encoder self", 0, 0)
+    box = settled(page).multiselect(key="model_out")
     box.set_value(["encoder self, layer 2, head 3", "encoder self, layer 2, head 4"])
     settled(page)
     assert "The sentence's vector turns by" in words_of(page)
