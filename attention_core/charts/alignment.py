@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 
@@ -23,7 +23,7 @@ def alignment_chart(
     size: int = 420,
     marked: int | None = None,
     key_title: str = KEY_TITLE,
-) -> alt.LayerChart:
+) -> Design:
     """Draw an alignment; every alignment has the same colours from 0 to 1, so that any two can be compared.
 
     Weights are (n_target, n_keys): what is said are the rows, of which one can be marked, what may be looked at are

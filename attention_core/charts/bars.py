@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.scale import series_colour, shares
@@ -17,7 +17,7 @@ SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
 def probability_bars(
     series: Mapping[str, Sequence[float]], labels: Sequence[str], *, height: int = 200, legend: bool = True
-) -> alt.Chart:
+) -> Design:
     """Draw probabilities of the same classes by several models side by side.
 
     Args:
@@ -43,7 +43,7 @@ def probability_bars(
     )
 
 
-def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: str, height: int = 180) -> alt.Chart:
+def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: str, height: int = 180) -> Design:
     """Draw one number per label as horizontal bars, in the order given.
 
     Args:
@@ -68,7 +68,7 @@ def before_after_bars(
     *,
     fields: tuple[str, str] = ("label", "when"),
     decimals: int = 1,
-) -> alt.Chart:
+) -> Design:
     """Return bars of probabilities before and after a change, for a chart to lay along an axis of places.
 
     A series is what before or after is called -> its probabilities, one per label. The mouse is told both under the

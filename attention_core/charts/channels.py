@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.marks import clickable, mouse_cells, pointer, tips
 from attention_core.charts.palette import CHOSEN, GREY
 from attention_core.charts.scale import from_to
@@ -29,7 +29,7 @@ def channel_bars(
     chosen: int | None = None,
     select: str | None = None,
     height: int = 220,
-) -> alt.LayerChart:
+) -> Design:
     """Draw one upright bar per channel, in the order of the channels' numbers from left to right.
 
     Args:
@@ -71,7 +71,7 @@ def _up_or_down(field: str) -> Any:
     return alt.condition(f"datum.{field} >= 0", alt.value(UP), alt.value(DOWN))
 
 
-def product_bars(products: Products, n_channels: int, *, height: int = 180) -> alt.LayerChart:
+def product_bars(products: Products, n_channels: int, *, height: int = 180) -> Design:
     """Draw the largest products of one region's score as bars to the right and left, the other channels' last."""
     names = [f"channel {one}" for one in products.channels]
     rest = REST.format(n_channels - len(names))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import images, texts, tips
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
@@ -21,7 +21,7 @@ ROW = 13
 
 def collapse_chart(
     words: Sequence[str], states: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int = 520
-) -> alt.LayerChart:
+) -> Design:
     """Draw n states (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
     The weights (n,) sum to 1, the context is (d,), and there is a word per state; a vector is so wide on the screen.
@@ -56,7 +56,7 @@ def collapse_chart(
 
 def cost_chart(
     attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int, *, height: int = 230
-) -> alt.LayerChart:
+) -> Design:
     """Draw how many numbers are handed over for 1 to `most` states, with the chosen number of states marked.
 
     Attention and concatenation say how many for n states.

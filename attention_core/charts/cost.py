@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import GREY
 from attention_core.charts.scale import rule_at, series_colour
@@ -16,7 +16,7 @@ COLOURS = ("#6B7785", "#D55E00", "#0072B2")
 UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
 
 
-def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None, height: int = 330) -> alt.LayerChart:
+def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None, height: int = 330) -> Design:
     """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed.
 
     An n can be marked, such as that of the person's sentence.

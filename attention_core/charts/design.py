@@ -24,7 +24,8 @@ from altair.utils.schemapi import debug_mode
 VARYING = frozenset(
     ("domain", "range", "values", "labelExpr", "title", "subtitle", "sort", "width", "height", "gradientLength")
 )
-"""Arguments whose numbers, texts and lists vary from chart to chart of one design; all others belong to the design."""
+"""Arguments whose numbers, texts and lists vary from chart to chart of one design, as every float does; all else
+belongs to the design."""
 LONG = 200
 """A text with more letters, such as a picture's data URL, varies wherever it stands."""
 HOLE = re.compile("\ue000(\\d+)")
@@ -32,8 +33,8 @@ MOST_TEMPLATES = 1024
 TURN = Lock()
 
 Spec = dict[str, Any]
-Data = pd.DataFrame | Mapping[str, Any]
-"""Columns of equal length by their names."""
+Data = Mapping[str, Any]
+"""Columns of equal length by their names; a data frame is one, too."""
 
 
 class Varying:
@@ -64,8 +65,8 @@ class Design:
     def drawn(self) -> tuple[Spec, dict[str, Data]]:
         """Return the Vega-Lite spec, and the data by the names that stand for them in it."""
         notes = _Notes()
-        template = _template(notes.of(self))
-        return template(notes.values), {_name(place): data for place, data in enumerate(notes.data)}
+        key = notes.of(self)
+        return _template(key)(notes.values), {_name(place): data for place, data in enumerate(notes.data)}
 
     def to_dict(self) -> Spec:
         """Return the Vega-Lite spec with the data in it."""
@@ -75,8 +76,8 @@ class Design:
     def to_altair(self) -> Any:
         """Return what Altair itself makes of it."""
         notes = _Notes()
-        made = _Making(notes.values, [pd.DataFrame(columns) for columns in notes.data])
-        return made.of(notes.of(self))
+        key = notes.of(self)
+        return _Making(notes.values, [pd.DataFrame(columns) for columns in notes.data]).of(key)
 
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         return self.to_altair()._repr_mimebundle_(*given, **named)
@@ -129,10 +130,12 @@ class _Notes:
 
 
 def _varies(part: Any, argument: str) -> bool:
+    if isinstance(part, float | np.floating):
+        return True
     if isinstance(part, str):
         return len(part) > LONG or (argument in VARYING and argument != "sort")
-    numbers = isinstance(part, int | float | np.number) and not isinstance(part, bool)
-    return argument in VARYING and (numbers or isinstance(part, list | tuple | np.ndarray))
+    is_number = isinstance(part, int | np.integer) and not isinstance(part, bool)
+    return argument in VARYING and (is_number or isinstance(part, list | tuple | np.ndarray))
 
 
 def _plain(value: Any) -> Any:
@@ -198,11 +201,12 @@ class _Holes:
         return f"\ue000{place}"
 
 
-class _Names:
+class _Names(dict[int, Any]):
     """Stands for the data of any chart of a design."""
 
-    def __getitem__(self, place: int) -> Any:
-        return altair.NamedData(name=_name(place))
+    def __missing__(self, place: int) -> Any:
+        self[place] = altair.NamedData(name=_name(place))  # one object: Altair lifts data that all layers share
+        return self[place]
 
 
 @lru_cache(MOST_TEMPLATES)

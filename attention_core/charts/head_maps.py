@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import alt
-from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
+from attention_core.charts.design import Design, Varying, alt
+from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.device import to_array
 from attention_core.explain.heads.similarity import Distances
@@ -27,7 +27,7 @@ def layer_head_map(
     high: float | None = None,
     widest: int = WIDEST,
     exponent: float = 1.0,
-) -> alt.LayerChart:
+) -> Design:
     """Draw one number per head, layers downwards, heads to the right, and frame the chosen (layer, head).
 
     Values are those of each layer's heads, which may differ in number; nan = no number. The highest possible number,
@@ -61,7 +61,7 @@ def head_axes(n_layers: int, n_heads: int) -> tuple[Axis, Axis]:
 
 def distance_chart(
     found: Distances, n_heads: Sequence[int], chosen: int, *, size: int = 430, select: str | None = None
-) -> alt.LayerChart:
+) -> Design:
     """Draw the distances of all heads to all heads, layer by layer; the chosen head's row is marked.
 
     There are so many heads in each layer; the chosen one is counted through all layers. A point selection over cells
@@ -69,7 +69,10 @@ def distance_chart(
     """
     names = [f"{layer + 1} · {head + 1}" for layer, n in enumerate(n_heads) for head in range(n)]
     axis = Axis("heads, layer by layer", names)
-    chart = matrix_chart(
+    starts = np.concatenate([[0], np.cumsum(n_heads)[:-1]]).tolist()
+    every = -(-len(starts) // 12)
+    text = Varying(f"'layer ' + (indexof({starts}, datum.value) + 1)")
+    return matrix_chart(
         to_array(found.matrix),
         axis,
         axis,
@@ -79,12 +82,5 @@ def distance_chart(
         marked_row=chosen,
         select=select,
         ramp=Ramp(tuple(reversed(VIRIDIS)), 0.0, 1.0),
+        numbers=alt.Axis(values=starts[::every], labelExpr=text, grid=False),
     )
-    if len(axis) > MAX_RECT_SIDE:  # too many heads to name: the axes tell where each layer begins
-        starts = np.concatenate([[0], np.cumsum(n_heads)[:-1]]).tolist()
-        every = -(-len(starts) // 12)
-        text = f"'layer ' + (indexof({starts}, datum.value) + 1)"
-        layers = alt.Axis(values=starts[::every], labelExpr=text, grid=False)
-        for where in ("x", "y"):
-            getattr(chart.layer[0].encoding, where).axis = layers
-    return chart

@@ -11,7 +11,7 @@ import pandas as pd
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.head_maps import head_axes
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import corners, fixed, rectangles
@@ -40,7 +40,7 @@ def heads_chart(
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
     title: str = "weight",
-) -> alt.LayerChart:
+) -> Design:
     """Draw every head of every layer; queries downwards, keys to the right.
 
     Args:
@@ -85,7 +85,7 @@ def heads_chart(
     return fixed([*layers, clickable(mouse, select, "layer", "head")], width, height)
 
 
-def _bar(pictures: Mosaic, title: str) -> alt.Chart:
+def _bar(pictures: Mosaic, title: str) -> Design:
     """Return the layer with the colour bar; where each picture has its own colours it ends at its own largest."""
     if not pictures.of_its_own:
         return colour_bar_layer(pictures.ramp, title, 200)
@@ -94,7 +94,7 @@ def _bar(pictures: Mosaic, title: str) -> alt.Chart:
     return colour_bar_layer(pictures.ramp, title, 200, labelExpr=names, titleLimit=400)
 
 
-def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[alt.Chart]:
+def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[Design]:
     """Write "head 1" and so on above the columns, "layer 1" and so on beside the rows; numbers where they are small."""
     roomy = min(right, down) >= 45
     every = 1 if roomy else -(-22 // min(right, down))
@@ -108,12 +108,12 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     return [texts(above, space, **style), texts(beside, space, angle=270, **style)]
 
 
-def worth_chart(worth: np.ndarray, *, size: int = 300) -> alt.LayerChart:
+def worth_chart(worth: np.ndarray, *, size: int = 300) -> Design:
     """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
     return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
 
 
-def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float], height: int = 210) -> alt.Chart:
+def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float], height: int = 210) -> Design:
     """Draw how probable each piece of the translation is, before and after heads were switched off."""
     names = ["as trained", "edited"]
     angle = 0 if len(pieces) <= 14 else -45

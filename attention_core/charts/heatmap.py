@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, Varying, alt
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mouse_cells, tips
 from attention_core.charts.palette import CHOSEN, DARK, MASKED, Ramp, ramp_for
@@ -38,7 +38,8 @@ def matrix_chart(
     marked_col: int | None = None,
     font_size: int = 11,
     hover_rows: bool = False,
-) -> alt.LayerChart:
+    numbers: Any = None,
+) -> Design:
     """Draw a matrix, rows downwards.
 
     Args:
@@ -54,6 +55,7 @@ def matrix_chart(
         marked_col: with marked_row, frames that one cell too; up to MAX_RECT_SIDE rows and columns.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out; up to MAX_RECT_SIDE rows and columns.
+        numbers: the axis of both sides beyond MAX_RECT_SIDE, an alt.Axis; round numbers if None.
 
     Raises:
         ValueError: the axes do not fit the matrix.
@@ -64,7 +66,7 @@ def matrix_chart(
     width, height = _screen_size(matrix.shape, size)
     large = max(matrix.shape) > MAX_RECT_SIDE
     if large:
-        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width)
+        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, numbers)
     else:
         layers = _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows)
     if marked_row is not None:
@@ -110,10 +112,10 @@ def _contrast(ramp: Ramp):
     span, low = max(ramp.high - ramp.low, 1e-30), ramp.low
     place = f"floor(63 * pow(clamp((datum.value - {low!r}) / {span!r}, 0, 1), {ramp.exponent!r}))"
     dark = json.dumps(is_dark(ramp.lookup(64)).astype(int).tolist())
-    return alt.condition(f"{dark}[{place}]", alt.value("#ffffff"), alt.value(DARK))
+    return alt.condition(Varying(f"{dark}[{place}]"), alt.value("#ffffff"), alt.value(DARK))
 
 
-def _labelled(axis: Axis, length: int, upright: bool = False) -> alt.Axis:
+def _labelled(axis: Axis, length: int, upright: bool = False) -> Design:
     """Positions on the axis, words in its labels, so that repeated words stay apart; upright where they fit."""
     room = max(1, int(length // 14))
     every = -(-len(axis) // room)
@@ -130,9 +132,9 @@ def _labelled(axis: Axis, length: int, upright: bool = False) -> alt.Axis:
     )
 
 
-def _image_layers(matrix, row_axis, col_axis, ramp, title, width):
+def _image_layers(matrix, row_axis, col_axis, ramp, title, width, numbers):
     n_rows, n_cols = matrix.shape
-    numbers = alt.Axis(grid=False, tickCount=5, format="d")
+    numbers = numbers or alt.Axis(grid=False, tickCount=5, format="d")
     x = alt.X("left:Q", title=col_axis.name, scale=from_to(0, n_cols), axis=numbers)
     y = alt.Y("top:Q", title=row_axis.name, scale=from_to(n_rows, 0), axis=numbers)
     whole = rectangles(0, 0, n_cols, n_rows, url=png_url(matrix, ramp))
@@ -155,7 +157,7 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
     return mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
 
 
-def _line_mark(row: int) -> list[alt.Chart]:
+def _line_mark(row: int) -> list[Design]:
     """Return a line through the middle of the chosen row, in the query's colour on a white halo."""
     base = alt.Chart(pd.DataFrame([{"top": row + 0.5}])).encode(y=alt.Y("top:Q"))
     return [
@@ -164,7 +166,7 @@ def _line_mark(row: int) -> list[alt.Chart]:
     ]
 
 
-def row_mark(row: int, height: float, **style: Any) -> list[alt.Chart]:
+def row_mark(row: int, height: float, **style: Any) -> list[Design]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
     base = alt.Chart(pd.DataFrame([{"row": row}])).encode(y=alt.Y("row:O"))
     return haloed(base.mark_bar, (4, 2), fillOpacity=0, height=height, **style)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import SILENT, texts, tips
 from attention_core.charts.palette import ROLE_COLOURS
@@ -25,7 +25,7 @@ def hull_chart(
     query: int,
     *,
     size: int = 320,
-) -> alt.LayerChart:
+) -> Design:
     """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
 
     Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.

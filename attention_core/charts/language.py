@@ -10,7 +10,7 @@ import pandas as pd
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import haloed, images, mouse_cells
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
@@ -29,7 +29,7 @@ def kept_chart(
     role: Role,
     width: int = 560,
     height: int = 300,
-) -> alt.LayerChart:
+) -> Design:
     """Draw what a cache keeps: a column per token, a row per layer and key head, the newest column framed.
 
     Lengths are those of the kept vectors, (n_layers * n_key_heads, n_tokens), NaN = forgotten, a grey cell; the
@@ -85,7 +85,7 @@ def _cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str
 
 def before_after_chart(
     labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str], height: int = 0
-) -> alt.Chart:
+) -> Design:
     """Draw probabilities of the same things before and after a change, as pairs of horizontal bars.
 
     The names are those of before and after; the height is by the number of labels if 0.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import texts, tips
 from attention_core.charts.palette import WORDS
@@ -26,7 +26,7 @@ NAME_HEIGHT = 15
 """Screen pixels between two names."""
 
 
-def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> alt.LayerChart:
+def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> Design:
     """Draw BLEU against length; the names on the right of the plot are not counted in its width.
 
     Raises:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import CHOSEN, GREY, ROLE_COLOURS
 from attention_core.charts.scale import from_to, rule_at, series_colour, shares
@@ -20,7 +20,7 @@ N_SHOWN = len(LINES)
 
 def sweep_chart(
     weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float, *, height: int = 380
-) -> alt.LayerChart:
+) -> Design:
     """Draw one query's weights (n_temperatures, n_keys) against the temperature, from look-up to plain average.
 
     Temperatures are above 0, labels are those of the keys, and the temperature now is marked.
@@ -52,7 +52,7 @@ def sweep_chart(
     return alt.layer(lines, _dashed("temperature", now, GREY), height=height)
 
 
-def recall_chart(results: Sequence[Recall], *, height: int = 330) -> alt.Chart:
+def recall_chart(results: Sequence[Recall], *, height: int = 330) -> Design:
     """Draw the share of records found against the share of letters that are wrong."""
     kinds = {
         "dictionary: found": "exact",
@@ -86,7 +86,7 @@ def regression_chart(
     span: tuple[float, float],
     *,
     height: int = 230,
-) -> alt.LayerChart:
+) -> Design:
     """Draw numeric records, what every query on the way would get back, and the chosen query with its weights.
 
     Args:
@@ -128,7 +128,7 @@ def regression_chart(
 
 def bump_chart(
     keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str, *, height: int = 150
-) -> alt.LayerChart:
+) -> Design:
     """Draw the weights (n,) of one query over numeric keys (n,) as thin bars around it; the name is that of a key."""
     frame = pd.DataFrame({"key": keys, "weight": weights, "floor": np.zeros(len(keys))})
     stems = alt.Chart(frame).mark_rule(color=ROLE_COLOURS[Role.WEIGHTS], strokeWidth=3)
@@ -141,5 +141,5 @@ def bump_chart(
     return alt.layer(_dashed("key", query, CHOSEN), stems, height=height)
 
 
-def _dashed(field: str, value: float, colour: str) -> alt.Chart:
+def _dashed(field: str, value: float, colour: str) -> Design:
     return rule_at("x", field, value, color=colour, strokeWidth=1.5, strokeDash=[4, 3])

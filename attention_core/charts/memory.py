@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.heatmap import row_mark
 from attention_core.charts.layers import cells_frame, corners, fixed, rectangles
 from attention_core.charts.lengths import spread_out
@@ -36,7 +36,7 @@ def over_time(
     now: int | None = None,
     size: tuple[int, int] = (480, 192),
     words: bool = True,
-) -> alt.LayerChart:
+) -> Design:
     """Draw numbers (d, n) that change while a sentence is read: time runs to the right, dimensions downwards.
 
     More rows than screen pixels are averaged in whole blocks. Columns are what the mouse tells, name -> n values, of
@@ -91,7 +91,7 @@ def gradient_heatmap(
     marked_row: int | None = None,
     select: str | None = None,
     size: int = 420,
-) -> alt.LayerChart:
+) -> Design:
     """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
 
     The ramp is from gradient_ramp, logarithmic or not, and shared by charts that are compared; told (n, n) are the
@@ -127,7 +127,7 @@ def fading_chart(
     logarithmic: bool = False,
     title: str = "",
     size: tuple[int, int] = (430, 190),
-) -> alt.LayerChart:
+) -> Design:
     """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
 
     Lines are what is left by name of a network (of NETWORK_COLOURS), bands the (lower, upper) around some of them;
@@ -170,7 +170,7 @@ def _lowest(lines: Sequence[Sequence[float]]) -> float:
     return min(0.1, 10.0 ** np.floor(np.log10(least)))
 
 
-def _bands(bands, space, colour, least) -> list[alt.Chart]:
+def _bands(bands, space, colour, least) -> list[Design]:
     rows = [
         {"network": name, "later": later, "left": max(float(low), least), "upper": max(float(high), least)}
         for name, (lower, upper) in bands.items()
@@ -182,7 +182,7 @@ def _bands(bands, space, colour, least) -> list[alt.Chart]:
     return [area.encode(**space, y2=alt.Y2("upper"), color=colour)]
 
 
-def _line_names(frame, space, least, top, height) -> list[alt.Chart]:
+def _line_names(frame, space, least, top, height) -> list[Design]:
     """Write each network's name at the end of its line, apart from each other where lines end close together."""
     ends = frame.sort_values("later").groupby("network", sort=False).tail(1).sort_values("left", ascending=False).copy()
     logarithmic = least > 0
@@ -217,6 +217,6 @@ def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     }
 
 
-def _words_axis(labels: Sequence[str], width: int) -> alt.Axis:
+def _words_axis(labels: Sequence[str], width: int) -> Design:
     middles = [place + 0.5 for place in range(len(labels))]
     return alt.Axis(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import GREY, ROLE_COLOURS
 from attention_core.charts.scale import one_each, rule_at
@@ -16,7 +16,7 @@ from attention_core.topics.matter.word_space import Neighbour
 HERE, USUAL = "in this place of your sentence", "mean and spread in its own sentences"
 
 
-def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 26) -> alt.LayerChart:
+def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 26) -> Design:
     """Draw a line per word, the word itself first: a mark for its weight in place, a dot with a bar for the usual."""
     frame = pd.DataFrame(
         {

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import SILENT, haloed, texts, tips
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
@@ -19,7 +19,7 @@ from attention_core.charts.scale import colour_bar_layer, from_to, painted
 
 def neuron_chart(
     weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, size: tuple[int, int] = (430, 230)
-) -> alt.LayerChart:
+) -> Design:
     """Draw w1 x1 + w2 x2 + ... = y: inputs on the left, an edge with its weight for each, their sum on the right.
 
     Weights, the neuron's own numbers, and inputs are (n, d), with a label per input.
@@ -78,7 +78,7 @@ def pair_cells(
     title: str,
     size: int = 230,
     marked: tuple[int, int] | None = None,
-) -> alt.LayerChart:
+) -> Design:
     """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
 
     Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is

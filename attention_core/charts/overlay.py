@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, images, outlined, texts, tips
 from attention_core.charts.palette import LABELS, Ramp, weights_ramp
@@ -34,7 +34,7 @@ def overlay(
     bar: bool = True,
     select: str | None = None,
     marked: int | None = None,
-) -> alt.LayerChart:
+) -> Design:
     """Draw a map of weights over a picture.
 
     Args:
@@ -80,7 +80,7 @@ def overlay_strip(
     smooth: bool = True,
     chosen: int | None = None,
     select: str | None = None,
-) -> alt.LayerChart:
+) -> Design:
     """Draw the same picture several times, each with its own map over it.
 
     Args:
@@ -138,5 +138,5 @@ def _screen(width: int, height: int, size: int) -> tuple[int, int]:
     return round(width * scale), round(height * scale)
 
 
-def _framed(place: pd.DataFrame, dash: list[int]) -> alt.Chart:
+def _framed(place: pd.DataFrame, dash: list[int]) -> Design:
     return outlined(place, CORNERS, 2, strokeDash=dash, tooltip=None)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.marks import haloed
 from attention_core.charts.palette import ROLE_COLOURS, Ramp
@@ -23,7 +23,7 @@ def pair_map(
     title: str = "",
     size: int = 440,
     ramp: Ramp | None = None,
-) -> alt.LayerChart:
+) -> Design:
     """Draw a square of pairs (n, n); -inf or NaN = a pair that may not be chosen, drawn as a grey cell.
 
     The axis says what one member of a pair can be. Framed pairs (row, column) are framed in both orders; colours are

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, Varying, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, SILENT, clickable, haloed, images, mouse_cells, pointer, texts, tips
 from attention_core.charts.palette import CHOSEN, FAINT, LABELS, Ramp
@@ -28,7 +28,7 @@ def picture(
     select: str | None = None,
     bar: bool = True,
     outline: np.ndarray | None = None,
-) -> alt.LayerChart:
+) -> Design:
     """Draw a (height, width) picture of one value per position.
 
     Args:
@@ -58,7 +58,7 @@ def picture(
     return fixed([*layers, cells], round(width * scale), round(height * scale))
 
 
-def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> alt.Chart:
+def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> Design:
     """Return what the mouse meets on a picture (height, width), for the top: an invisible cell per position in it.
 
     Cells are in reading order and can be selected by their position; a value is told under its name, title and format.
@@ -71,7 +71,7 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     return clickable(cells, select, "position")
 
 
-def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> alt.Chart:
+def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> Design:
     """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
     rows, cols = np.nonzero(ink > 0.5)
     frame = pd.DataFrame({"left": (cols + 0.5) * across, "top": (rows + 0.5) * down})
@@ -79,7 +79,7 @@ def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) ->
     return mark.encode(x=CORNERS["x"], y=CORNERS["y"])
 
 
-def _squares(places: alt.Chart, size: float, widths: tuple[float, float]) -> list[alt.Chart]:
+def _squares(places: Design, size: float, widths: tuple[float, float]) -> list[Design]:
     square = {"shape": "square", "filled": False, "size": size, "opacity": 1}
     return haloed(places.mark_point, widths, **square)
 
@@ -95,7 +95,7 @@ def contact_sheet(
     marked: int | None = None,
     chosen: int | None = None,
     select: str | None = None,
-) -> alt.LayerChart:
+) -> Design:
     """Draw many small pictures with a label above each, on one colour scale.
 
     Args:
@@ -125,14 +125,14 @@ def contact_sheet(
         layers += _squares(spots, 30, (3.5, 2))
     if chosen is not None or select:
         # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
-        is_chosen = f"datum.number == {-1 if chosen is None else chosen}"
+        is_chosen = Varying(f"datum.number == {-1 if chosen is None else chosen}")
         layers.append(edges(known, CORNERS, is_chosen, TOLD, select))
     return fixed(layers, total_width, total_height)
 
 
 def edges(
-    frame: pd.DataFrame, space: dict[str, Any], is_chosen: str, tooltip: list[alt.Tooltip], select: str | None
-) -> alt.Chart:
+    frame: pd.DataFrame, space: dict[str, Any], is_chosen: str, tooltip: list[Design], select: str | None
+) -> Design:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
     mark = alt.Chart(frame).mark_rect(fillOpacity=0, **pointer(select))
     stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))

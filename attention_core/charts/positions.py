@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention_core.attention.positions import ByDistance
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import ROLE_COLOURS
@@ -18,7 +18,7 @@ from attention_core.charts.palette import ROLE_COLOURS
 LINE = "#1B6CA8"
 
 
-def distance_chart(found: ByDistance, title: str, *, height: int = 230) -> alt.LayerChart:
+def distance_chart(found: ByDistance, title: str, *, height: int = 230) -> Design:
     """Draw a dot product over the distance of two positions: its mean, and its range over all such pairs."""
     frame = pd.DataFrame({name: getattr(found, name).tolist() for name in ("distances", "mean", "low", "high")})
     x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
@@ -37,7 +37,7 @@ def distance_chart(found: ByDistance, title: str, *, height: int = 230) -> alt.L
     return alt.layer(band.encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")), line, height=height)
 
 
-def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> alt.LayerChart:
+def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> Design:
     """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
 
     Angles are (n, d / 2) radians; pairs are counted from 0, and small numbers turn fast.

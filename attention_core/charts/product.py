@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import clickable, outlined, pointer, texts, tips
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
@@ -61,7 +61,7 @@ def product_chart(
     select: str | None = None,
     title: str = "",
     font_size: int = 11,
-) -> alt.LayerChart:
+) -> Design:
     """Draw left times right = result in Falk's scheme: every result cell lies where its row and its column cross.
 
     Args:
@@ -114,7 +114,7 @@ def _cells(factor: Factor, start: float, top: float) -> pd.DataFrame:
     return frame.assign(value=np.where(np.isfinite(values), values, np.nan).ravel().astype(float))
 
 
-def _painted(frame: pd.DataFrame, space: dict[str, Any], select: str | None) -> alt.Chart:
+def _painted(frame: pd.DataFrame, space: dict[str, Any], select: str | None) -> Design:
     shown = frame.assign(shown_row=frame["row"] + 1, shown_col=frame["col"] + 1)
     shown["words"] = [
         f"{one.matrix}, row {one.shown_row}, column {one.shown_col}: {short(one.value)}" for one in shown.itertuples()
@@ -130,7 +130,7 @@ def _painted(frame: pd.DataFrame, space: dict[str, Any], select: str | None) -> 
     return clickable(chart, select, "row", "col")
 
 
-def _numbers(frame: pd.DataFrame, space: dict[str, Any], font_size: int) -> alt.Chart:
+def _numbers(frame: pd.DataFrame, space: dict[str, Any], font_size: int) -> Design:
     middle = frame.assign(left=frame["left"] + 0.5, top=frame["top"] + 0.5).dropna(subset=["value"])
     middle["text"] = [short(value) for value in middle["value"]]
     return texts(middle, space, fontSize=font_size, tooltip=None).encode(color=alt.Color("ink:N", scale=None))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, clickable, images, outlined, pointer, texts, tips
 from attention_core.charts.overlay import glow_ramp, image_url
@@ -38,7 +38,7 @@ def columns_chart(
     size: int = 600,
     marked: int | None = None,
     column: int | None = None,
-) -> alt.LayerChart:
+) -> Design:
     """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
 
     Args:
@@ -79,7 +79,7 @@ def columns_chart(
     return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
-def _coloured(cells: pd.DataFrame, space: dict, field: str, ramp: Ramp, title: str, bar: int, **style) -> alt.Chart:
+def _coloured(cells: pd.DataFrame, space: dict, field: str, ramp: Ramp, title: str, bar: int, **style) -> Design:
     colour = alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
     return alt.Chart(cells).mark_rect(**style).encode(**space, color=colour)
 
@@ -92,7 +92,7 @@ def region_chart(
     marked: int | None = None,
     width: int = 280,
     height: int = 200,
-) -> alt.LayerChart:
+) -> Design:
     """Draw one region's score at every look as a line, with the weight that follows from it at every point.
 
     Scores, weights and labels are one per look; the marked look is the present one.
@@ -133,7 +133,7 @@ def _valleys(scores: np.ndarray) -> np.ndarray:
     return (around[:-2] + around[2:]) / 2 > scores
 
 
-def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int = 20) -> alt.LayerChart:
+def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int = 20) -> Design:
     """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked.
 
     A row is so high without the name above it.

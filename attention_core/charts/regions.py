@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, images, mouse_cells, outlined, texts, tips
 from attention_core.charts.palette import GREY, Ramp
@@ -32,7 +32,7 @@ def region_picture(
     size: int = 320,
     ink: np.ndarray | None = None,
     marked: int | None = None,
-) -> alt.LayerChart:
+) -> Design:
     """Draw one number per region as a picture, and the last one, of the key without a place, as a square beside it.
 
     Args:
@@ -69,7 +69,7 @@ def region_picture(
     return fixed(layers, round((left + SQUARE + 1.2) * scale), size)
 
 
-def _words(parts: pd.DataFrame, field: str, side: str, offset: int, baseline: str) -> alt.Chart:
+def _words(parts: pd.DataFrame, field: str, side: str, offset: int, baseline: str) -> Design:
     middle = parts.assign(middle=(parts["left"] + parts["right"]) / 2)
     place = {"x": alt.X("middle:Q"), "y": alt.Y(f"{side}:Q")}
     return texts(middle, place, field, dy=offset, baseline=baseline, fontSize=11, color=SMALL)
@@ -83,7 +83,7 @@ def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, parts: pd.Data
     return cells.assign(region=[*names, extra], value=np.where(np.isfinite(values), values, np.nan))
 
 
-def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480, height: int = 190) -> alt.Chart:
+def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480, height: int = 190) -> Design:
     """Draw the numbers of one vector (d,) as thin bars around 0."""
     frame = pd.DataFrame({"dimension": np.arange(len(values)), "value": values.astype(float)})
     thick = max(1, round(0.7 * width / len(values)))
@@ -101,7 +101,7 @@ PARTS = ("empty key and bare paper", "empty key alone")
 
 def nothing_weights(
     counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str], *, height: int = 250
-) -> alt.LayerChart:
+) -> Design:
     """Draw how the weight of what matches nothing changes with the number of things that match.
 
     Counts are n rising numbers of things, with the model's answer to each. Empty is the weight of the empty key at

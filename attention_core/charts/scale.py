@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.palette import DARK, MASKED, Ramp
 
 
-def colour_scale(ramp: Ramp) -> alt.Scale:
+def colour_scale(ramp: Ramp) -> Design:
     """Return the Altair scale that paints as the ramp does."""
     power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
     return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
 
 
-def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> alt.Color:
+def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> Design:
     """Return one colour per name, in this order, with a legend without a title above the chart."""
     above = alt.Legend(title=None, **{"orient": "top", **legend})
     return alt.Color(f"{field}:N", sort=list(names), scale=one_each(names, colours), legend=above)
 
 
-def one_each(names: Sequence[str], looks: Sequence[Any]) -> alt.Scale:
+def one_each(names: Sequence[str], looks: Sequence[Any]) -> Design:
     """Return the scale that gives each name its own colour, shape or dashes."""
     return alt.Scale(domain=list(names), range=list(looks))
 
@@ -45,7 +45,7 @@ def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
     return np.where(finite, names[place], MASKED), ink
 
 
-def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> alt.Legend:
+def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
     """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
     ticks = [ramp.low, ramp.high]
     label = "format(datum.value, '.3~g')"
@@ -77,19 +77,19 @@ def _has_room(ramp: Ramp, reference: float) -> bool:
     return float(ramp.position(np.array([reference]))[0]) < 0.85
 
 
-def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> alt.Chart:
+def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
     """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
     ends = pd.DataFrame({"value": [ramp.low, ramp.high]})
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
     return alt.Chart(ends).mark_point(opacity=0, size=0, aria=False).encode(color=colour)
 
 
-def from_to(low: float, high: float, **more: Any) -> alt.Scale:
+def from_to(low: float, high: float, **more: Any) -> Design:
     """Return the scale that begins and ends exactly there."""
     return alt.Scale(domain=[low, high], nice=False, **more)
 
 
-def shares(field: str, title: Any = None, ticks: int = 3) -> alt.Y:
+def shares(field: str, title: Any = None, ticks: int = 3) -> Design:
     """Return a field as percentages of 1, upwards."""
     axis = alt.Axis(format="%", tickCount=ticks)
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
@@ -101,7 +101,7 @@ def names_at(labels: Sequence[str], place: str = "datum.value", every: int | Non
     return f"{place} % {every} == 0 ? {names} : ''" if every else names
 
 
-def rule_at(axis: str, field: str, value: float, **style: Any) -> alt.Chart:
+def rule_at(axis: str, field: str, value: float, **style: Any) -> Design:
     """Return a line across the plot where a field on the axis, x or y, has this value."""
     channel = alt.X if axis == "x" else alt.Y
     mark = alt.Chart(pd.DataFrame({field: [value]})).mark_rule(**{"aria": False, **style})

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import GREY
 from attention_core.charts.scale import rule_at, series_colour, shares
@@ -26,7 +26,7 @@ def scale_chart(
     logarithmic: bool = False,
     chosen: int | None = None,
     height: int = 240,
-) -> alt.LayerChart:
+) -> Design:
     """Draw one measured quantity over d_k, a line without the division and one with it, under a title.
 
     The field is variance, entropy, largest or gradient. The reference, such as the value of uniform weights, is
@@ -57,7 +57,7 @@ def scale_chart(
     return alt.layer(*layers, height=height, title=heading)
 
 
-def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], *, height: int = 190) -> alt.Chart:
+def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], *, height: int = 190) -> Design:
     """Draw one query's weights over its keys, largest first, without the division and with it."""
     frame = pd.DataFrame(
         {"scores": name, "rank": place + 1, "weight": float(weight)}

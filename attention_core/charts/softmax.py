@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import texts, tips
 from attention_core.charts.palette import ROLE_COLOURS, WORDS
@@ -25,7 +25,7 @@ def column_bars(
     top: float | None = None,
     size: tuple[int, int] = (230, 150),
     share: bool = False,
-) -> alt.LayerChart:
+) -> Design:
     """Draw numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
 
     Numbers that are not finite get no bar, the marked bar gets a frame, shares are written as percentages; the axis
@@ -63,9 +63,7 @@ def column_bars(
     return fixed(layers, *size)
 
 
-def stacked_sum(
-    values: np.ndarray, labels: Sequence[str], *, title: str, size: tuple[int, int] = (230, 150)
-) -> alt.LayerChart:
+def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str, size: tuple[int, int] = (230, 150)) -> Design:
     """Draw positive numbers (n,), one per label, laid end to end: their sum is the length."""
     ends = np.cumsum(values)
     total = float(ends[-1]) if len(ends) else 0.0

@@ -27,7 +27,7 @@ def spec(chart):
 
 def drawn_on_a_page(monkeypatch, *arguments):
     drawn = []
-    monkeypatch.setattr(step_view.st, "altair_chart", lambda chart, **more: drawn.append(chart))
+    monkeypatch.setattr(step_view, "draw_chart", lambda chart, **more: drawn.append(chart))
     step_view.show_matrix(*arguments)
     return drawn[0]
 
