@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts import matrix_chart, overlay, picture, probability_bars, weights_ramp
 from attention_core.charts import design as module
+from attention_core.charts import matrix_chart, overlay, picture, probability_bars, weights_ramp
 from attention_core.charts.design import Varying, alt
 
 
