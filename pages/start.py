@@ -23,9 +23,8 @@ def live_example() -> None:
     """A trained network reads a digit; a click on a pixel shows where that pixel looks."""
     from attention_core.data.drawing import prepare
     from attention_core.data.presets import preset_canvas
-    from ui.digits import read_digit
+    from ui.digits import chosen_query, looks_at_map, pick_pixel, read_digit
     from ui.layout import who_asks
-    from ui.picture_maps import chosen_query, looks_at_map, pick_pixel
 
     digit = st.segmented_control(
         "A digit", range(10), default=3, required=True, key="start_digit", persist_state="session", wrap=True

@@ -18,9 +18,8 @@ from attention_core.models.scene_question_steps import EMPTY
 from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
 from ui.ask.drawing import NAME, AskedDrawing
 from ui.models import card_or_empty
-from ui.query_row import query_row
 from ui.state import Field
-from ui.step_view import show_words
+from ui.step_view import query_row, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)

@@ -16,9 +16,9 @@ from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
 from ui.labels import literal
 from ui.models import model_or_none
+from ui.player import END, Walk
 from ui.sentence import sentence_box
 from ui.state import Field
-from ui.walk import END, Walk
 
 NAME = "memory"
 NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}

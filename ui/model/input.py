@@ -15,9 +15,8 @@ from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.model.state import NAME, choice
 from ui.opened import opened_recording
-from ui.runs.recording import opened_run, uploaded_run
 from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
-from ui.runs.source import choose_model
+from ui.runs.source import choose_model, opened_run, uploaded_run
 from ui.state import Field
 
 MOST_CHARACTERS = 100_000

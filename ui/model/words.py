@@ -19,10 +19,9 @@ from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
 from ui.labels import distinct, literal
 from ui.layout import section
-from ui.model.chips import Chip, chips
 from ui.model.one_head import weights_chart
-from ui.model.state import NAME, choice, chosen, setting
-from ui.model.work import kept_with, portion, run_again
+from ui.model.state import NAME, choice, chosen, kept_with, portion, run_again, setting
+from ui.model.token_component import Chip, chips
 from ui.model.writing import (
     AT_ONCE,
     WANTED,

@@ -13,12 +13,11 @@ from attention_core.models.digit_reader import CLASSES
 from attention_core.topics.read import column_weights, looks_of
 from ui.digits import ink_image
 from ui.layout import section
-from ui.query_row import query_row
+from ui.player import Walk
 from ui.read.drawing import COLUMNS, NAME, ReadDrawing, maps_of, numbered
 from ui.state import Field
-from ui.step_view import show_matrix, show_words
+from ui.step_view import query_row, show_matrix, show_words
 from ui.stepper import Stepper
-from ui.walk import Walk
 
 WALK = Walk(NAME, label="Look")
 STEPS = Stepper(NAME, modifier="Shift+")

@@ -13,9 +13,8 @@ from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.layout import section
 from ui.next_words import chosen_piece, next_words
-from ui.query_row import query_row
 from ui.state import Field
-from ui.step_view import show_matrix, show_words
+from ui.step_view import query_row, show_matrix, show_words
 from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
 from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
 
