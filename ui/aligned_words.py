@@ -58,7 +58,9 @@ def aligned_words(
             "source": view.source,
             "target": view.target,
             "weights": [[round(weight, 4) for weight in row] for row in view.weights.tolist()],
-            "probabilities": [None if math.isnan(one) else round(one, 4) for one in view.probabilities],
+            "probabilities": [
+                None if math.isnan(probability) else round(probability, 4) for probability in view.probabilities
+            ],
             "uniform": 1 / len(view.keys),
             "note": note,
             "plain": plain,

@@ -50,7 +50,10 @@ def next_words(
         on_choose: called after a click, see chosen_piece.
     """
     after_apostrophe = bool(after) and pieces().text(after[-1]).endswith("'")
-    bars = [Bar(one.piece, piece_label(one.text, after_apostrophe), one.probability) for one in candidates]
+    bars = [
+        Bar(candidate.piece, piece_label(candidate.text, after_apostrophe), candidate.probability)
+        for candidate in candidates
+    ]
     word_bars(name, bars, after, said, on_choose)
 
 

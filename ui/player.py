@@ -9,7 +9,7 @@ from typing import Generic
 import streamlit as st
 
 from ui.labels import distinct
-from ui.state import PLAYING, Field, Value, whole_number
+from ui.state import PLAYING, Field, Value, choice, whole_number
 
 TICK = "player_tick"
 CHANGED = "player_changed"
@@ -134,21 +134,12 @@ class Walk(Player[int]):
         if len(places) > MOST_JUMPS:
             st.slider(self.label, 0, places[-1], key=self.name, persist_state="session", label_visibility="collapsed")
         elif len(places) > 1:
-            texts = distinct([_short(label) for label in labels])
-            st.segmented_control(
-                self.label,
-                places,
-                format_func=texts.__getitem__,
-                key=self.name,
-                required=True,
-                persist_state="session",
-                wrap=True,
-                label_visibility="collapsed",
-            )
+            names = dict(enumerate(distinct([_short(label) for label in labels])))
+            choice(self.label, self.field, names, label_visibility="collapsed", wrap=True)
         return self.field.value
 
 
 def _short(text: str) -> str:
     """Return Markdown that shows a word as it was typed, cut if it is very long."""
     cut = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
-    return "".join(f"\\{one}" if one in "\\`*_{}[]()<>#+-.!|~:$&" else one for one in cut)
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+-.!|~:$&" else letter for letter in cut)

@@ -18,7 +18,7 @@ from attention_core.models.scene_question_steps import EMPTY
 from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
 from ui.ask.drawing import NAME, AskedDrawing
 from ui.models import card_or_empty
-from ui.state import Field
+from ui.state import Field, choice
 from ui.step_view import query_row, show_words
 from ui.stepper import Stepper
 
@@ -39,15 +39,8 @@ def chosen_look(answered: Answered) -> int:
 def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
     """Step through one look from the picture to the answer."""
     number = chosen_look(answered)
-    st.segmented_control(
-        "Look",
-        range(len(answered.looks)),
-        format_func=lambda place: f"Look {place + 1}",
-        key=LOOK.key,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
+    names = {place: f"Look {place + 1}" for place in range(len(answered.looks))}
+    choice("Look", LOOK, names, label_visibility="collapsed")
     trace = answered.looks[number]
     step, grid = STEPS.draw(trace), grid_of(trace)
     if not STEPS.hides(step):

@@ -25,7 +25,7 @@ from attention_core.topics.lookup.records import (
 )
 from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
 from ui.labels import distinct, literal
-from ui.state import Field
+from ui.state import Field, choice
 
 NAME = "lookup"
 KEPT_ROWS = 2000
@@ -59,16 +59,7 @@ def record_table() -> Usable:
     """Let a person take a preset, edit its records, and choose which column is asked and which is handed over."""
     if PRESET.value != LOADED.value:
         _load(PRESET.value)
-    st.segmented_control(
-        "Table",
-        list(PRESETS),
-        key=PRESET.key,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-        wrap=True,
-    )
-    preset = PRESETS[PRESET.value]
+    preset = PRESETS[choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True)]
     columns = preset.table.columns
     st.caption(preset.note)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -180,12 +171,6 @@ def as_text(entry: str | float | None) -> str:
 def choose_query(trace: AttentionTrace) -> int:
     """Let a person choose which query is looked at."""
     QUERY.among(range(trace.n_queries), min(1, trace.n_queries - 1))
-    return st.segmented_control(
-        "Look closer at one query",
-        range(trace.n_queries),
-        key=QUERY.key,
-        format_func=distinct(trace.story.query_axis.labels).__getitem__,
-        required=True,
-        persist_state="session",
-        wrap=True,
+    return choice(
+        "Look closer at one query", QUERY, dict(enumerate(distinct(trace.story.query_axis.labels))), wrap=True
     )

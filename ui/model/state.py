@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
@@ -134,16 +134,6 @@ def choose(*, query: int | None = None, **place: Any) -> None:
     HEAD.value = (HEAD.value or Place())._replace(**place)
     if query is not None:
         TOKEN.value = query
-
-
-def choice(label: str, field: Field[Any], options: Sequence[str] | Mapping[str, str], **look: Any) -> Any:
-    """Let a person set a field to one of some values, or of values with names; returns it. See st.segmented_control."""
-    names = options.get if isinstance(options, Mapping) else str
-    field.among(list(options))
-    st.segmented_control(
-        label, list(options), key=field.key, format_func=names, required=True, persist_state="session", **look
-    )
-    return field.value
 
 
 def setting(field: Field[Any]) -> Callable[[Any], None]:

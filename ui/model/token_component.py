@@ -121,7 +121,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
             "high": high,
             "active": min(max(active - tokens.start[0], 0), len(tokens.queries) - 1),
             "start": list(tokens.start),
-            "outside": None if tokens.outside is None else [round(float(one), 5) for one in tokens.outside],
+            "outside": None if tokens.outside is None else [round(float(share), 5) for share in tokens.outside],
             "uniform": 1 / (tokens.n_keys or tokens.matrix.shape[1]),
             "percent": tokens.percent,
             "stamp": stamp,

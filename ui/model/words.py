@@ -20,7 +20,7 @@ from attention_core.hub.run import ModelRun
 from ui.labels import distinct, literal
 from ui.layout import section
 from ui.model.one_head import weights_chart
-from ui.model.state import NAME, choice, chosen, kept_with, portion, run_again, setting
+from ui.model.state import NAME, chosen, kept_with, portion, run_again, setting
 from ui.model.token_component import Chip, chips
 from ui.model.writing import (
     AT_ONCE,
@@ -39,7 +39,7 @@ from ui.model.writing import (
 )
 from ui.next_words import Bar, chosen_piece, word_bars
 from ui.runs.runs import Latest, prepared_of, pretrained_of
-from ui.state import Field
+from ui.state import Field, choice
 
 N_EXPECTED = 10
 MOST_BITS = 12

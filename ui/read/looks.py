@@ -189,7 +189,7 @@ def _words_of_look(drawing: ReadDrawing, look: int) -> str:
     others = looks[:look]
     if not others:
         return f"It stops at once. The map: {where}."
-    spread = sum(one.spread for one in others) / len(others)
+    spread = sum(other.spread for other in others) / len(others)
     wider = "wider" if now.spread > spread else "narrower"
     return (
         f"**The end**: nothing tells it how many digits there are. The map of the last look is {wider} than the others "
