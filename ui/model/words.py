@@ -37,9 +37,9 @@ from ui.model.writing import (
     why_ended,
     why_full,
 )
-from ui.next_words import Bar, chosen_piece, word_bars
 from ui.runs.runs import Latest, prepared_of, pretrained_of
 from ui.state import Field, choice
+from ui.words import Bar, chosen_piece, word_bars
 
 N_EXPECTED = 10
 MOST_BITS = 12

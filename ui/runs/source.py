@@ -17,13 +17,14 @@ from attention_core.hub.model import ModelError
 from attention_core.hub.room import HOSTED, NoMemory, in_megabytes, is_hosted, most_model_bytes
 from attention_core.hub.run import ModelRun
 from ui.opened import opened_recording
-from ui.runs.download import latest_download, start_download
-from ui.runs.runs import make_room, pretrained_of
+from ui.runs.runs import latest_download, make_room, pretrained_of, start_download
 from ui.skeleton import live
 from ui.state import Field
 
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 SECONDS_BETWEEN_LOOKS = 0.5
+MOST_MEGABYTES = 1000
+"""What a recording may take in memory, so that one visitor's file leaves room for the others."""
 
 
 def choose_model(name: str) -> str | None:
@@ -189,10 +190,6 @@ def _found(wanted: str) -> Candidate:
 
 OF_THE_PAGE = ModelChoice("model", address="model")
 """The first model of the page “Your own model”, not the one beside it."""
-
-
-MOST_MEGABYTES = 1000
-"""What a recording may take in memory, so that one visitor's file leaves room for the others."""
 
 
 def opened_run() -> ModelRun | None:

@@ -10,7 +10,6 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.topics.translate.translation import Source, french_prefix, read_source, translation_of
-from ui.aligned_words import aligned_words, chosen_row
 from ui.labels import literal
 from ui.player import Player
 from ui.sentence import sentence_box
@@ -25,6 +24,7 @@ from ui.translate.translations import (
     shown_translation,
     why_missing,
 )
+from ui.words import aligned_words, chosen_row
 
 NAME = "translate"
 FIRST = {"upper": "none", "lower": "additive"}

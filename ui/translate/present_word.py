@@ -12,11 +12,11 @@ from attention_core.charts.alignment import alignment_chart
 from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.layout import section
-from ui.next_words import chosen_piece, next_words
 from ui.state import Field, choice
 from ui.step_view import query_row, show_matrix, show_words
 from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
 from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
+from ui.words import chosen_piece, next_words
 
 HEAD = Field(NAME, "head", 0)
 FIXED = (
