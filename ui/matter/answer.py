@@ -15,11 +15,11 @@ from attention_core.topics.matter.sentences import (
     rank_agreement,
     read_sentence,
 )
-from attention_core.weights import WeightsError, read_card
+from attention_core.weights import WeightsError
 from ui.component import component
 from ui.computed import computed
 from ui.labels import literal
-from ui.models import model_or_none, model_or_stop
+from ui.models import card_or_empty, model_or_none, model_or_stop
 from ui.state import Field
 from ui.step_view import counted
 
@@ -87,7 +87,7 @@ def answers(text: str, blocked: tuple[int, ...]) -> None:
     rows, notes = [], []
     for name, (title, what) in MODELS.items():
         try:
-            verdict, accuracy = verdict_of(name, text, blocked), read_card(name).get("development_accuracy")
+            verdict, accuracy = verdict_of(name, text, blocked), card_or_empty(name).get("development_accuracy")
         except WeightsError:
             notes.append(f"**{title}**: {model_or_none(name)[1]}")
             continue
@@ -136,7 +136,7 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
         lines.append(
             f"In this sentence the order of the weights and the order of the changes agree to **{agreement:+.2f}**"
         )
-    card = read_card(ATTENTION).get("rank_agreement_of_weight_and_removal")
+    card = card_or_empty(ATTENTION).get("rank_agreement_of_weight_and_removal")
     if card is not None:
         lines.append(
             f"over {card['sentences']} sentences that it was not trained on, to **{card['mean']:+.2f}** on average"
