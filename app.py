@@ -11,8 +11,7 @@ from streamlit.runtime.scriptrunner import StopException
 from attention_core.files import find_file
 from ui.navigation import PAGES, navigation
 from ui.opened import go_to_opened
-from ui.sidebar import sidebar
-from ui.skeleton import foot
+from ui.skeleton import foot, sidebar
 from ui.state import write_address
 
 st.set_page_config(page_title="Attention Explorer", page_icon=str(find_file("ui/icon.png")), layout="wide")

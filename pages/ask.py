@@ -6,10 +6,10 @@ from ui.ask.asking import MODEL, answer_part, question_part
 from ui.ask.drawing import NAME, scene_pad
 from ui.ask.experiments import counting, forbidding
 from ui.ask.steps import STEPS, chosen_look, doubts, step_by_step
-from ui.export import export_bar
 from ui.layout import section, who_asks
 from ui.models import model_or_stop
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.step_view import export_bar
 
 page_frame(NAME, "How does a question choose where to look? Draw coloured digits, and ask about them.")
 who_asks(

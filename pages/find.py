@@ -4,12 +4,12 @@ import streamlit as st
 
 from attention_core.data.canvases import CanvasRemark, ink_picture
 from attention_core.data.scenes import FIND_SIDE
-from ui.export import export_bar
 from ui.find.block import block_section
 from ui.find.drawing import NAME, answers, chosen_region, digit_pad, hero, in_grey, look, region_numbers, remark_on
 from ui.find.steps import STEPS, step_by_step
 from ui.layout import section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.step_view import export_bar
 
 page_frame(NAME, "A digit somewhere in clutter: where does a network look before it answers?")
 who_asks(

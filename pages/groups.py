@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from ui.export import export_bar
 from ui.groups.parts import (
     HEADS,
     NAME,
@@ -17,6 +16,7 @@ from ui.groups.parts import (
 )
 from ui.layout import section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.step_view import export_bar
 
 page_frame(NAME, "Attention compares one with one. Why only pairs, why not ((1, 2), 3)?")
 who_asks("each number", "every pair of two others", "the product of their values")

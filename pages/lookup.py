@@ -3,12 +3,11 @@
 import streamlit as st
 
 from attention_core.topics.lookup.soft_lookup import soft_lookup
-from ui.export import export_bar
 from ui.layout import section, who_asks
 from ui.lookup.closer import STEPS, closer, in_numbers, step_by_step
-from ui.lookup.queries import answers, choose_query, query_input, temperature_input
-from ui.lookup.records import NAME, record_table
+from ui.lookup.records import NAME, answers, choose_query, query_input, record_table, temperature_input
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.step_view import export_bar
 
 page_frame(NAME, "What if a dictionary could almost match? Then it would be attention.")
 who_asks("what you type", "the key of every record", "the value of that record")

@@ -5,15 +5,22 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
-from ui.export import export_bar
 from ui.layout import section, who_asks
-from ui.matter.answer import ATTENTION, NAME, answers, attention_trace, doubts, what_differs
+from ui.matter.answer import (
+    ATTENTION,
+    NAME,
+    answers,
+    attention_trace,
+    blocked_words,
+    doubts,
+    what_differs,
+    words_section,
+)
 from ui.matter.neighbours import neighbours_tab
-from ui.matter.weighed_words import blocked_words, words_section
 from ui.models import model_or_stop
 from ui.sentence import sentence_box
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import show_matrix, show_words
+from ui.step_view import export_bar, show_matrix, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)

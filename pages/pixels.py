@@ -5,14 +5,13 @@ import torch
 
 from attention_core.data.drawing import CanvasRemark, prepare
 from ui.canvas import drawing_pad
-from ui.export import export_bar
+from ui.digits import chosen_query
 from ui.layout import section, who_asks
-from ui.picture_maps import chosen_query
 from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, answers, preparation_section
 from ui.pixels.erase import erase_section
-from ui.pixels.learned import learning_section
-from ui.pixels.looks import all_pixels, chosen_pixel, step_by_step
+from ui.pixels.looks import all_pixels, chosen_pixel, learning_section, step_by_step
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.step_view import export_bar
 
 page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
 who_asks("each pixel", "all 784 pixels", "each pixel's place, so that what is drawn speaks through the weights alone")

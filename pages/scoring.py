@@ -7,7 +7,7 @@ from attention_core.attention.scores import all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.layout import who_asks
 from ui.models import model_or_stop
-from ui.scoring.bars import side_by_side, verdict
+from ui.scoring.comparison import fields_tab, side_by_side, verdict
 from ui.scoring.controls import (
     CHANGED,
     changed_functions,
@@ -17,7 +17,6 @@ from ui.scoring.controls import (
     parameters_tab,
     vector_table,
 )
-from ui.scoring.fields import fields_tab
 from ui.scoring.formulas import printed_tab, scale_tab
 from ui.scoring.vector_plane import ACTIVE, NAME, arranged_vectors, vector_plane
 from ui.skeleton import Tab, live, page_frame, page_tabs

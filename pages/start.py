@@ -4,7 +4,9 @@ import streamlit as st
 
 from ui.navigation import PAGES, path_of
 from ui.skeleton import live, page_frame
+from ui.state import Field, choice
 
+DIGIT = Field("start", "digit", 3)
 WAYS_IN = (
     ("Draw", "pixels", "Draw a digit and see which pixels look at which, in a network that reads it."),
     ("Type", "translate", "Type a sentence, watch it being translated, and see at which words the network looks."),
@@ -23,13 +25,10 @@ def live_example() -> None:
     """A trained network reads a digit; a click on a pixel shows where that pixel looks."""
     from attention_core.data.drawing import prepare
     from attention_core.data.presets import preset_canvas
-    from ui.digits import read_digit
+    from ui.digits import chosen_query, looks_at_map, pick_pixel, read_digit
     from ui.layout import who_asks
-    from ui.picture_maps import chosen_query, looks_at_map, pick_pixel
 
-    digit = st.segmented_control(
-        "A digit", range(10), default=3, required=True, key="start_digit", persist_state="session", wrap=True
-    )
+    digit = choice("A digit", DIGIT, range(10), wrap=True)
     image = prepare(preset_canvas(digit)).image
     answer = read_digit(image)
     ask, looks, words = st.columns([1, 1, 1], gap="large")

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
-from ui.export import export_bar
 from ui.layout import who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.step_view import export_bar
 from ui.translate.additive import alignment_errors, any_length, being_learned
 from ui.translate.first_screen import NAME, STEPS, WORD, all_models, in_focus, sentence_part, two_models
 from ui.translate.present_word import alignments, step_by_step

@@ -5,9 +5,9 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.topics.vectors import PIXELS, Mode, Problem
-from ui.export import export_bar
 from ui.layout import who_asks
 from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.step_view import export_bar
 from ui.vectors.panels import both_ways_panel, has_both_ways, has_pairs, hull_panel, pairs_panel, softmax_panel
 from ui.vectors.problem import (
     BEFORE,

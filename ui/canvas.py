@@ -18,7 +18,7 @@ from attention_core.data.colours import PEN
 from attention_core.data.presets import preset_paths
 from attention_core.data.sketches import Stroke
 from attention_core.data.strokes import draw_paths
-from ui.state import Field
+from ui.state import Field, choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
@@ -110,7 +110,7 @@ def drawing_pad(pad: Pad) -> PadState:
     pixels = state[f"{name}_pixels"]
     inked = inked_strokes(drawing, INK[paper])
     shown = render_strokes(inked, pad.size, paper) if pixels is None else pixels
-    return PadState(shown, [one.path for one in inked], inked, paper)
+    return PadState(shown, [stroke.path for stroke in inked], inked, paper)
 
 
 def preset_field(pad: Pad) -> Field[str]:
@@ -195,17 +195,8 @@ FIRST_ANY_INK = "#00A0A0"
 
 def _pen_choice(pad: Pad) -> None:
     names = [*(pad.pens or ("pen",)), *([ANY_INK] if pad.any_ink else []), *([ERASER] if pad.eraser else [])]
-    st.segmented_control(
-        "Pen",
-        names,
-        default=None if f"{pad.name}_pen" in st.session_state else names[0],
-        key=f"{pad.name}_pen",
-        required=True,
-        label_visibility="collapsed",
-        persist_state="session",
-        wrap=True,
-    )
-    if st.session_state[f"{pad.name}_pen"] == ANY_INK:
+    pen = choice("Pen", Field(pad.name, "pen", names[0]), names, label_visibility="collapsed", wrap=True)
+    if pen == ANY_INK:
         key = f"{pad.name}_any_ink"
         st.session_state.setdefault(key, FIRST_ANY_INK)
         st.color_picker("Ink of any colour", key=key, persist_state="session")
@@ -231,7 +222,7 @@ def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told:
     """
     state = st.session_state
     ink = INK[state[f"{pad.name}_paper"]]
-    objects = [_path_object(one.path, one.colour or ink, one.width) for one in strokes]
+    objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in strokes]
     kept = state[f"{pad.name}_drawing"].get("objects", []) if add else []
     _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, told)
 
@@ -239,7 +230,7 @@ def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told:
 def remove_strokes(pad: Pad, width: float) -> None:
     """Take every stroke of one pen width off the pad; call it in a callback."""
     drawing = st.session_state[f"{pad.name}_drawing"]
-    kept = [one for one in drawing.get("objects", []) if abs(one.get("strokeWidth", 0) - width) > 1e-6]
+    kept = [shape for shape in drawing.get("objects", []) if abs(shape.get("strokeWidth", 0) - width) > 1e-6]
     _replace(pad, {**drawing, "objects": kept})
 
 
@@ -298,8 +289,8 @@ def _set_paper(pad: Pad) -> None:
     turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
     drawing = {key: value for key, value in state[f"{name}_drawing"].items() if key != "background"}
     objects = [
-        {**one, "stroke": turned.get(str(one.get("stroke")).lower(), one.get("stroke"))}
-        for one in drawing.get("objects", [])
+        {**shape, "stroke": turned.get(str(shape.get("stroke")).lower(), shape.get("stroke"))}
+        for shape in drawing.get("objects", [])
     ]
     _replace(pad, {**drawing, "objects": objects}, preset_field(pad).value)
 
@@ -309,14 +300,14 @@ def _open(pad: Pad, content: bytes) -> None:
     try:
         drawing = json.loads(content) if len(content) <= MAX_SESSION_BYTES else None
         strokes = strokes_of(drawing)
-        size = sum(len(one["path"]) for one in drawing["objects"])
+        size = sum(len(shape["path"]) for shape in drawing["objects"])
         if not strokes or len(strokes) > MAX_OBJECTS or size > MAX_COMMANDS:
             raise ValueError
         ink = INK[st.session_state[f"{pad.name}_paper"]]
-        drawn = [one for one in drawing["objects"] if one.get("path")]
+        drawn = [shape for shape in drawing["objects"] if shape.get("path")]
         objects = [
-            _path_object(path, _sound_colour(one.get("stroke"), ink), _sound_width(one.get("strokeWidth")))
-            for one, path in zip(drawn, strokes, strict=True)
+            _path_object(path, _sound_colour(shape.get("stroke"), ink), _sound_width(shape.get("strokeWidth")))
+            for shape, path in zip(drawn, strokes, strict=True)
         ]
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         st.error("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.")
@@ -328,21 +319,21 @@ def _open(pad: Pad, content: bytes) -> None:
 def strokes_of(drawing: dict[str, Any]) -> list[np.ndarray]:
     """Return each stroke of a canvas drawing as a path (n, 2) in canvas pixels; curves become their end points."""
     strokes = []
-    for one in drawing.get("objects", []):
-        points = [command[-2:] for command in one.get("path", []) if len(command) >= 3]
+    for shape in drawing.get("objects", []):
+        points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]
         if points:
-            strokes.append(_placed(np.array(points, dtype=float), one))
+            strokes.append(_placed(np.array(points, dtype=float), shape))
     return strokes
 
 
-def _placed(path: np.ndarray, one: dict[str, Any]) -> np.ndarray:
+def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
     """Return the path where the stroke stands now: dragged strokes keep their old path and get a new centre."""
-    if not {"left", "top", "width", "height"} <= one.keys():
+    if not {"left", "top", "width", "height"} <= shape.keys():
         return path
-    pen, scale = one.get("strokeWidth", 0), np.array([one.get("scaleX", 1), one.get("scaleY", 1)])
-    size = (np.array([one["width"], one["height"]]) + pen) * scale
-    share = [{"left": 0.5, "top": 0.5}.get(one.get(origin), 0.0) for origin in ("originX", "originY")]
-    centre = np.array([one["left"], one["top"]]) + size * share
+    pen, scale = shape.get("strokeWidth", 0), np.array([shape.get("scaleX", 1), shape.get("scaleY", 1)])
+    size = (np.array([shape["width"], shape["height"]]) + pen) * scale
+    share = [{"left": 0.5, "top": 0.5}.get(shape.get(origin), 0.0) for origin in ("originX", "originY")]
+    centre = np.array([shape["left"], shape["top"]]) + size * share
     return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
 
 
@@ -356,10 +347,10 @@ def _sound_width(width: Any) -> float:
 
 def inked_strokes(drawing: dict[str, Any], ink: str) -> list[Stroke]:
     """Return each stroke of a canvas drawing with its pen and colour; `ink` where that is not known."""
-    drawn = [one for one in drawing.get("objects", []) if strokes_of({"objects": [one]})]
+    drawn = [shape for shape in drawing.get("objects", []) if strokes_of({"objects": [shape]})]
     return [
-        Stroke(path, _sound_width(one.get("strokeWidth", 20)), _sound_colour(one.get("stroke"), ink))
-        for one, path in zip(drawn, strokes_of(drawing), strict=True)
+        Stroke(path, _sound_width(shape.get("strokeWidth", 20)), _sound_colour(shape.get("stroke"), ink))
+        for shape, path in zip(drawn, strokes_of(drawing), strict=True)
     ]
 
 
@@ -367,8 +358,8 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     canvas = np.zeros((*size, 4), np.uint8)
     canvas[:] = (*_rgb(PAPER[paper]), 255)
-    for (colour, width), together in groupby(strokes, key=lambda one: (one.colour, one.width)):
-        whole = draw_paths([_dense(one.path) for one in together], max(size), width)
+    for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
+        whole = draw_paths([_dense(stroke.path) for stroke in together], max(size), width)
         share = whole[: size[0], : size[1], :1] / 255.0
         ink = np.array(_rgb(colour or INK[paper]))
         canvas[..., :3] = np.rint(canvas[..., :3] * share + ink * (1 - share)).astype(np.uint8)

@@ -8,12 +8,19 @@ from typing import Generic
 
 import streamlit as st
 
-from ui.state import PLAYING, Field, Value
+from ui.labels import distinct
+from ui.state import PLAYING, Field, Value, choice, whole_number
 
 TICK = "player_tick"
 CHANGED = "player_changed"
 REST = 0.8
 """Share of a beat after which the next tick counts: the browser's clock and ours do not agree to the millisecond."""
+SECONDS_PER_WORD = 0.9
+MOST_JUMPS = 48
+"""Positions up to which every one has a button of its own; beyond, a slider jumps."""
+LONGEST_LABEL = 16
+END = 10**6
+"""A position that is always brought back to the last one."""
 
 
 class Player(Generic[Value]):
@@ -99,3 +106,40 @@ class Player(Generic[Value]):
         state[CHANGED], state[TICK] = self.name, time.monotonic()
         if starts and self.field.value == values[-1]:
             self.field.value = values[0]
+
+
+class Walk(Player[int]):
+    """Walks along positions, from 0; the present one is in the address as `?at=`.
+
+    Args:
+        page: on whose page.
+        first: where to begin.
+        label: what a position is.
+    """
+
+    def __init__(self, page: str, *, first: int = 0, label: str = "Word") -> None:
+        super().__init__(Field(page, "at", first, address="at", parse=whole_number), SECONDS_PER_WORD)
+        self.label = label
+
+    def draw(self, labels: Sequence[str]) -> int:
+        """Draw the controls and return the present position; `labels` has one per position, at least one."""
+        places = range(len(labels))
+        self.field.within(0, places[-1])
+        self.follow(places)
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
+            self.previous_button(places)
+            self.next_button(places)
+            self.play_button(places)
+            st.caption(f"{self.label} {self.field.value + 1} of {len(places)}")
+        if len(places) > MOST_JUMPS:
+            st.slider(self.label, 0, places[-1], key=self.name, persist_state="session", label_visibility="collapsed")
+        elif len(places) > 1:
+            names = dict(enumerate(distinct([_short(label) for label in labels])))
+            choice(self.label, self.field, names, label_visibility="collapsed", wrap=True)
+        return self.field.value
+
+
+def _short(text: str) -> str:
+    """Return Markdown that shows a word as it was typed, cut if it is very long."""
+    cut = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+-.!|~:$&" else letter for letter in cut)

@@ -38,7 +38,7 @@ def sentence_box(
     Returns:
         the text, cut after most_words words; None when there is nothing to read.
     """
-    examples = dict(presets) if isinstance(presets, Mapping) else {one: one for one in presets}
+    examples = dict(presets) if isinstance(presets, Mapping) else {sentence: sentence for sentence in presets}
     typed = text_field(name, next(iter(examples.values())))
     st.text_area(
         label,

@@ -1,7 +1,8 @@
-"""The skeleton of every page: title and question, a part that reruns alone, tabs of which one is open, the foot."""
+"""The skeleton of every page: title and question, parts that rerun alone, tabs of which one is open; sidebar, foot."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
@@ -27,6 +28,11 @@ STYLE = """<style>
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
 [class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
+</style>"""
+LECTURE_STYLE = """<style>
+html { font-size: 125%; }
+[data-testid="stMain"] p, [data-testid="stMain"] li { line-height: 1.5; }
+[data-testid="stMain"] .katex { font-size: 1.35em; }
 </style>"""
 
 
@@ -121,3 +127,25 @@ def foot(entry: PageEntry) -> None:
             if 0 <= other < len(PAGES):
                 label = PAGES[other].title
                 st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
+
+
+def sidebar() -> None:
+    """Draw the sidebar's foot."""
+    with st.sidebar:
+        lecture = st.toggle(
+            "Lecture mode",
+            key="lecture",
+            persist_state="session",
+            help="Larger type for a projector. Light and dark: the menu at the top right, Settings.",
+        )
+        if "torch" in sys.modules:  # the first page paints before torch is there
+            st.caption(f"Computing on {_device_words()}")
+    if lecture:
+        st.html(LECTURE_STYLE)
+
+
+@st.cache_resource(show_spinner=False)
+def _device_words() -> str:
+    from attention_core.device import choose_device, describe_device
+
+    return describe_device(choose_device())

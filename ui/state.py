@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -110,6 +110,22 @@ def whole_number(text: str) -> int:
 def yes(text: str) -> bool:
     """Return whether an address says 1; the way in which switches are told there."""
     return text == "1"
+
+
+def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -> Any:
+    """Let a visitor set a field to one of some values, drawn side by side; return what is set.
+
+    Args:
+        label: what is chosen.
+        field: is brought back to the first option if it is none of them.
+        options: at least one; as a mapping they have the names that are shown.
+        look: see st.segmented_control.
+    """
+    values = list(options)
+    field.among(values)
+    if isinstance(options, Mapping):
+        look["format_func"] = options.__getitem__
+    return st.segmented_control(label, values, key=field.key, required=True, persist_state="session", **look)
 
 
 def take_address(page: str) -> None:

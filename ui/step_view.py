@@ -1,13 +1,16 @@
-"""One step of a trace on one screen: where the query stands, the formula with its numbers, the matrix, the code."""
+"""What pages show of a trace: one step with its formula and numbers, a query's row, the numbers to take along."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
+from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import STEP_SIZE, step_chart
-from attention_core.explain.arithmetic import cell_formula
+from attention_core.explain.arithmetic import cell_formula, row_table
 from ui.chart import draw_chart
 from ui.layout import section
 
@@ -37,3 +40,59 @@ def show_matrix(step: Step, head: int, query: int | None, name: str, size: int =
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = step_chart(step, head, query=query, size=size)
     draw_chart(chart, width="content", key=f"{name}_{step.name}", alt=words)
+
+
+def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_words: str = "pixel") -> None:
+    """Draw the table of the keys to which a query gives most, and the sums that it rests on."""
+    st.markdown("**Its row in numbers**")
+    table = row_table(trace, head, query, n)
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        column_config={
+            "key": st.column_config.TextColumn(f"key ({key_words})"),
+            "score": st.column_config.NumberColumn("score", format="%.2f"),
+            "exponential": st.column_config.NumberColumn("exp(score)", format="%.3g"),
+            "weight": st.column_config.NumberColumn("weight", format="%.4f"),
+            "contribution": st.column_config.NumberColumn("weight × |value|", format="%.4f"),
+        },
+    )
+    total = float(trace.log_normaliser[head, query].exp())
+    st.caption(
+        f"Exponentials of the whole row sum to {_short(total)}; each weight is an exponential divided by that sum. "
+        f"The uniform weight would be 1/{trace.n_keys} = {1 / trace.n_keys:.4f}."
+    )
+
+
+def _short(total: float) -> str:
+    return f"{total:,.0f}" if 1000 <= total < 1e9 else f"{total:.4g}"
+
+
+def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | None = None) -> None:
+    """Offer the trace as numbers, the chosen query's row as a table, and the script that computes it again.
+
+    Files are made when they are asked for, not at every rerun.
+    """
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.download_button(
+            "Q, K, V, weights' normaliser (.npz)",
+            partial(trace_to_npz, trace),
+            "trace.npz",
+            on_click="ignore",
+            key=f"{name}_npz",
+        )
+        script = partial(trace_to_code, trace)
+        st.download_button("PyTorch script (.py)", script, "trace.py", on_click="ignore", key=f"{name}_code")
+        if query is not None:
+            st.download_button(
+                "This query's row (.csv)",
+                lambda: trace_to_frame(trace, head, rows=slice(query, query + 1)).to_csv(index=False),
+                "row.csv",
+                on_click="ignore",
+                key=f"{name}_row",
+            )
+    st.caption(
+        "The script reads trace.npz and prints the same numbers. The toolbar at a chart's corner saves it as PNG, "
+        "shows its data, copies its Vega-Lite specification, opens it full screen."
+    )

@@ -11,7 +11,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from ui.layout import role_colour
 from ui.player import Player
-from ui.state import Field
+from ui.state import Field, choice
 
 SECONDS_PER_STEP = 2.0
 
@@ -47,16 +47,8 @@ class Stepper(Player[str]):
         self.follow(names)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
             self.previous_button(names)
-            st.segmented_control(
-                "Step",
-                names,
-                format_func=lambda name: by_name[name].symbol,
-                key=self.field.key,
-                required=True,
-                label_visibility="collapsed",
-                persist_state="session",
-                wrap=True,
-            )
+            symbols = {name: step.symbol for name, step in by_name.items()}
+            choice("Step", self.field, symbols, label_visibility="collapsed", wrap=True)
             self.next_button(names)
             self.play_button(names)
             st.toggle(

@@ -216,7 +216,7 @@ def test_rows_with_nothing_left_are_named():
 
 def test_what_is_computed_from_a_run_leaves_with_it():
     from ui.model.glance import summaries_of
-    from ui.model.work import kept_with
+    from ui.model.state import kept_with
 
     run = ModelRun("toy", Kind.ENCODER, layers(["a", "b", "c"], 2), tuple("abc"))
     assert summaries_of(run, "encoder self") is summaries_of(run, "encoder self")

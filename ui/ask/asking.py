@@ -26,7 +26,7 @@ from ui.computed import computed
 from ui.labels import literal
 from ui.layout import role_colour
 from ui.models import model_or_stop
-from ui.state import Field
+from ui.state import Field, choice
 
 Box = tuple[float, float, float, float]
 MODEL = "scene-question"
@@ -88,7 +88,7 @@ def question_part(drawing: AskedDrawing) -> Reading | None:
 
 def _examples(drawing: AskedDrawing) -> list[Question]:
     """Return questions that fit the drawing; which digits are on it, the model says itself."""
-    colours = [one.colour for one in drawing.digits]
+    colours = [digit.colour for digit in drawing.digits]
     single = [colour for colour in colours if colours.count(colour) == 1]
     read = {} if drawing.is_empty else _digits_of(drawing.picture, single)
     names = [read.get(colour, "") for colour in colours]
@@ -171,13 +171,10 @@ def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
     words, bars = st.columns([1, 1.25], gap="medium")
     with words:
         big_answer(answered)
-        st.segmented_control(
+        choice(
             "Score",
-            SCORINGS,
-            format_func=SCORE_NAMES.__getitem__,
-            key=SCORING.key,
-            required=True,
-            persist_state="session",
+            SCORING,
+            SCORE_NAMES,
             label_visibility="collapsed",
             help="How query and key are compared. Both were trained together and share the picture's features.",
         )

@@ -107,8 +107,8 @@ def scene_pad() -> AskedDrawing:
 def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
     """Return what a person should know about this drawing before believing an answer to this question."""
     remarks = []
-    inks = sorted({one.ink for one in drawing.digits})
-    for ink in [one for one in inks if name_of(one) is None][:2]:
+    inks = sorted({digit.ink for digit in drawing.digits})
+    for ink in [ink for ink in inks if name_of(ink) is None][:2]:
         (first, _), (second, _) = nearest_names(rgb_of(ink))
         remarks.append(f"An ink ({ink}) lies between **{first}** and **{second}**: the model may call it either.")
     near = {ink: [name_of(ink)] if name_of(ink) else [name for name, _ in nearest_names(rgb_of(ink))] for ink in inks}

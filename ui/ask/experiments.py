@@ -39,7 +39,7 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct
 from ui.models import model_or_stop
-from ui.state import Field
+from ui.state import Field, choice
 
 OWN, COMPOSED = "this drawing", "a composed one"
 DIGITS_OF_MANY = (4, 7, 2, 9, 6)
@@ -77,9 +77,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
     )
     left, right = st.columns([1, 1.15], gap="large")
     with left:
-        source = st.segmented_control(
-            "Digits of", (OWN, COMPOSED), key=COUNT_OF.key, required=True, persist_state="session"
-        )
+        source = choice("Digits of", COUNT_OF, (OWN, COMPOSED))
         series = _own_series(drawing, question) if source == OWN else _composed_series()
         if series is None:
             st.info("There is no digit on the canvas to take away. Draw some, or look at a composed drawing.")

@@ -19,9 +19,8 @@ from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
 from ui.ask.drawing import NAME, AskedDrawing
 from ui.chart import draw_chart
 from ui.models import card_or_empty
-from ui.query_row import query_row
-from ui.state import Field
-from ui.step_view import show_words
+from ui.state import Field, choice
+from ui.step_view import query_row, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
@@ -41,15 +40,8 @@ def chosen_look(answered: Answered) -> int:
 def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
     """Step through one look from the picture to the answer."""
     number = chosen_look(answered)
-    st.segmented_control(
-        "Look",
-        range(len(answered.looks)),
-        format_func=lambda place: f"Look {place + 1}",
-        key=LOOK.key,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
+    names = {place: f"Look {place + 1}" for place in range(len(answered.looks))}
+    choice("Look", LOOK, names, label_visibility="collapsed")
     trace = answered.looks[number]
     step, grid = STEPS.draw(trace), grid_of(trace)
     if not STEPS.hides(step):

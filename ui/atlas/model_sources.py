@@ -15,9 +15,8 @@ from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
 from ui.atlas import NAME
 from ui.atlas.shelf import Source
-from ui.runs.recording import opened_run, uploaded_run
 from ui.runs.runs import TextInput, latest, prepared_of, pretrained_of, run_of
-from ui.runs.source import choose_model
+from ui.runs.source import choose_model, opened_run, uploaded_run
 from ui.state import Field
 
 MOST_CHARACTERS = 1_000_000

@@ -9,7 +9,7 @@ from ui.atlas import NAME
 from ui.atlas.map import go_to
 from ui.atlas.shelf import Shelf
 from ui.labels import literal
-from ui.state import Field
+from ui.state import Field, choice
 
 CLOSE = 30
 """Cells along the map's shorter side where a token was found; a landmark's surroundings are a little wider."""
@@ -54,16 +54,8 @@ def _hit_part(shelf: Shelf) -> None:
         return
     at = HIT.within(0, len(hits) - 1)
     st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at]:,}")
-    st.segmented_control(
-        "Among",
-        (ROWS, COLUMNS, BOTH),
-        key=AMONG.key,
-        required=True,
-        label_visibility="collapsed",
-        on_change=_go_to_hit,
-        args=(shelf, at),
-        persist_state="session",
-    )
+    taken = {"on_change": _go_to_hit, "args": (shelf, at)}
+    choice("Among", AMONG, (ROWS, COLUMNS, BOTH), label_visibility="collapsed", **taken)
     with st.container(horizontal=True, gap="small"):
         chevrons = ":material/chevron_left:", ":material/chevron_right:"
         st.button("Previous", key="atlas_hit_previous", icon=chevrons[0], on_click=_go_to_hit, args=(shelf, at - 1))

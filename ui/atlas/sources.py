@@ -17,7 +17,7 @@ from ui.atlas.tensor_files import tensor_source
 from ui.canvas import digit_presets, drawn_elsewhere, render_strokes
 from ui.digits import ask
 from ui.opened import opened_file, opened_recording
-from ui.state import Field
+from ui.state import Field, choice
 
 MADE, TEXT, DIGIT, TENSORS, RUN = "made", "text", "digit", "tensors", "run"
 SOURCES = {
@@ -108,9 +108,7 @@ def _digit_source() -> Source | None:
     presets, drawn = digit_presets(), drawn_elsewhere("pixels")
     choices = [*presets, *([MINE] if drawn is not None else [])]
     CHOSEN_DIGIT.among(choices, MINE if drawn is not None else FIRST_DIGIT)
-    digit = st.segmented_control(
-        "Digit", choices, key=CHOSEN_DIGIT.key, required=True, wrap=True, persist_state="session"
-    )
+    digit = choice("Digit", CHOSEN_DIGIT, choices, wrap=True)
     canvas = drawn if digit == MINE else None
     drawing = prepare(render_strokes(presets[digit](), (256, 256), "light") if canvas is None else canvas)
     st.caption("Every one of the 784 pixels asks every other. Draw your own on the page “Draw a digit”.")

@@ -84,7 +84,7 @@ def digit_pad() -> PadState:
     st.html(STYLE)
     pad = drawing_pad(PAD)
     objects = st.session_state["find_drawing"].get("objects", [])
-    there = sum(abs(one.get("strokeWidth", 0) - CLUTTER_WIDTH) < 1e-6 for one in objects)
+    there = sum(abs(stroke.get("strokeWidth", 0) - CLUTTER_WIDTH) < 1e-6 for stroke in objects)
     with st.container(horizontal=True, gap="xsmall", key="find_clutter_examples"):
         st.button(
             "Scatter clutter",

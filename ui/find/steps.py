@@ -18,7 +18,7 @@ from attention_core.models.feature_mask import LAYERS
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
 from ui.chart import draw_chart
 from ui.find.drawing import NAME, chosen_region, mask_of, mask_over
-from ui.state import Field
+from ui.state import Field, choice
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
 
@@ -96,14 +96,7 @@ def _channel_card(trace: AttentionTrace, region: int) -> None:
 def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
     masked, order, by = step.name == "masked", order_of(trace), ORDERS[step.name]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.segmented_control(
-            "Order",
-            [by.default, "by number"],
-            key=by.key,
-            required=True,
-            persist_state="session",
-            label_visibility="collapsed",
-        )
+        choice("Order", by, [by.default, "by number"], label_visibility="collapsed")
         every = st.toggle(f"Show all {len(order)}", key=ALL_CHANNELS.key, persist_state="session")
     maps = channel_maps(trace)
     if masked:
@@ -111,7 +104,7 @@ def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
     ranked = trace.context()[0].argsort(descending=True).tolist() if masked else order
     shown = ranked if by.value == by.default else sorted(order)
     shown = shown if every else shown[:FEW]
-    labels = [f"{one}: sum {float(maps[one].sum()):.2f}" if masked else f"F[:, {one}]" for one in shown]
+    labels = [f"{channel}: sum {float(maps[channel].sum()):.2f}" if masked else f"F[:, {channel}]" for channel in shown]
     marked = None if masked else region  # a mark would cover the few cells that are left
     _channel_sheet(trace, maps, shown, labels, f"find_sheet_{step.name}", marked)
     if masked:

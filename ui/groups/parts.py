@@ -22,7 +22,7 @@ from ui.computed import computed
 from ui.labels import distinct
 from ui.layout import section
 from ui.models import model_or_stop
-from ui.state import Field
+from ui.state import Field, choice
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
 
@@ -104,15 +104,7 @@ def choose_query(numbers: list[int]) -> int:
     """Let a person choose whose question is looked at; at first somebody who has a pair."""
     places = range(len(numbers))
     QUERY.among(places, next((place for place in places if matching_pairs(numbers, place)), 0))
-    return st.segmented_control(
-        "Whose question",
-        places,
-        key=QUERY.key,
-        format_func=distinct([str(number) for number in numbers]).__getitem__,
-        required=True,
-        persist_state="session",
-        wrap=True,
-    )
+    return choice("Whose question", QUERY, dict(enumerate(distinct([str(number) for number in numbers]))), wrap=True)
 
 
 def answers_table(numbers: list[int], traces: dict[str, AttentionTrace], query: int) -> None:
@@ -137,14 +129,7 @@ def _row(tag: str, head: str, kinds: Iterable[str], texts: Iterable[str]) -> str
 
 def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
     """Step through either head for the chosen number."""
-    head = st.segmented_control(
-        "Step through the head that",
-        list(HEAD_WORDS),
-        format_func=HEAD_WORDS.get,
-        key=HEAD.key,
-        required=True,
-        persist_state="session",
-    )
+    head = choice("Step through the head that", HEAD, HEAD_WORDS)
     trace = traces[head]
     step = STEPS.draw(trace)
     if STEPS.hides(step):

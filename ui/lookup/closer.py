@@ -18,10 +18,8 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import literal
 from ui.layout import section
-from ui.lookup.queries import TEMPERATURES, WIDTHS, as_text, choose_query
-from ui.lookup.records import NAME
-from ui.query_row import query_row
-from ui.step_view import show_matrix, show_words
+from ui.lookup.records import NAME, TEMPERATURES, WIDTHS, as_text, choose_query
+from ui.step_view import query_row, show_matrix, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)

@@ -1,13 +1,31 @@
-"""The table of records: presets, an editor, which column is asked and which is handed over."""
+"""The first screen: the table of records, what is asked of it and how softly, and the answers."""
 
 from __future__ import annotations
+
+import html
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
+from attention_core.attention.steps import step_of
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
+from attention_core.charts import ROLE_COLOURS
 from attention_core.topics.lookup.presets import PRESETS
-from attention_core.topics.lookup.records import MAX_RECORDS, MAX_TEXT, Table, Usable, usable_records
-from ui.state import Field
+from attention_core.topics.lookup.records import (
+    MAX_QUERIES,
+    MAX_RECORDS,
+    MAX_TEXT,
+    Asked,
+    Table,
+    Usable,
+    read_queries,
+    usable_records,
+)
+from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
+from ui.labels import distinct, literal
+from ui.state import Field, choice
 
 NAME = "lookup"
 KEPT_ROWS = 2000
@@ -27,22 +45,21 @@ ROWS, EDITION, BASE = Field(NAME, "rows", list), Field(NAME, "edition", 0), Fiel
 KEY, VALUE, QUERIES = Field(NAME, "key", ""), Field(NAME, "value", ""), Field(NAME, "queries", "")
 TEMPERATURE, WIDTH = Field(NAME, "temperature", 0.05), Field(NAME, "width", 0.4)
 QUERY = Field(NAME, "query", -1)
+TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
+WIDTHS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
+TABLE_STYLE = """<style>
+.looked-up { max-height: 24rem; overflow: auto; } .looked-up table { border-collapse: collapse; width: 100%; }
+.looked-up th, .looked-up td { padding: 0.3rem 0.5rem; text-align: left; vertical-align: top; font-size: 0.9rem; }
+.looked-up th { font-weight: 600; border: none; border-bottom: 1px solid #8a93a066; }
+.looked-up td { border: none; border-bottom: 1px solid #8a93a033; overflow-wrap: anywhere; min-width: 5rem; }
+</style>"""
 
 
 def record_table() -> Usable:
     """Let a person take a preset, edit its records, and choose which column is asked and which is handed over."""
     if PRESET.value != LOADED.value:
         _load(PRESET.value)
-    st.segmented_control(
-        "Table",
-        list(PRESETS),
-        key=PRESET.key,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-        wrap=True,
-    )
-    preset = PRESETS[PRESET.value]
+    preset = PRESETS[choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True)]
     columns = preset.table.columns
     st.caption(preset.note)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -86,3 +103,74 @@ def _edit(table: Table) -> tuple[tuple, ...]:
     ROWS.value = edited.astype(object).where(edited.notna(), None).to_numpy().tolist()[:KEPT_ROWS]
     st.caption(f"Click a cell to edit it, add rows at the end, or paste from a spreadsheet; up to {MAX_RECORDS} count.")
     return tuple(map(tuple, ROWS.value))
+
+
+def query_input(records: Records) -> Asked:
+    """Let a person type queries, one per line."""
+    kind = "numbers, as the keys are" if records.numeric_keys else "texts"
+    st.text_area(
+        f"Queries, one per line ({kind})",
+        key=QUERIES.key,
+        height=104,
+        persist_state="session",
+        max_chars=MAX_QUERIES * 200,
+        on_change=QUERY.forget,
+    )
+    asked = read_queries(QUERIES.value, records.numeric_keys)
+    for remark in asked.remarks:
+        st.info(remark)
+    return asked
+
+
+def temperature_input(records: Records) -> float:
+    """Let a person choose the temperature, for numbers as the width of the bump; return the temperature."""
+    field, options, words = TEMPERATURE, TEMPERATURES, "Temperature: left a look-up, right a plain average"
+    if records.numeric_keys:
+        field, options, words = WIDTH, WIDTHS, "Width of the bump (its square is the temperature)"
+    field.among(options, field.default)
+    chosen = st.select_slider(words, options, key=field.key, persist_state="session", format_func="{:g}".format)
+    return chosen**2 if records.numeric_keys else chosen
+
+
+def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
+    """Draw one row per query: what a dictionary says, the most similar key, and what comes back softly."""
+    weights, context, likeness = trace.weights(), trace.context(), step_of(trace, "scores").value()
+    labels = value_labels(records)
+    rows = []
+    for place, (query, hit) in enumerate(zip(queries, exact_lookup(records, queries), strict=True)):
+        best = int(weights[place].argmax())
+        if records.numeric_values:
+            back = as_text(float(context[place, 0]))
+        else:
+            top = context[place].topk(min(3, len(labels)))
+            shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
+            back = ", ".join(f"{share:.0%} {labels[column]}" for share, column in shares if share >= 0.005)
+        near = f"cosine {float(likeness[place, best]):.2f}"
+        if records.numeric_keys:
+            near = f"distance {abs(query - records.keys[best]):.2f}"
+        most = f"{as_text(records.keys[best])} ({float(weights[place, best]):.0%}, {near})"
+        rows.append((as_text(query), as_text(hit.value) if hit.found else "miss", back, most))
+    softly = "soft look-up (average)" if records.numeric_values else "soft look-up"
+    heads = {"query": Role.QUERY, "dictionary": None, softly: Role.CONTEXT, "most weight on": Role.WEIGHTS}
+    top = "".join(f'<th style="color:{ROLE_COLOURS.get(role, "inherit")}">{head}</th>' for head, role in heads.items())
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell[:160])}</td>" for cell in row) + "</tr>" for row in rows)
+    st.html(f'{TABLE_STYLE}<div class="looked-up"><table><tr>{top}</tr>{body}</table></div>')
+    nearest, worst = likeness.max(1).values.min(0)
+    if not records.numeric_keys and float(nearest) < 0.25:
+        st.caption(
+            f"{literal(as_text(queries[int(worst)]), 40)} resembles no key (cosine at most {float(nearest):.2f}), and "
+            "yet its weights sum to 100 %: a softmax cannot say miss."
+        )
+
+
+def as_text(entry: str | float | None) -> str:
+    """Return a record's key or value for people."""
+    return entry if isinstance(entry, str) else f"{entry:.6g}"
+
+
+def choose_query(trace: AttentionTrace) -> int:
+    """Let a person choose which query is looked at."""
+    QUERY.among(range(trace.n_queries), min(1, trace.n_queries - 1))
+    return choice(
+        "Look closer at one query", QUERY, dict(enumerate(distinct(trace.story.query_axis.labels))), wrap=True
+    )

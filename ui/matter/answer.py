@@ -1,4 +1,4 @@
-"""What three models say of a sentence, perhaps with words blocked, and how far to believe the one with attention."""
+"""The first screen: what three models say of a sentence, its words with their weights, of which a click blocks one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ import streamlit as st
 
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.trace import AttentionTrace
-from attention_core.topics.matter.sentences import Verdict, erase_each, explain, judge, rank_agreement, read_sentence
-from attention_core.weights import WeightsError, read_card
+from attention_core.topics.matter.sentences import (
+    Sentence,
+    Verdict,
+    erase_each,
+    explain,
+    judge,
+    rank_agreement,
+    read_sentence,
+)
+from attention_core.weights import WeightsError
+from ui.component import component
 from ui.computed import computed
-from ui.models import model_or_none, model_or_stop
+from ui.labels import literal
+from ui.models import card_or_empty, model_or_none, model_or_stop
+from ui.state import Field
 from ui.step_view import counted
 
 NAME = "matter"
@@ -31,6 +42,13 @@ STYLE = """<style>
   border-left: 1px solid currentColor; opacity: 0.6; }
 </style>"""
 SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
+
+BLOCKED: Field[list[int]] = Field(NAME, "blocked", list)
+BLOCKED_IN = Field(NAME, "blocked_in", "")
+PICKED = Field(NAME, "picked", -1)
+"""The word whose neighbours are shown."""
+
+_component = component("weighed_words")
 
 
 @computed()
@@ -69,7 +87,7 @@ def answers(text: str, blocked: tuple[int, ...]) -> None:
     rows, notes = [], []
     for name, (title, what) in MODELS.items():
         try:
-            verdict, accuracy = verdict_of(name, text, blocked), read_card(name).get("development_accuracy")
+            verdict, accuracy = verdict_of(name, text, blocked), card_or_empty(name).get("development_accuracy")
         except WeightsError:
             notes.append(f"**{title}**: {model_or_none(name)[1]}")
             continue
@@ -118,7 +136,7 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
         lines.append(
             f"In this sentence the order of the weights and the order of the changes agree to **{agreement:+.2f}**"
         )
-    card = read_card(ATTENTION).get("rank_agreement_of_weight_and_removal")
+    card = card_or_empty(ATTENTION).get("rank_agreement_of_weight_and_removal")
     if card is not None:
         lines.append(
             f"over {card['sentences']} sentences that it was not trained on, to **{card['mean']:+.2f}** on average"
@@ -135,3 +153,65 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
         "And take the answer itself with care: one new sentence in five is judged wrong, negation above all, "
         "for which 8,737 sentences are few."
     )
+
+
+def blocked_words(text: str) -> tuple[int, ...]:
+    """Return the words of this text that a person blocked; another text begins with none, and none picked."""
+    if BLOCKED_IN.value != text:
+        BLOCKED_IN.value, BLOCKED.value, PICKED.value = text, [], PICKED.default
+    return tuple(BLOCKED.value)
+
+
+def _press() -> None:
+    place = ((st.session_state.get("matter_weighed") or {}).get("pressed") or {}).get("place")
+    if isinstance(place, int):
+        BLOCKED.value = sorted({*BLOCKED.value} ^ {place})
+
+
+def _give_back() -> None:
+    BLOCKED.value = []
+
+
+def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
+    """Draw the shaded sentence with its bars, and what was read otherwise than typed."""
+    weights = trace.weights()[0]
+    if_blocked, if_removed = erased(text, blocked)
+    _component(
+        key="matter_weighed",
+        data={
+            "words": sentence.labels,
+            "weights": [round(weight, 5) for weight in weights.tolist()],
+            "ifBlocked": [round(change, 8) for change in if_blocked],
+            "ifRemoved": [round(change, 8) for change in if_removed],
+            "positive": round(verdict_of(ATTENTION, text, blocked).positive, 8),
+            "uniform": 1 / trace.n_keys,
+            "order": weights.argsort(descending=True, stable=True).tolist(),
+            "blocked": list(blocked),
+            "turned": sentence.turned,
+        },
+        default={"pressed": None},
+        on_pressed_change=_press,
+    )
+    st.caption(
+        "Blocked: attention may not look at the word, though the encoder has read it. Removed: the sentence is read "
+        "without it. Bars to the right make “positive” likelier, to the left “negative”, in log-odds: 0.7 doubles the "
+        "odds."
+    )
+    if blocked:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button("Give all words back", key="matter_unblock", on_click=_give_back)
+            if len(blocked) == len(sentence.words):
+                st.caption("Every word is blocked: nothing is handed over, and the answer is the network's prejudice.")
+    unknown_places = set(sentence.unknown_words)
+    cut = [
+        f"{literal(sentence.labels[place], 30)} as {literal(' + '.join(sentence.texts[place]))}"
+        for place in sentence.cut_words
+        if place not in unknown_places
+    ][:6]
+    if cut:
+        st.caption("Words that are not in the vocabulary are read in pieces: " + "; ".join(cut) + ".")
+    unknown = [literal(sentence.labels[place], 30) for place in sorted(unknown_places)[:6]]
+    if unknown:
+        st.caption(
+            f"Letters or signs that no review had are all the same to the models, an unknown one: {', '.join(unknown)}."
+        )

@@ -18,8 +18,7 @@ from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct, literal
-from ui.matter.answer import ATTENTION, attention_trace
-from ui.matter.weighed_words import PICKED
+from ui.matter.answer import ATTENTION, PICKED, attention_trace
 from ui.models import load_snapshots, model_or_stop
 
 MOST_PICKED = 12

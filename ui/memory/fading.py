@@ -14,7 +14,7 @@ from attention_core.topics.memory.overview import Memory
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import draw_chart
 from ui.memory.reading import NAME, NETWORKS
-from ui.state import Field
+from ui.state import Field, choice
 
 LOGARITHMIC = Field(NAME, "fading_log", True)
 PART = Field(NAME, "part", PARTS[0])
@@ -74,15 +74,7 @@ def length_tab() -> None:
         "Attention hands over *all* states and lets each target word choose (Bahdanau et al. 2015; this chart is their "
         "figure 2 for our models)."
     )
-    part = st.segmented_control(
-        "Sentences",
-        PARTS,
-        format_func=lambda part: f"{part} sentences",
-        key=PART.key,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
+    part = choice("Sentences", PART, {part: f"{part} sentences" for part in PARTS}, label_visibility="collapsed")
     figures = bleu_by_length(part=part)
     if figures.scores:
         alt = "BLEU of every translator by the length of the sentence; the table below has the numbers"

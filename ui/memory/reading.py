@@ -16,9 +16,9 @@ from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
 from ui.labels import literal
 from ui.models import model_or_none
+from ui.player import END, Walk
 from ui.sentence import sentence_box
-from ui.state import Field
-from ui.walk import END, Walk
+from ui.state import Field, choice
 
 NAME = "memory"
 NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
@@ -45,13 +45,10 @@ def read_sentence() -> str:
     text = sentence_box(NAME, REMEMBERED, on_change=_walk_to_the_end)
     if text is None:
         st.stop()
-    st.segmented_control(
+    choice(
         "Reading",
-        list(READINGS),
-        format_func=READINGS.__getitem__,
-        key=READING.key,
-        required=True,
-        persist_state="session",
+        READING,
+        READINGS,
         help="Causal: a state knows what came before it. Bidirectional: a second network reads from the end.",
     )
     st.toggle(

@@ -13,7 +13,7 @@ from attention_core.topics.memory.recurrence import CODE, FORMULAS
 from ui.chart import draw_chart
 from ui.labels import literal
 from ui.memory.reading import NAME, WALK
-from ui.state import Field
+from ui.state import Field, choice
 
 MEASURE = Field(NAME, "measure", "norm")
 LOGARITHMIC = Field(NAME, "log", False)
@@ -80,16 +80,7 @@ def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
     )
     at = WALK.draw(next(iter(memories.values())).labels)
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
-        measure = st.segmented_control(
-            "Shown",
-            list(MEASURES),
-            format_func=MEASURES.__getitem__,
-            key=MEASURE.key,
-            required=True,
-            persist_state="session",
-            label_visibility="collapsed",
-            wrap=True,
-        )
+        measure = choice("Shown", MEASURE, MEASURES, label_visibility="collapsed", wrap=True)
         logarithmic = st.toggle("Logarithmic colours", key=LOGARITHMIC.key, persist_state="session")
     matrices = {label: memory.matrix(measure, both) for label, memory in memories.items()}
     ramp = gradient_ramp(list(matrices.values()), logarithmic)

@@ -12,10 +12,10 @@ from attention_core.hub.model import ModelError
 from ui.chart import draw_chart
 from ui.computed import computing
 from ui.layout import section
-from ui.model.state import NAME, choice
+from ui.model.state import NAME
 from ui.model.writing import generation_of, text_ids
 from ui.runs.runs import Latest
-from ui.state import Field
+from ui.state import Field, choice
 
 VECTORS = Field(NAME, "says_kept", "keys")
 COST = Field[tuple[int, str, StepCost, StepCost] | None](NAME, "says_step_cost", None)

@@ -15,12 +15,10 @@ from ui.labels import literal
 from ui.model.glance import glance_picture, head_map, look_for, summaries_of
 from ui.model.input import choose_input
 from ui.model.one_head import large_matrix
-from ui.model.state import NAME, Chosen, choice, chosen, nearest
-from ui.model.work import kept_with
-from ui.runs.recording import uploaded_run
+from ui.model.state import NAME, Chosen, chosen, kept_with, nearest
 from ui.runs.runs import Latest, pretrained_of, run_of
-from ui.runs.source import choose_model
-from ui.state import Field
+from ui.runs.source import choose_model, uploaded_run
+from ui.state import Field, choice
 
 OTHER = "model_other"
 INPUT, MODEL = "Another input", "Another model"

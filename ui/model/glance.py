@@ -17,9 +17,8 @@ from attention_core.explain.heads import HeadSummary, Look, groups, habit, has_v
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import literal
 from ui.layout import section
-from ui.model.state import FRAMED, HEAD, NAME, Chosen, choice, choose, chosen, chosen_layers, clickable_chart
-from ui.model.work import kept_with
-from ui.state import Field
+from ui.model.state import FRAMED, HEAD, NAME, Chosen, choose, chosen, chosen_layers, clickable_chart, kept_with
+from ui.state import Field, choice
 
 WIDTH, HEIGHT = 700, 265
 """Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""

@@ -22,10 +22,9 @@ from ui.chart import draw_chart
 from ui.layout import section
 from ui.model.glance import head_map, summaries_of
 from ui.model.one_head import weights_chart
-from ui.model.state import NAME, choose, chosen_layers, clickable_chart
+from ui.model.state import NAME, choose, chosen_layers, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
 from ui.model.tokens import WINDOW, patch_view
-from ui.model.work import kept_with
 from ui.state import Field
 
 EXPLAINED = {

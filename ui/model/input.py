@@ -13,12 +13,11 @@ from attention_core.hub.language import predicts_words
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
-from ui.model.state import NAME, choice
+from ui.model.state import NAME
 from ui.opened import opened_recording
-from ui.runs.recording import opened_run, uploaded_run
 from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
-from ui.runs.source import choose_model
-from ui.state import Field
+from ui.runs.source import choose_model, opened_run, uploaded_run
+from ui.state import Field, choice
 
 MOST_CHARACTERS = 100_000
 """Of each text; a model reads far fewer, this only keeps the page quick."""

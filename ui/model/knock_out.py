@@ -30,14 +30,13 @@ from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
 from ui.computed import computing
 from ui.labels import distinct, literal
-from ui.model.chips import Chip, chips
 from ui.model.glance import head_map
-from ui.model.state import NAME, Chosen, choice, chosen, setting
+from ui.model.state import NAME, Chosen, chosen, kept_with, portion, run_again, setting
+from ui.model.token_component import Chip, chips
 from ui.model.words import hidden_logits, hidden_place
-from ui.model.work import kept_with, portion, run_again
 from ui.model.writing import given_ids
 from ui.runs.runs import Latest, prepared_of, pretrained_of, run_of
-from ui.state import Field
+from ui.state import Field, choice
 
 MOST_OFF = 200
 """Heads that may be switched off together."""

@@ -14,14 +14,12 @@ from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import Look, matrix_for
 from attention_core.hub.run import ModelRun
-from ui.export import export_bar
 from ui.labels import literal
 from ui.layout import section
 from ui.model.glance import what_is_shown
 from ui.model.state import NAME, STEPS, Chosen, choose, chosen_layers, clickable_chart
 from ui.model.tokens import token_view
-from ui.query_row import query_row
-from ui.step_view import show_matrix, show_words
+from ui.step_view import export_bar, query_row, show_matrix, show_words
 
 MATRIX_SIZE = 430
 MOST_DRAWN = 2048

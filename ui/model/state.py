@@ -1,22 +1,31 @@
-"""Which head of a run, and which of its queries, a visitor looks at; both are in the page's address."""
+"""Which head of a run, and which of its queries, a visitor looks at; what was computed of the run, kept beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads import far_look, groups
 from attention_core.hub.model import Kind
 from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
+from ui.computed import computing
 from ui.state import Field, whole_number
 from ui.stepper import Stepper
 
 NAME = "model"
+MOST_RESULTS = 48
+"""Of one run; the oldest go first."""
+SECONDS_AT_ONCE = 1.0
+Result = TypeVar("Result")
+_RESULTS: WeakKeyDictionary[ModelRun, dict[Hashable, Any]] = WeakKeyDictionary()
 
 
 class Place(NamedTuple):
@@ -128,16 +137,6 @@ def choose(*, query: int | None = None, **place: Any) -> None:
         TOKEN.value = query
 
 
-def choice(label: str, field: Field[Any], options: Sequence[str] | Mapping[str, str], **look: Any) -> Any:
-    """Let a person set a field to one of some values, or of values with names; returns it. See st.segmented_control."""
-    names = options.get if isinstance(options, Mapping) else str
-    field.among(list(options))
-    st.segmented_control(
-        label, list(options), key=field.key, format_func=names, required=True, persist_state="session", **look
-    )
-    return field.value
-
-
 def setting(field: Field[Any]) -> Callable[[Any], None]:
     """Return a callback that sets a field."""
 
@@ -162,3 +161,39 @@ def clickable_chart(
 
     takes_click = {"key": key, "on_select": on_select, "selection_mode": selection} if selection else {}
     draw_chart(chart, width="content", alt=words, **takes_click)
+
+
+def kept_with(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> Result:
+    """Return a result of a run, computed at the first call and kept for all visitors for as long as the run lives.
+
+    A run is too large to be told apart by its content, as ui.computed does, and is to be freed when it leaves the cache
+    of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
+    for: these wait for their turn with a lock of their own in hand.
+    """
+    with computing():
+        results = _RESULTS.setdefault(run, {})
+        if what not in results:
+            results[what] = compute()
+            while len(results) > MOST_RESULTS:
+                del results[next(iter(results))]
+        return results[what]
+
+
+def portion() -> Iterator[None]:
+    """Yield until the time of one portion is over, at least once: Streamlit lets no click interrupt a fragment."""
+    began = time.monotonic()
+    yield
+    while time.monotonic() - began < SECONDS_AT_ONCE:
+        yield
+
+
+def run_again() -> bool:
+    """Run the fragment around this again for the next portion.
+
+    Returns:
+        False where the whole page is being run, because something else was clicked: then the work has to wait.
+    """
+    try:
+        st.rerun(scope="fragment")
+    except StreamlitAPIException:
+        return False

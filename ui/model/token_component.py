@@ -1,12 +1,12 @@
-"""Tokens as text with shading, or in two columns with arcs, and numbers between them: a component, without the server.
+"""Tokens as text: shaded by one number each, or joined by many, with arcs between two columns.
 
-A component rather than a chart: tokens keep their type and wrap as text does, and hovering needs no server.
+Components rather than charts: tokens keep their spaces and wrap as text does, and hovering needs no server.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,55 @@ import streamlit as st
 from ui.component import component
 from ui.model.state import choose
 
-_component = component("token_view")
+_chips = component("token_chips")
+_view = component("token_view")
+
+
+class Chip(NamedTuple):
+    """One token.
+
+    Attributes:
+        text: with the space before it, if it brings one.
+        share: how strongly it is shaded, 0 to 1.
+        note: its number in words, for hovering.
+        colour: of the shade.
+        written: whether the model or the visitor put it behind the input.
+    """
+
+    text: str
+    share: float
+    note: str
+    colour: str
+    written: bool = False
+
+
+def chips(
+    key: str,
+    shown: Sequence[Chip],
+    *,
+    label: str,
+    hint: str,
+    chosen: int | None = None,
+    on_choose: Callable[[int], None] = lambda place: None,
+) -> None:
+    """Draw the tokens, the chosen one framed, a hint below while none is hovered; a click is taken with its place."""
+
+    def take() -> None:
+        clicked = (st.session_state.get(key) or {}).get("chosen") or {}
+        if isinstance(clicked.get("place"), int):
+            on_choose(clicked["place"])
+
+    _chips(
+        key=key,
+        data={
+            "tokens": [{**chip._asdict(), "share": round(min(max(chip.share, 0.0), 1.0), 4)} for chip in shown],
+            "chosen": chosen,
+            "label": label,
+            "hint": hint,
+        },
+        default={"chosen": None},
+        on_chosen_change=take,
+    )
 
 
 class Tokens(NamedTuple):
@@ -61,7 +109,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted)
     active, stamp = _seed(key, hash(drawn), query)
     high = float(tokens.matrix.max(initial=0.0))
-    _component(
+    _view(
         key=key,
         data={
             "queries": _pieces(tokens.queries, tokens.muted[0]),
@@ -73,7 +121,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
             "high": high,
             "active": min(max(active - tokens.start[0], 0), len(tokens.queries) - 1),
             "start": list(tokens.start),
-            "outside": None if tokens.outside is None else [round(float(one), 5) for one in tokens.outside],
+            "outside": None if tokens.outside is None else [round(float(share), 5) for share in tokens.outside],
             "uniform": 1 / (tokens.n_keys or tokens.matrix.shape[1]),
             "percent": tokens.percent,
             "stamp": stamp,

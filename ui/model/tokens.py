@@ -14,9 +14,8 @@ from attention_core.explain.heads.rows import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import distinct, literal
 from ui.model.glance import not_plain
-from ui.model.state import NAME, choose, chosen, clickable_chart
+from ui.model.state import NAME, choose, chosen, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
-from ui.model.work import kept_with
 from ui.state import Field
 
 WINDOW = 512

@@ -20,10 +20,9 @@ from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
 from ui.labels import distinct, literal
 from ui.layout import section
-from ui.model.chips import Chip, chips
 from ui.model.one_head import weights_chart
-from ui.model.state import NAME, choice, chosen, setting
-from ui.model.work import kept_with, portion, run_again
+from ui.model.state import NAME, chosen, kept_with, portion, run_again, setting
+from ui.model.token_component import Chip, chips
 from ui.model.writing import (
     AT_ONCE,
     WANTED,
@@ -39,9 +38,9 @@ from ui.model.writing import (
     why_ended,
     why_full,
 )
-from ui.next_words import Bar, chosen_piece, word_bars
 from ui.runs.runs import Latest, prepared_of, pretrained_of
-from ui.state import Field
+from ui.state import Field, choice
+from ui.words import Bar, chosen_piece, word_bars
 
 N_EXPECTED = 10
 MOST_BITS = 12

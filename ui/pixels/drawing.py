@@ -10,8 +10,7 @@ from attention_core.charts import probability_bars
 from attention_core.data.drawing import CanvasRemark, Drawing
 from ui.canvas import Pad, digit_presets
 from ui.chart import draw_chart
-from ui.digits import Answer, ask, ink_image
-from ui.picture_maps import query_field
+from ui.digits import Answer, ask, ink_image, query_field
 from ui.stepper import Stepper
 
 NAME = "pixels"

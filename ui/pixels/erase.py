@@ -18,7 +18,7 @@ from ui.computed import computed
 from ui.digits import Answer, ask, ink_image
 from ui.models import model_or_stop
 from ui.pixels.drawing import NAME
-from ui.state import Field
+from ui.state import Field, choice
 
 RANDOM_TRIALS = 20
 MOST_LOOKED_AT = "what is looked at most"
@@ -37,10 +37,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
     choices = {MOST_LOOKED_AT: None}
     choices |= {f"stroke {number + 1}": path for number, path in enumerate(pad.strokes)} if len(pad.strokes) > 1 else {}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        ERASED.among(list(choices))
-        chosen = st.segmented_control(
-            "Erase", list(choices), required=True, key=ERASED.key, persist_state="session", wrap=True
-        )
+        chosen = choice("Erase", ERASED, list(choices), wrap=True)
         path = choices.get(chosen)
         if path is None:
             n = st.slider("Ink pixels", 1, max(2, n_ink - 1), max(1, n_ink // 4), key="erase_n", width=320)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 import streamlit as st
 from torch import Tensor
 
@@ -13,7 +10,7 @@ from attention_core.models.digit_reader import Reading
 from attention_core.topics.read import begins_at, looks_of, nearest_look, random_state, written
 from ui.chart import draw_chart
 from ui.read.drawing import NAME, PRESETS, ReadDrawing, cards, labels_of, maps_of, numbered, read_again
-from ui.state import Field
+from ui.state import Field, choice
 
 STARTS = {
     "learned": "the learned one",
@@ -77,13 +74,13 @@ def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: lis
 
 def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
     """Return the chosen first query, None = the learned one, and what is worth saying about it."""
-    kind = _choose("The first query", START, list(STARTS), STARTS.__getitem__)
+    kind = choice("The first query", START, STARTS, wrap=True)
     reading = drawing.reading
     if kind == "later":
         after = _choose_look(AFTER, drawing.labels)
         return reading.states[after], f"The first query is the state that this reading had after look {after}."
     if kind == "other":
-        number = _choose("Its number", OTHER, OTHERS)
+        number = choice("Its number", OTHER, OTHERS, wrap=True)
         other = read_again(written(number))
         after = _choose_look(OTHER_AFTER, labels_of(other))
         words = f"The first query is the state of another reading: {number}, after look {after}."
@@ -97,17 +94,11 @@ def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
     return None, ""
 
 
-def _choose(label: str, field: Field[Any], options: Sequence[Any], text: Callable[[Any], str] = str) -> Any:
-    return st.segmented_control(
-        label, options, format_func=text, key=field.key, required=True, persist_state="session", wrap=True
-    )
-
-
 def _choose_look(field: Field[int], labels: list[str]) -> int:
     """Let the visitor choose after how many looks a state is taken, from 1; a shorter number has fewer."""
-    places = range(1, len(labels) + 1)
-    field.within(places[0], places[-1])
-    return _choose("The state after look", field, places, lambda after: f"{after}: {labels[after - 1]}")
+    field.within(1, len(labels))
+    names = {after: f"{after}: {label}" for after, label in enumerate(labels, 1)}
+    return choice("The state after look", field, names, wrap=True)
 
 
 def _choose_skipped(labels: list[str]) -> list[int]:
@@ -144,7 +135,7 @@ def _what_followed(drawing: ReadDrawing, after: Reading, skipped: list[int]) -> 
         elif not after.digits:
             told.append("It says “end” at once: this state holds that everything has been read.")
     original, now = looks_of(before.trace, drawing.picture), looks_of(after.trace, drawing.picture)
-    for look in (one for one in skipped if one < len(now)):
+    for look in (place for place in skipped if place < len(now)):
         said = labels_of(after)[look]
         sentence = (
             f"At look {look + 1} it saw nothing and said **{said}** ({float(after.probabilities[look].max()):.0%})."

@@ -14,12 +14,11 @@ from attention_core.topics.read import column_weights, looks_of
 from ui.chart import draw_chart
 from ui.digits import ink_image
 from ui.layout import section
-from ui.query_row import query_row
+from ui.player import Walk
 from ui.read.drawing import COLUMNS, NAME, ReadDrawing, maps_of, numbered
 from ui.state import Field
-from ui.step_view import show_matrix, show_words
+from ui.step_view import query_row, show_matrix, show_words
 from ui.stepper import Stepper
-from ui.walk import Walk
 
 WALK = Walk(NAME, label="Look")
 STEPS = Stepper(NAME, modifier="Shift+")
@@ -191,7 +190,7 @@ def _words_of_look(drawing: ReadDrawing, look: int) -> str:
     others = looks[:look]
     if not others:
         return f"It stops at once. The map: {where}."
-    spread = sum(one.spread for one in others) / len(others)
+    spread = sum(other.spread for other in others) / len(others)
     wider = "wider" if now.spread > spread else "narrower"
     return (
         f"**The end**: nothing tells it how many digits there are. The map of the last look is {wider} than the others "

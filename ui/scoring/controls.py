@@ -29,7 +29,7 @@ from attention_core.topics.scoring.presets import (
 from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.scoring.vector_plane import NAME, RANDOM, VECTORS, VERSION, WIDTH, arrange, choose_width, key_name
-from ui.state import Field
+from ui.state import Field, choice
 
 Rows = Sequence[Sequence[float]]
 Parameters = dict[str, Rows | list[float]]
@@ -44,16 +44,8 @@ def controls(vectors: Vectors) -> None:
     """Draw the vectors' width, presets, random vectors, the number of keys, and the note on what is arranged."""
     n_keys = len(vectors.keys)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        st.segmented_control(
-            "Numbers per vector, d",
-            DIMENSIONS,
-            key=WIDTH.key,
-            required=True,
-            persist_state="session",
-            format_func=lambda d: f"d = {d}",
-            label_visibility="collapsed",
-            on_change=choose_width,
-        )
+        widths = {d: f"d = {d}" for d in DIMENSIONS}
+        choice("Numbers per vector, d", WIDTH, widths, label_visibility="collapsed", on_change=choose_width)
         for preset in VECTOR_PRESETS if vectors.d == 2 else ():
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=arrange, args=(replace(preset),))  # a copy: told in the address
@@ -174,13 +166,8 @@ def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, 
         "f(−q, −k) = −f(q, k), while near stays near under a change of sign: on the whole plane it could match nothing."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        function = st.segmented_control(
-            "Parameters of",
-            [name for name, kind in SCORES.items() if kind.parameter_names()],
-            key=FUNCTION.key,
-            required=True,
-            persist_state="session",
-        )
+        learned = [name for name, kind in SCORES.items() if kind.parameter_names()]
+        function = choice("Parameters of", FUNCTION, learned)
         st.button(
             "Back to trained",
             key="scoring_trained",

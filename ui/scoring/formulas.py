@@ -17,7 +17,7 @@ from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.scoring.vector_plane import NAME, key_name
-from ui.state import Field
+from ui.state import Field, choice
 
 N_KEYS = Field(NAME, "n_keys", 16)
 D_K = Field(NAME, "d_k", 64)
@@ -53,13 +53,13 @@ def _printed_table(parts: Parts) -> str:
     heads = "".join(f"<th>{key_name(place)}</th>" for place in range(n))
     rows = []
     for place, name in enumerate(("q", "q reversed", "−q")):
-        scores = "".join(f"<td>{_signed(one)}</td>" for one in parts.scores[place].tolist())
-        weights = "".join(f"<td>{_weight_cell(one)}</td>" for one in parts.weights[place].tolist())
+        scores = "".join(f"<td>{_signed(score)}</td>" for score in parts.scores[place].tolist())
+        weights = "".join(f"<td>{_weight_cell(weight)}</td>" for weight in parts.weights[place].tolist())
         rows.append(
             f"<tr><th style='text-align:left;color:{ROLE_COLOURS[Role.QUERY]}'>{name}</th>"
             f"<td>{_signed(float(parts.query_part[place]))}</td>{scores}{weights}</tr>"
         )
-    key_part = "".join(f"<td>{_signed(one)}</td>" for one in parts.key_part.tolist())
+    key_part = "".join(f"<td>{_signed(part)}</td>" for part in parts.key_part.tolist())
     return f"""<style>
 .printed {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.84rem; width: 100%; }}
 .printed th, .printed td {{ padding: 4px 5px; text-align: right; font-weight: 400; white-space: nowrap; }}
@@ -96,9 +96,7 @@ def scale_tab() -> None:
             "Dividing by √dₖ keeps the variance at 1 for every width."
         )
     with controls, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        n_keys = st.segmented_control(
-            "Keys per query", (4, 16, 64), key=N_KEYS.key, required=True, persist_state="session"
-        )
+        n_keys = choice("Keys per query", N_KEYS, (4, 16, 64))
         d_k = st.select_slider("dₖ of the example", DIMENSIONS, key=D_K.key, persist_state="session", width=190)
         seed = st.number_input("Seed", 0, 9999, key=SEED.key, persist_state="session", width=100)
     rows = _measured(n_keys, seed)

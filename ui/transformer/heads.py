@@ -21,18 +21,16 @@ from attention_core.topics.transformer.ablation import Head, head_worth
 from attention_core.topics.transformer.habits import habit_words
 from attention_core.topics.translate.translation import read_source
 from attention_core.topics.translate.word_view import WordView
-from ui.aligned_words import aligned_words, chosen_row
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.export import export_bar
 from ui.labels import literal
 from ui.layout import section, who_asks
 from ui.models import model_or_stop
-from ui.query_row import query_row
 from ui.state import Field, whole_number
-from ui.step_view import show_matrix, show_words
+from ui.step_view import export_bar, query_row, show_matrix, show_words
 from ui.stepper import Stepper
 from ui.transformer.first_screen import MODEL, NAME, Experiment, probabilities, traces, translation
+from ui.words import aligned_words, chosen_row
 
 CONFIG = TransformerConfig()
 CHOICES = {

@@ -31,7 +31,7 @@ from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.models import model_or_stop
-from ui.state import Field
+from ui.state import Field, choice
 from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
 from ui.transformer.heads import CONFIG
 
@@ -102,15 +102,7 @@ def _compared(text: str, order: list[int], with_positions: bool) -> tuple[Shuffl
 def three_positions() -> None:
     """Draw one kind of positions: the table, the dot products of all pairs, and these by distance."""
     ways = {"Sinusoidal": _sinusoidal, "Learned": _learned, "Rotary": _rotary}
-    st.segmented_control(
-        "Positions",
-        list(ways),
-        key=POSITIONS.key,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
-    ways[POSITIONS.value]()
+    ways[choice("Positions", POSITIONS, list(ways), label_visibility="collapsed")]()
 
 
 def _sinusoidal() -> None:

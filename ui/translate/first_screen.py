@@ -10,12 +10,11 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.topics.translate.translation import Source, french_prefix, read_source, translation_of
-from ui.aligned_words import aligned_words, chosen_row
 from ui.labels import literal
 from ui.player import Player
 from ui.sentence import sentence_box
 from ui.skeleton import live
-from ui.state import Field
+from ui.state import Field, choice
 from ui.stepper import Stepper
 from ui.translate.translations import (
     N_LAYERS,
@@ -25,6 +24,7 @@ from ui.translate.translations import (
     shown_translation,
     why_missing,
 )
+from ui.words import aligned_words, chosen_row
 
 NAME = "translate"
 FIRST = {"upper": "none", "lower": "additive"}
@@ -230,15 +230,8 @@ def _word_controls(models: Mapping[str, ShownTranslation], rows: range) -> None:
             args=(in_focus(models),),
         )
         if "transformer" in MODELS.value.values():
-            st.segmented_control(
-                "Layer of the transformer",
-                range(1, N_LAYERS + 1),
-                key=LAYER.key,
-                format_func=lambda layer: f"layer {layer}",
-                required=True,
-                label_visibility="collapsed",
-                persist_state="session",
-            )
+            names = {layer: f"layer {layer}" for layer in range(1, N_LAYERS + 1)}
+            choice("Layer of the transformer", LAYER, names, label_visibility="collapsed")
 
 
 def _keep_place(shown: ShownTranslation) -> None:

@@ -13,12 +13,11 @@ from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
 from ui.layout import section
-from ui.next_words import chosen_piece, next_words
-from ui.query_row import query_row
-from ui.state import Field
-from ui.step_view import show_matrix, show_words
+from ui.state import Field, choice
+from ui.step_view import query_row, show_matrix, show_words
 from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
 from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
+from ui.words import chosen_piece, next_words
 
 HEAD = Field(NAME, "head", 0)
 FIXED = (
@@ -66,16 +65,7 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
 def _chosen_head(trace: AttentionTrace) -> int:
     if trace.n_heads == 1:
         return 0
-    st.segmented_control(
-        "Head",
-        range(trace.n_heads),
-        key=HEAD.key,
-        format_func=lambda head: str(head + 1),
-        required=True,
-        wrap=True,
-        persist_state="session",
-    )
-    return HEAD.value
+    return choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
 
 
 def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:

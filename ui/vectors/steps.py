@@ -19,7 +19,7 @@ from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
 from ui.chart import draw_chart
 from ui.layout import section
-from ui.state import Field
+from ui.state import Field, choice
 from ui.vectors.problem import CELL, LARGE, NAME
 
 HEAD = Field(NAME, "head", 0)
@@ -41,16 +41,7 @@ def choose_head(n_heads: int) -> int:
     """Draw the heads' names if there are several, and return the chosen head, from 0."""
     if n_heads == 1:
         return 0
-    HEAD.among(range(n_heads))
-    return st.segmented_control(
-        "Head",
-        range(n_heads),
-        format_func=lambda head: f"head {head + 1}",
-        key=HEAD.key,
-        required=True,
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    return choice("Head", HEAD, {head: f"head {head + 1}" for head in range(n_heads)}, label_visibility="collapsed")
 
 
 def chosen_cell(step: Step) -> tuple[int, int]:

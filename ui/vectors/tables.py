@@ -29,7 +29,7 @@ from attention_core.topics.vectors import (
     Problem,
 )
 from attention_core.topics.vectors.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
-from ui.state import Field
+from ui.state import Field, choice
 from ui.vectors import problem as typed
 from ui.vectors.problem import (
     CELLS,
@@ -117,17 +117,8 @@ def settings_input() -> None:
 
 def problem_input() -> Problem | None:
     """Draw everything else that can be changed and what is wrong with it; return the problem if there is one."""
-    st.segmented_control(
-        "What is given",
-        list(MODES),
-        format_func=MODES.get,
-        key=MODE.key,
-        required=True,
-        on_change=typed.change_mode,
-        args=(MODE.value,),
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    taken = {"on_change": typed.change_mode, "args": (MODE.value,)}
+    choice("What is given", MODE, MODES, label_visibility="collapsed", **taken)
     with st.container(horizontal=True, gap="small"):
         with st.popover("Size"):
             _sizes()
@@ -165,8 +156,7 @@ def _take_sizes() -> None:
 
 def _files() -> None:
     names = TABLES[Mode(MODE.value)]
-    target = TARGET.among(names)
-    st.segmented_control("Table", names, required=True, key=TARGET.key, persist_state="session")
+    target = choice("Table", TARGET, names)
     st.text_area(
         "Paste from a spreadsheet, or type",
         key=PASTE.key,

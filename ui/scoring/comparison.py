@@ -1,8 +1,13 @@
-"""Each scoring function as a coloured field over all key positions, side by side."""
+"""All functions side by side: scores and weights as bars on common axes, and each function as a coloured field.
+
+Components rather than Altair charts because they are redrawn many times a second while an arrow is dragged: building
+and checking an Altair chart takes Python longer than all of the page's other work together.
+"""
 
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,21 +15,69 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.score import Score
+from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
-from attention_core.topics.scoring.compare import score_field
+from attention_core.topics.scoring.compare import favourites, nearest_key, score_field
 from attention_core.topics.scoring.presets import EXTENT
 from ui.component import component
-from ui.scoring.vector_plane import NAME
+from ui.scoring.vector_plane import NAME, key_name
 from ui.state import Field
 
 SHARED = Field(NAME, "shared", False)
 POINTS = 41
-
 BANDS = 17
 """Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""
 
-_component = component("score_fields")
+_bars = component("score_bars")
+_fields = component("score_fields")
+
+
+def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
+    """Draw one block per function with one line per key, the active one at full strength."""
+    rows = [
+        {
+            "name": name,
+            "formula": trace.score.short,
+            "scores": trace.scores(0)[0].tolist(),
+            "weights": trace.weights(0)[0].tolist(),
+        }
+        for name, trace in traces.items()
+    ]
+    largest = max(abs(score) for row in rows for score in row["scores"])
+    n_keys = len(rows[0]["scores"])
+    _bars(
+        key="scoring_bars",
+        data={
+            "functions": rows,
+            "keys": [key_name(place) for place in range(n_keys)],
+            "limit": _nice_limit(largest),
+            "active": active,
+        },
+    )
+
+
+def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
+    """Say which function likes which key best, and which key is nearest."""
+    by_key: dict[int, list[str]] = {}
+    undecided = []
+    for name, favourite in favourites(traces).items():
+        if favourite.key is None:
+            undecided.append(name)
+        else:
+            by_key.setdefault(favourite.key, []).append(f"{name} ({favourite.weight:.0%})")
+    parts = [f"**{key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
+    if undecided:
+        parts.append(f"nobody in particular: {', '.join(undecided)}")
+    st.markdown(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
+
+
+def _nice_limit(largest: float) -> float:
+    """Return the next of 1, 2, 5, 10, 20, ... that is not below: an axis that seldom jumps while scores move."""
+    if not math.isfinite(largest) or largest <= 1:
+        return 1
+    power = 10 ** math.floor(math.log10(largest))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= largest)
 
 
 def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, changed: Sequence[str]) -> None:
@@ -68,7 +121,7 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
     with drawn:
         vectors = {"query": query.tolist(), "keys": key.tolist()}
         data = {"panels": panels, "n": POINTS, "colours": _COLOURS, "extent": EXTENT, **vectors}
-        _component(key="scoring_fields", data=data)
+        _fields(key="scoring_fields", data=data)
 
 
 def _short(value: float) -> str:

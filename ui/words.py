@@ -1,7 +1,11 @@
-"""The likeliest next words as bars that are buttons."""
+"""Words that a visitor can click: a sentence above its translation with arcs, and the likeliest next words as bars.
+
+Components rather than charts: words keep their type and wrap as text does, and hovering needs no server.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,9 +14,67 @@ import streamlit as st
 from attention_core.data.pieces import pieces
 from attention_core.data.words import SPACE
 from attention_core.topics.translate.translation import END_LABEL, Candidate
+from attention_core.topics.translate.word_view import WordView
 from ui.component import component
 
-_component = component("next_words")
+_arcs = component("aligned_words")
+_bars = component("next_words")
+
+
+def chosen_row(name: str) -> int | None:
+    """Return the target word that was clicked last, a row of the weights; None before any was."""
+    chosen: dict[str, Any] | None = (st.session_state.get(f"{name}_words") or {}).get("chosen")
+    row = (chosen or {}).get("row")
+    return row if isinstance(row, int) else None
+
+
+def aligned_words(
+    name: str,
+    view: WordView,
+    *,
+    model: str,
+    active: int,
+    n_forced: int = 0,
+    single: str = "one vector",
+    note: str = "",
+    plain: bool = False,
+    on_choose: Callable[..., None] | None = None,
+    args: tuple[Any, ...] = (),
+) -> None:
+    """Draw the two lines of words.
+
+    Args:
+        name: prefix of its state.
+        view: words and weights.
+        model: name for screen readers.
+        active: the present target word, from 0.
+        n_forced: target words that a person chose, from the first on.
+        single: what to write on the single vector of a translator without attention.
+        note: a line below, such as how sure the model is.
+        plain: the lower words are not said one after the other, and have no probabilities.
+        on_choose: called after a click on a target word, see chosen_row.
+        args: of on_choose.
+    """
+    _arcs(
+        key=f"{name}_words",
+        data={
+            "name": model,
+            "source": view.source,
+            "target": view.target,
+            "weights": [[round(weight, 4) for weight in row] for row in view.weights.tolist()],
+            "probabilities": [
+                None if math.isnan(probability) else round(probability, 4) for probability in view.probabilities
+            ],
+            "uniform": 1 / len(view.keys),
+            "note": note,
+            "plain": plain,
+            "single": single if view.is_single else "",
+            "active": min(active, len(view.target) - 1),
+            "forced": n_forced,
+        },
+        default={"chosen": None},
+        on_chosen_change=(lambda: on_choose(*args)) if on_choose else (lambda: None),
+    )
 
 
 class Bar(NamedTuple):
@@ -50,7 +112,10 @@ def next_words(
         on_choose: called after a click, see chosen_piece.
     """
     after_apostrophe = bool(after) and pieces().text(after[-1]).endswith("'")
-    bars = [Bar(one.piece, piece_label(one.text, after_apostrophe), one.probability) for one in candidates]
+    bars = [
+        Bar(candidate.piece, piece_label(candidate.text, after_apostrophe), candidate.probability)
+        for candidate in candidates
+    ]
     word_bars(name, bars, after, said, on_choose)
 
 
@@ -66,7 +131,7 @@ def word_bars(
         said: the piece to mark, or None.
         on_choose: called after a click, see chosen_piece.
     """
-    _component(
+    _bars(
         key=f"{name}_choice",
         data={
             "words": [{**bar._asdict(), "said": bar.piece == said} for bar in bars],
