@@ -37,17 +37,18 @@ def serving(app: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @contextmanager
-def started(command: Sequence[str], address: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command that serves an app at an address; gives its process when it answers."""
+def started(command: Sequence[str], *addresses: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command that serves an app at some addresses; gives its process when all of them answer."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
+        for address in addresses:
+            for _ in range(600):
+                try:
+                    urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+                    break
+                except OSError:
+                    time.sleep(0.1)
         yield server
     finally:
         server.terminate()

@@ -281,7 +281,7 @@ def served(app: str, n_processes: int = 1) -> Iterator[Server]:
         return
     doors = tuple(f"http://127.0.0.1:{port + place + 1}" for place in range(n_processes))
     given = ["--processes", n_processes, "--port", port, "--app", app]
-    with started([sys.executable, "deploy/run.py", *map(str, given)], address) as process:
+    with started([sys.executable, "deploy/run.py", *map(str, given)], address, *doors) as process:
         yield Server(address, doors, below(process.pid))
 
 
