@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,6 +97,8 @@ class Tally:
     missing: Counter[tuple[str, str]] = field(default_factory=Counter)
     vanished: int = 0
     hasty: int = 0
+    cut: int = 0
+    """Answers whose run Streamlit ended early for another one, see Answer.is_cut."""
     lost: int = 0
     """Presses of the floor's button that it did not count."""
 
@@ -117,13 +120,25 @@ class Visitor:
         place = 0 if self.options.visitors == 1 else self.random.randrange(len(pages))
         while time.monotonic() < until:
             page = pages[place % len(pages)]
-            with suppress(GoneError):  # counted; the next page is opened with a new session
-                await self._arrive(page)
+            if await self._tried(page, "arrival", self._arrive(page)):
                 for action in VISITS.get(page, FLOOR):
-                    if time.monotonic() < until:
-                        await self._do(page, action)
+                    if time.monotonic() > until or not await self._tried(page, action.name, self._do(page, action)):
+                        break
             place += 1
         await self._leave()
+
+    async def _tried(self, page: str, what: str, doing: Awaitable[None]) -> bool:
+        """Wait for an action; returns whether the session goes on. What went wrong is counted."""
+        try:
+            await doing
+        except LookupError as fault:
+            self.tally.missing[page, f"{what}: {fault}"] += 1
+        except (GoneError, TimeoutError, OSError) as fault:
+            self.tally.faults[page, f"{what}: {type(fault).__name__}: {fault}"] += 1
+            await self._leave(counts=False)
+            await asyncio.sleep(1)
+            return False
+        return True
 
     async def _arrive(self, page: str) -> None:
         if self.session and page != FLOOR_PAGE:
@@ -150,23 +165,15 @@ class Visitor:
             self.tally.hasty += 1
             found = session.widgets(action.kind, action.key)
         if not found:
-            self.tally.missing[page, f"{action.kind} {action.key}"] += 1
-            return
+            raise LookupError("not there")
         self.presses += 1
         await self._measured(page, "act", act(session, random.choice(found), action.given, random, PATIENCE))
 
     async def _measured(self, page: str, kind: str, doing: Awaitable[Answer]) -> None:
         """Wait for an answer and pause as people do."""
         before = self.server.seconds()
-        try:
-            answer = await doing
-        except LookupError as fault:
-            self.tally.missing[page, str(fault)] += 1
-            return
-        except (GoneError, TimeoutError, OSError) as fault:
-            self.tally.faults[page, f"{type(fault).__name__}: {fault}"] += 1
-            await self._leave(counts=False)
-            raise GoneError from fault
+        answer = await doing
+        self.tally.cut += answer.is_cut
         self.tally.faults.update((page, fault) for fault in answer.faults)
         await asyncio.sleep(self.random.uniform(*self.options.pause))
         self.tally.done.append(Done(page, kind, answer.seconds, answer.n_bytes, self.server.seconds() - before))
@@ -182,6 +189,7 @@ class Visitor:
 
 async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tuple[Tally, dict[str, Any]]:
     """Let the visitors in; returns what they did, and figures of the whole."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(options.visitors + 1))  # nobody waits to fetch
     pages = [page for page in VISITS if not options.pages or (page or "start") in options.pages]
     cold = [await warm(door, pages) for door in app.doors]
     tally, memory = Tally(), []
@@ -316,7 +324,7 @@ def main() -> None:
             pages[page or "start"] = summary(found, tally.n_faults(page), options.visitors == 1)
     ours = [done for done in tally.done if done.page != FLOOR_PAGE]
     pages["all pages"] = summary(ours, tally.n_faults(*VISITS), options.visitors == 1)
-    whole |= {"vanished": tally.vanished, "hasty": tally.hasty, "lost": tally.lost}
+    whole |= {"vanished": tally.vanished, "hasty": tally.hasty, "cut": tally.cut, "lost": tally.lost}
     for name in ("faults", "missing"):
         whole[name] = {f"{page or 'start'}: {what}": n for (page, what), n in getattr(tally, name).items()}
     name = f"load_{options.visitors}" + (f"_on_{options.processes}" if options.processes > 1 else "")

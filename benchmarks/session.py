@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from http.client import HTTPException
 from typing import Any
 
 import websockets
@@ -39,11 +40,13 @@ class Answer:
         seconds: from the action to the end of its run.
         n_bytes: that the server sent until then, pictures included.
         faults: exceptions shown, messages and pictures that were not there.
+        is_cut: whether the run had to end early for another one that draws other parts (Streamlit drops the rest).
     """
 
     seconds: float = 0.0
     n_bytes: int = 0
     faults: list[str] = field(default_factory=list)
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class Session:
         self._n_runs, self._oldest = 0, 2
         self._begun: dict[str, list[str]] = {}
         self._finished: list[list[str]] = []
+        self._early: tuple[str, set[str]] = "", set()
         self._news = asyncio.Event()
         self._answer = Answer()
         self._fetched: set[str] = set()
@@ -173,7 +177,10 @@ class Session:
 
     async def fetch(self, path: str, file: tuple[str, bytes] | None = None) -> bytes:
         """Return what lies at a path of the server, or put a file there."""
-        return await asyncio.to_thread(self._fetch, path, file)
+        try:
+            return await asyncio.to_thread(self._fetch, path, file)
+        except HTTPException as fault:
+            raise GoneError(str(fault)) from fault
 
     async def close(self) -> None:
         """Close the tab; whatever runs for it has nobody left."""
@@ -208,6 +215,7 @@ class Session:
                 self._news.clear()
                 await self._news.wait()
             answer.seconds = time.perf_counter() - began
+            answer.is_cut = all(parts[:1] == ["cut"] for parts in self._finished if not parts or fragment in parts)
             await self._fetch_pictures(answer)
         return answer
 
@@ -242,6 +250,7 @@ class Session:
             self._oldest = start.config.max_cached_message_age
             self._run = run.script_run_id
             self._begun[self._run] = list(run.fragment_ids)
+            self._drop(set(run.fragment_ids))
         elif kind in ("delta", "ref_hash"):
             self._draw(message)
         elif kind == "navigation":
@@ -280,8 +289,19 @@ class Session:
         if getattr(content, "set_value", False):
             self.states.pop(one.id, None)
 
+    def _drop(self, following: set[str]) -> None:
+        """Count the parts that a run did not come to, because another one follows that does not draw them."""
+        run, parts = self._early
+        if following and (dropped := parts - following):
+            self._finished.append(["cut", *dropped])
+            if not any(one.run == run and one.fragment in dropped for one in self.drawn.values()):
+                self._answer.faults.append("a run was cut off before it drew anything")
+            self._news.set()
+        self._early = "", set()
+
     def _finish(self, status: int, run: str, fragments: list[str]) -> None:
         if status == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            self._early = (run, set(fragments)) if run in self._begun else ("", set())
             return
         self._n_runs += 1
         for hash, (delta, last) in list(self._kept.items()):
