@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,29 +20,47 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
 
-@contextmanager
-def running(app: str) -> Iterator[str]:
-    """Run an app, a path from the repository's root; gives its address."""
+def free_port() -> int:
+    """Return a port on which nobody listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def serving(app: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Run an app, a path from the repository's root; gives its process when it answers."""
     command = [sys.executable, "-m", "streamlit", "run", app, "--server.port", str(port), "--server.headless", "true"]
     options = ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    with started([*command, *options], f"http://127.0.0.1:{port}") as process:
+        yield process
+
+
+@contextmanager
+def started(command: Sequence[str], *addresses: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command that serves an app at some addresses; gives its process when all of them answer."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    server = subprocess.Popen(
-        [*command, *options], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
+        for address in addresses:
+            for _ in range(600):
+                try:
+                    urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+        yield server
     finally:
         server.terminate()
         server.wait(20)
+
+
+@contextmanager
+def running(app: str) -> Iterator[str]:
+    """Run an app, a path from the repository's root; gives its address."""
+    port = free_port()
+    with serving(app, port):
+        yield f"http://127.0.0.1:{port}"
 
 
 def chromium() -> str | None:

@@ -1,0 +1,337 @@
+"""Visitors with real websocket sessions on the running app: python -m benchmarks.load --visitors 25 --seconds 120.
+
+Every visitor opens a page, does what benchmarks.visits lists for it, with a pause of 3 to 9 seconds after each action,
+goes to the next page, and so on. Measured: from an action to the end of its run, opening, bytes, errors, the server's
+processor time and memory; and beside it, in the same run, a visitor of an empty page with one button. One visitor alone
+tells the processor time of each action. Linux; the visitors themselves take part of the machine (`driver_cores`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from benchmarks.browser import free_port, serving, started
+from benchmarks.report import publish
+from benchmarks.session import Answer, GoneError, Session
+from benchmarks.visits import FLOOR, VISITS, Action, act, value_for
+
+PATIENCE = 120.0
+"""Seconds after which an action counts as unanswered."""
+HASTE = 0.3
+"""Seconds within which a hasty visitor acts again, and one who vanishes is gone."""
+FLOOR_PAGE = "(floor)"
+FILES = ("file_uploader", "download_button")
+SECONDS_PER_SAMPLE = 10
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where visitors go.
+
+    Attributes:
+        address: of all its processes.
+        doors: addresses of single processes, to warm each of them.
+        pids: of all its processes; none if it is not ours.
+    """
+
+    address: str
+    doors: tuple[str, ...]
+    pids: tuple[int, ...] = ()
+
+    def seconds(self) -> float:
+        """Return the processor time that its processes have used so far."""
+        ticks = 0
+        for pid in self.pids:
+            with suppress(OSError):
+                numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                ticks += int(numbers[11]) + int(numbers[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def megabytes(self, name: str) -> list[int]:
+        """Return VmRSS or VmHWM of each process that runs the app."""
+        found = []
+        for pid in self.pids:
+            with suppress(OSError):
+                if b"streamlit" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+                    found += [int(line.split()[1]) // 1024 for line in lines if line.startswith(name)]
+        return found
+
+
+class Done(NamedTuple):
+    """An answered action.
+
+    Attributes:
+        page: on which.
+        kind: "open" (with a new session), "go" (from another page) or "act".
+        seconds: to the end of its run.
+        n_bytes: sent to the browser.
+        cpu: seconds that the server's processes worked from the action to the next.
+    """
+
+    page: str
+    kind: str
+    seconds: float
+    n_bytes: int
+    cpu: float
+
+
+@dataclass
+class Tally:
+    """What all visitors did, and how often something happened on a page that was not an answer."""
+
+    done: list[Done] = field(default_factory=list)
+    faults: Counter[tuple[str, str]] = field(default_factory=Counter)
+    missing: Counter[tuple[str, str]] = field(default_factory=Counter)
+    vanished: int = 0
+    hasty: int = 0
+    cut: int = 0
+    """Answers whose run Streamlit ended early for another one, see Answer.is_cut."""
+    lost: int = 0
+    """Presses of the floor's button that it did not count."""
+
+    def n_faults(self, *pages: str) -> int:
+        """Return the number of faults on some pages."""
+        return sum(n for (page, _), n in self.faults.items() if page in pages)
+
+
+class Visitor:
+    """One who goes from page to page until the time is over; after a fault the browser is opened anew."""
+
+    def __init__(self, server: Server, tally: Tally, options: argparse.Namespace, seed: int) -> None:
+        self.server, self.tally, self.options, self.random = server, tally, options, Random(seed)
+        self.session: Session | None = None
+        self.presses = 0
+
+    async def visit(self, pages: Sequence[str], until: float) -> None:
+        """Go round the pages, from a random one on unless alone."""
+        place = 0 if self.options.visitors == 1 else self.random.randrange(len(pages))
+        while time.monotonic() < until:
+            page = pages[place % len(pages)]
+            if await self._tried(page, "arrival", self._arrive(page)):
+                for action in VISITS.get(page, FLOOR):
+                    if time.monotonic() > until or not await self._tried(page, action.name, self._do(page, action)):
+                        break
+            place += 1
+        await self._leave()
+
+    async def _tried(self, page: str, what: str, doing: Awaitable[None]) -> bool:
+        """Wait for an action; returns whether the session goes on. What went wrong is counted."""
+        try:
+            await doing
+        except LookupError as fault:
+            self.tally.missing[page, f"{what}: {fault}"] += 1
+        except (GoneError, TimeoutError, OSError) as fault:
+            self.tally.faults[page, f"{what}: {type(fault).__name__}: {fault}"] += 1
+            await self._leave(counts=False)
+            await asyncio.sleep(1)
+            return False
+        return True
+
+    async def _arrive(self, page: str) -> None:
+        if self.session and page != FLOOR_PAGE:
+            await self._measured(page, "go", self.session.go(page, PATIENCE))
+        elif not self.session:
+            self.session, self.presses = Session(self.server.address), 0
+            await self._measured(page, "open", self.session.open(page if page in VISITS else "", PATIENCE))
+
+    async def _do(self, page: str, action: Action) -> None:
+        session, random = self.session, self.random
+        assert session is not None
+        hurries = random.random()
+        found = session.widgets(action.kind, action.key)
+        if found and action.kind not in FILES and hurries < self.options.vanish + self.options.hasty:
+            widget = random.choice(found)
+            await session.touch(widget, *value_for(session, widget, action.given, random))
+            self.presses += 1
+            await asyncio.sleep(HASTE * random.random())
+            if hurries < self.options.vanish:
+                self.tally.vanished += 1
+                await self._leave(counts=False)
+                await self._arrive(page)
+                return
+            self.tally.hasty += 1
+            found = session.widgets(action.kind, action.key)
+        if not found:
+            raise LookupError("not there")
+        self.presses += 1
+        await self._measured(page, "act", act(session, random.choice(found), action.given, random, PATIENCE))
+
+    async def _measured(self, page: str, kind: str, doing: Awaitable[Answer]) -> None:
+        """Wait for an answer and pause as people do."""
+        before = self.server.seconds()
+        answer = await doing
+        self.tally.cut += answer.is_cut
+        self.tally.faults.update((page, fault) for fault in answer.faults)
+        await asyncio.sleep(self.random.uniform(*self.options.pause))
+        self.tally.done.append(Done(page, kind, answer.seconds, answer.n_bytes, self.server.seconds() - before))
+
+    async def _leave(self, counts: bool = True) -> None:
+        if self.session:
+            shown = [one.message.body for one in self.session.drawn.values() if one.kind == "text"]
+            if counts and shown and shown[0].endswith("presses"):
+                self.tally.lost += self.presses - int(shown[0].split()[0])
+            await self.session.close()
+        self.session = None
+
+
+async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tuple[Tally, dict[str, Any]]:
+    """Let the visitors in; returns what they did, and figures of the whole."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(options.visitors + 1))  # nobody waits to fetch
+    pages = [page for page in VISITS if not options.pages or (page or "start") in options.pages]
+    cold = [await warm(door, pages) for door in app.doors]
+    tally, memory = Tally(), []
+    began, used, own = time.monotonic(), app.seconds(), time.process_time()
+    until = began + options.ramp + options.seconds
+
+    async def arrive(number: int) -> None:
+        await asyncio.sleep(options.ramp * number / options.visitors)
+        await Visitor(app, tally, options, seed=number).visit(pages, until)
+
+    async def watch() -> None:
+        while True:
+            memory.append(sum(app.megabytes("VmRSS")))
+            await asyncio.sleep(SECONDS_PER_SAMPLE)
+
+    watching = asyncio.create_task(watch())
+    empty = Visitor(floor, tally, options, seed=options.visitors)
+    await asyncio.gather(empty.visit([FLOOR_PAGE], until), *map(arrive, range(options.visitors)))
+    watching.cancel()
+    lasted, n = time.monotonic() - began, sum(done.page != FLOOR_PAGE for done in tally.done)
+    return tally, {
+        "first_opening_s": cold,
+        "answers_per_s": round(n / lasted, 2),
+        "cpu_per_answer_ms": round(1000 * (app.seconds() - used) / max(n, 1)),
+        "driver_cores": round((time.process_time() - own) / lasted, 2),
+        "peak_mb": app.megabytes("VmHWM"),
+        "resident_mb": memory[:: max(1, len(memory) // 60)],
+    }
+
+
+async def warm(door: str, pages: Sequence[str]) -> float:
+    """Open every page once, so that all models are loaded; returns the seconds of the first opening."""
+    session = Session(door)
+    first = await session.open(pages[0], PATIENCE)
+    for page in pages[1:]:
+        await session.go(page, PATIENCE)
+    await session.close()
+    return round(first.seconds, 2)
+
+
+def quantiles(values: Sequence[float], digits: int = 0) -> list[float]:
+    """Return the values that half, 95 and 99 of a hundred do not exceed; none if there are none."""
+    ordered = sorted(values)
+    return [round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], digits) for share in _SHARES if ordered]
+
+
+_SHARES = (0.5, 0.95, 0.99)
+
+
+def summary(done: Sequence[Done], n_faults: int, alone: bool) -> dict[str, Any]:
+    """Return the figures of a page, or of all pages."""
+    acted = [one for one in done if one.kind == "act"]
+    arrived = {kind: quantiles([one.seconds for one in done if one.kind == kind], 3) for kind in ("open", "go")}
+    found = {
+        "n": len(acted),
+        "s": quantiles([one.seconds for one in acted], 3),
+        "kb": quantiles([one.n_bytes / 1000 for one in acted], 1),
+        "cpu_ms": quantiles([1000 * one.cpu for one in acted]) if alone else [],
+        "open_s": arrived["open"],
+        "go_s": arrived["go"],
+        "go_cpu_ms": quantiles([1000 * one.cpu for one in done if one.kind != "act"]) if alone else [],
+    }
+    return {name: value for name, value in found.items() if value} | {"n_faults": n_faults}
+
+
+COLUMNS = {"s": "action, s", "kb": "kB", "cpu_ms": "server, ms", "open_s": "opening, s", "go_s": "page to page, s"}
+
+
+def table(figures: dict[str, dict[str, Any]]) -> list[list[str]]:
+    """Return the figures as rows: p50, p95 and p99 of each."""
+    shown = [name for name in COLUMNS if any(name in page for page in figures.values())]
+    rows = [["page", "actions", *(f"{COLUMNS[name]}: p50 p95 p99" for name in shown), "faults"]]
+    for page, found in figures.items():
+        cells = [" ".join(f"{value:g}" for value in found.get(name, ())) for name in shown]
+        rows.append([page, str(found["n"]), *cells, str(found["n_faults"])])
+    return rows
+
+
+def below(pid: int) -> tuple[int, ...]:
+    """Return a process and all that it started."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+    children = [child for child, parent in parents.items() if parent == pid]
+    return (pid, *(one for child in children for one in below(child)))
+
+
+@contextmanager
+def served(app: str, n_processes: int = 1) -> Iterator[Server]:
+    """Run an app in one process, or in several behind nginx (deploy/run.py)."""
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    if n_processes == 1:
+        with serving(app, port) as process:
+            yield Server(address, (address,), below(process.pid))
+        return
+    doors = tuple(f"http://127.0.0.1:{port + place + 1}" for place in range(n_processes))
+    given = ["--processes", n_processes, "--port", port, "--app", app]
+    with started([sys.executable, "deploy/run.py", *map(str, given)], address, *doors) as process:
+        yield Server(address, doors, below(process.pid))
+
+
+def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--visitors", type=int, default=25)
+    parser.add_argument("--seconds", type=float, default=120, help="after the last has arrived")
+    parser.add_argument("--ramp", type=float, default=10, help="seconds in which they arrive")
+    parser.add_argument("--pause", type=float, nargs=2, default=(3, 9), help="seconds between two actions, from to")
+    parser.add_argument("--pages", nargs="+", choices=[page or "start" for page in VISITS], help="only these")
+    parser.add_argument("--url", help="a running server instead of one of our own: no processor time, no memory")
+    parser.add_argument("--processes", type=int, default=1, help="of the app, behind nginx if more than one")
+    parser.add_argument("--vanish", type=float, default=0, help="share of actions during which the tab is closed")
+    parser.add_argument("--hasty", type=float, default=0, help="share of actions during which another one follows")
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Measure, print, write results/load_VISITORS.json, for several processes load_VISITORS_on_PROCESSES.json."""
+    options = options_of()
+    with served("benchmarks/apps/load_floor_app.py") as floor:
+        if options.url:
+            app = Server(options.url.rstrip("/"), (options.url.rstrip("/"),))
+            tally, whole = asyncio.run(measure(app, floor, options))
+        else:
+            with served("app.py", options.processes) as app:
+                tally, whole = asyncio.run(measure(app, floor, options))
+    pages: dict[str, dict[str, Any]] = {}
+    for page in (*VISITS, FLOOR_PAGE):
+        if found := [done for done in tally.done if done.page == page]:
+            pages[page or "start"] = summary(found, tally.n_faults(page), options.visitors == 1)
+    ours = [done for done in tally.done if done.page != FLOOR_PAGE]
+    pages["all pages"] = summary(ours, tally.n_faults(*VISITS), options.visitors == 1)
+    whole |= {"vanished": tally.vanished, "hasty": tally.hasty, "cut": tally.cut, "lost": tally.lost}
+    for name in ("faults", "missing"):
+        whole[name] = {f"{page or 'start'}: {what}": n for (page, what), n in getattr(tally, name).items()}
+    name = f"load_{options.visitors}" + (f"_on_{options.processes}" if options.processes > 1 else "")
+    command = {"command": " ".join(["python -m benchmarks.load", *sys.argv[1:]])}
+    publish(name, table(pages), {**command, "p50_p95_p99": pages, **whole})
+    print(*(f"{name}: {value}" for name, value in whole.items() if value not in ({}, [])), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,341 @@
+"""What visitors do on each page: widgets by Streamlit's kind and the app's key, and what they are given."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import struct
+import time
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from PIL import Image, ImageDraw
+
+from benchmarks.session import Answer, Drawn, Session
+
+Given = Sequence[str] | Callable[[Any, Random], Any]
+
+
+class Action(NamedTuple):
+    """What a visitor does to one widget.
+
+    Attributes:
+        kind: of the widget, see Drawn.kind.
+        key: of the widget, a pattern; one of those that fit is taken.
+        given: texts to choose from, or what makes a value from the widget's message; None = what the widget offers.
+    """
+
+    kind: str
+    key: str
+    given: Given | None = None
+
+    @property
+    def name(self) -> str:
+        """What results and complaints call it."""
+        return f"{self.kind} {self.key}"
+
+
+def _now() -> int:
+    return round(1000 * time.time())
+
+
+def stroke(canvas: Any, random: Random) -> dict[str, Any]:
+    """Draw one line with the pen of a canvas; returns what the canvas sends when the pen is lifted."""
+    pad = json.loads(canvas.json)
+    width, height, pen = pad["canvasWidth"], pad["canvasHeight"], pad["strokeWidth"]
+    left, right = sorted(round(random.uniform(0.2, 0.8) * width) for _ in range(2))
+    top, bottom = sorted(round(random.uniform(0.2, 0.8) * height) for _ in range(2))
+    picture = Image.new("RGBA", (width, height), pad["backgroundColor"])
+    ImageDraw.Draw(picture).line([(left, top), (right, bottom)], pad["strokeColor"], pen)
+    written = io.BytesIO()
+    picture.save(written, "PNG")
+    line = {"type": "Path", "path": [["M", left, top], ["L", right, bottom]], "stroke": pad["strokeColor"]}
+    place = {"left": left, "top": top, "width": right - left, "height": bottom - top, "strokeWidth": pen}
+    drawing = {"version": "7.4.0", "objects": [line | place | {"originX": "left", "originY": "top", "fill": None}]}
+    sent = base64.b64encode(written.getvalue()).decode()
+    return {"drawing": {"raw": drawing, "data": f"data:image/png;base64,{sent}"}}
+
+
+def drag(plane: Any, random: Random) -> dict[str, Any]:
+    """Let go of the query at another place of the plane."""
+    data = json.loads(plane.json)
+    query = [round(random.uniform(-4, 4), 2) for _ in data["query"]]
+    kept = {name: data[name] for name in ("keys", "revision", "active")}
+    return {"moved": {**kept, "query": query, "moving": False, "sequence": data["answered"] + 1, "at": _now()}}
+
+
+def press(name: str, part: str, listed: str) -> Given:
+    """Return what clicks one of the words that a component shows."""
+
+    def value(component: Any, random: Random) -> dict[str, Any]:
+        data = component.json or component.mixed.json
+        return {name: {part: random.randrange(len(json.loads(data)[listed])), "at": _now()}}
+
+    return value
+
+
+def look(map: Any, random: Random) -> dict[str, Any]:
+    """Move the atlas: ask for two tiles somewhere, as after a zoom."""
+    content = map.bytes
+    skipped = 4 + struct.unpack_from("<I", content)[0]
+    data = json.loads(content[skipped + 4 : skipped + 4 + struct.unpack_from("<I", content, skipped)[0]])
+    level = random.randrange(min(3, data["levels"]))
+    last = max(0, data["rows"]["n"] // (data["tile"] << level) - 1)
+    row, column = (random.randint(0, last) for _ in range(2))
+    view = {"row": row * data["tile"], "column": column * data["tile"], "across": data["tile"], "options": {}}
+    tiles = [f"mean/{level}/{row}/{column}", f"mean/{level}/{row}/{max(0, column - 1)}"]
+    asked = {"who": "load", "sequence": _now(), "atlas": data["atlas"], "tiles": tiles, "labels": [], "view": view}
+    return {"asked": asked}
+
+
+def edit(columns: Sequence[str], values: Sequence[Any]) -> Given:
+    """Return what types one of some values into one of the first three rows of a table."""
+
+    def value(table: Any, random: Random) -> dict[str, Any]:
+        cell = {str(random.randrange(3)): {random.choice(columns): random.choice(values)}}
+        return {"edited_rows": cell, "added_rows": [], "deleted_rows": []}
+
+    return value
+
+
+def saved_drawing(uploader: Any, random: Random) -> tuple[str, bytes]:
+    """Return a file that the pads open."""
+    path = [["M", 60, 40], ["L", 60 + random.randrange(60), 120]]
+    return "drawing.json", json.dumps({"objects": [{"type": "Path", "path": path, "strokeWidth": 14}]}).encode()
+
+
+FILM = (
+    "I expected nothing and got a clever, moving story.",
+    "Not a good film, but the music is wonderful.",
+    "The plot is dull and the actors seem tired.",
+    "What a waste of two hours and a good cast.",
+    "It is not bad at all, I laughed a lot.",
+)
+ENGLISH = (
+    "The white house is near the old river.",
+    "My brother has bought two big books.",
+    "I do not know where the black cat sleeps.",
+    "She was reading a letter in the garden.",
+    "The children are not in the small room.",
+)
+TAB = Action("tab_container", "*_tabs")
+TAKE_ALONG = (Action("tab_container", "*_tabs", ("Take it along",)), Action("download_button", "*_npz"))
+NEXT = Action("button", "*_step_next")
+STEP = Action("button_group", "*_step")
+CANVAS = Action("bidi_component", "*_pad_*", stroke)
+
+
+def pressed(key: str) -> Action:
+    """Return the press of a button."""
+    return Action("button", key)
+
+
+def chosen(key: str) -> Action:
+    """Return the choice of one of some options."""
+    return Action("button_group", key)
+
+
+def typed(key: str, texts: Sequence[str], kind: str = "text_area") -> Action:
+    """Return the typing of one of some texts."""
+    return Action(kind, key, texts)
+
+
+VISITS: dict[str, tuple[Action, ...]] = {
+    "": (chosen("start_digit"), Action("vega_lite_chart", "start_*_pick"), chosen("start_digit")),
+    "lookup": (
+        chosen("lookup_preset"),
+        typed("lookup_queries", ("neural networks\nsequence models", "translation", "image recognition\nattention")),
+        Action("slider", "lookup_temperature"),
+        chosen("lookup_query"),
+        TAB,
+        TAB,
+    ),
+    "vectors": (
+        NEXT,
+        Action("vega_lite_chart", "vectors_matrix_*"),
+        STEP,
+        Action("selectbox", "vectors_preset"),
+        Action("dataframe", "vectors_X_*", edit(("1", "2"), ("0.5", "2", "-1", "1.5"))),
+        Action("slider", "vectors_temperature"),
+        TAB,
+        NEXT,
+    ),
+    "scoring": (
+        Action("bidi_component", "scoring_plane", drag),
+        pressed("scoring_preset_*"),
+        pressed("scoring_random"),
+        TAB,
+        TAB,
+        chosen("scoring_d"),
+    ),
+    "memory": (
+        typed("memory_text", ENGLISH),
+        pressed("memory_at_previous"),
+        chosen("memory_at"),
+        pressed("memory_example_*"),
+        TAB,
+        chosen("memory_reading"),
+        TAB,
+    ),
+    "matter": (
+        typed("matter_text", FILM),
+        Action("bidi_component", "matter_weighed", press("pressed", "place", "words")),
+        pressed("matter_example_*"),
+        NEXT,
+        STEP,
+        TAB,
+        typed("matter_text", FILM),
+    ),
+    "translate": (
+        typed("translate_text", ENGLISH),
+        Action("bidi_component", "translate_*_words", press("chosen", "row", "target")),
+        pressed("translate_word_next"),
+        NEXT,
+        pressed("translate_example_*"),
+        chosen("translate_model_lower"),
+        TAB,
+        *TAKE_ALONG,
+    ),
+    "transformer": (
+        typed("transformer_text", ENGLISH),
+        Action("vega_lite_chart", "transformer_heads_*"),
+        chosen("transformer_head"),
+        pressed("transformer_switch"),
+        pressed("transformer_example_*"),
+        TAB,
+        chosen("transformer_kind"),
+    ),
+    "pixels": (
+        pressed("pixels_preset_*"),
+        CANVAS,
+        NEXT,
+        Action("vega_lite_chart", "pixels_pick*"),
+        STEP,
+        TAB,
+        pressed("pixels_preset_*"),
+        Action("file_uploader", "pixels_upload_*", saved_drawing),
+        *TAKE_ALONG,
+    ),
+    "find": (
+        pressed("find_preset_*"),
+        CANVAS,
+        pressed("find_hide"),
+        Action("vega_lite_chart", "find_hero"),
+        NEXT,
+        STEP,
+        TAB,
+    ),
+    "read": (
+        typed("read_typed", ("2718", "90210", "365", "1905"), "text_input"),
+        pressed("read_at_next"),
+        Action("vega_lite_chart", "read_film"),
+        pressed("read_preset_*"),
+        CANVAS,
+        TAB,
+    ),
+    "ask": (
+        typed("ask_text", ("how many red digits are there?", "is there a 7?", "what colour is the 3?"), "text_input"),
+        pressed("ask_preset_*"),
+        pressed("ask_example_*"),
+        pressed("ask_compose"),
+        NEXT,
+        chosen("ask_scoring"),
+        TAB,
+    ),
+    "groups": (
+        typed("groups_text", ("3 9 20 11 7", "1 2 3 4 5 6 25", "10 10 11 30 0"), "text_input"),
+        chosen("groups_query"),
+        pressed("groups_preset_*"),
+        NEXT,
+        STEP,
+        TAB,
+    ),
+    "model": (
+        typed("model_text_*", ENGLISH),
+        Action("vega_lite_chart", "model_heads_*"),
+        Action("bidi_component", "model_tokens", press("chosen", "row", "queries")),
+        pressed("model_example_*"),
+        Action("number_input", "model_head"),
+        TAB,
+        chosen("model_shown"),
+        *TAKE_ALONG,
+    ),
+    "atlas": (
+        Action("bidi_component", "atlas_map", look),
+        Action("bidi_component", "atlas_map", look),
+        Action("text_input", "atlas_find", ("w12", "chapter", "the")),
+        pressed("atlas_landmark_*"),
+        TAB,
+        Action("bidi_component", "atlas_map", look),
+    ),
+}
+"""What a visitor does on each page, by its path, in this order."""
+FLOOR = (pressed("press"),)
+
+
+FIELDS = {
+    "button": "trigger_value",
+    "checkbox": "bool_value",
+    "button_group": "string_array_value",
+    "slider": "double_array_value",
+    "number_input": "double_value",
+    "bidi_component": "json_value",
+}
+"""The field of Streamlit's WidgetState that carries the value of a kind of widget; "string_value" for all others."""
+
+
+def value_for(session: Session, widget: Drawn, given: Given | None, random: Random) -> tuple[str, Any]:
+    """Return the field of Streamlit's WidgetState that carries a widget's value, and another value for it."""
+    message, before = widget.message, session.states.get(widget.id)
+    field = FIELDS.get(widget.kind, "string_value")
+    if given:
+        made = given(message, random) if callable(given) else random.choice(given)
+        return field, made if isinstance(made, str) else json.dumps(made)
+    if widget.kind == "vega_lite_chart":
+        return field, json.dumps({"selection": _click(message, random)})
+    if widget.kind in ("button", "checkbox"):
+        return field, not (before.bool_value if before else message.default)
+    if widget.kind == "number_input":
+        return field, float(random.randint(int(message.min), int(message.max)))
+    options = [getattr(option, "content", option) for option in getattr(message, "options", ())] or session.tabs(widget)
+    if not options:
+        n_steps = round((message.max - message.min) / message.step)
+        return field, [message.min + random.randint(0, n_steps) * message.step]
+    held = [*before.string_array_value.data, before.string_value] if before else session.tabs(widget)[:1]
+    option = random.choice([option for option in options if option not in held])
+    return (field, option) if field == "string_value" else ("string_array_value", [option])
+
+
+async def act(session: Session, widget: Drawn, given: Given | None, random: Random, seconds: float) -> Answer:
+    """Give a widget another value, or a file, and wait for its run to end; or download what it offers."""
+    if widget.kind == "download_button":
+        return await session.save(widget, seconds)
+    if widget.kind == "file_uploader":
+        name, content = given(widget.message, random)  # type: ignore[operator, misc]
+        value = await session.upload(widget, name, content)
+        return await session.use(widget, "file_uploader_state_value", value, seconds=seconds)
+    return await session.use(widget, *value_for(session, widget, given, random), seconds=seconds)
+
+
+def _click(chart: Any, random: Random) -> dict[str, Any]:
+    """Return the selection that a click on one of a chart's marks makes."""
+    spec = json.loads(chart.spec)
+    name = chart.selection_mode[0]
+    fields = next(param["select"]["fields"] for param in _params(spec) if param["name"] == name)
+    for data in (chart.data, *(dataset.data for dataset in chart.datasets)):
+        table = pa.ipc.open_stream(data.data).read_all() if data.data else pa.table({})
+        if table.num_rows and set(fields) <= set(table.column_names):
+            row = random.randrange(table.num_rows)
+            return {name: [{field: table[field][row].as_py() for field in fields}]}
+    raise LookupError(f"no data of the chart has {fields}")
+
+
+def _params(spec: Any) -> list[dict[str, Any]]:
+    """Return the parameters of a chart, of its layers and of its parts."""
+    if isinstance(spec, dict):
+        below = [param for value in spec.values() for param in _params(value)]
+        return [one for one in spec.get("params", []) if "select" in one] + below if "params" in spec else below
+    return [param for part in spec for param in _params(part)] if isinstance(spec, list) else []

@@ -1,0 +1,107 @@
+"""Several processes of the app behind one address: python deploy/run.py --processes 2 --port 8080.
+
+Starts the processes on the ports after the given one and nginx in front of them, starts a process again that has died,
+and stops all of them on Ctrl-C or SIGTERM. See deploy/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TEMPLATE = Path(__file__).with_name("nginx.conf")
+OPTIONS = {"address": "127.0.0.1", "headless": "true", "fileWatcherType": "none"}
+
+
+def find_nginx() -> str | None:
+    """Return where nginx is installed; Debian keeps it where ordinary users do not look."""
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin")
+
+
+def configuration(port: int, app_ports: Sequence[int], folder: str) -> str:
+    """Return nginx's configuration.
+
+    Args:
+        port: on which it listens.
+        app_ports: those of the app's processes.
+        folder: an empty one, for its temporary files.
+    """
+    servers = {one: f"    server 127.0.0.1:{one} max_fails=0" for one in app_ports}
+    lines = ["upstream any {", "    least_conn;", *(f"{server};" for server in servers.values()), "}"]
+    for one, server in servers.items():
+        others = [f"{other} backup;" for other in servers.values() if other != server]
+        lines += [f"upstream process_{one} {{", f"{server};", *others, "}"]
+    known = [f"    {one} process_{one};" for one in app_ports]
+    lines += ["map $cookie_process $process {", "    default any;", *known, "}"]
+    text = TEMPLATE.read_text(encoding="utf-8")
+    given = {"port": str(port), "folder": folder, "upstreams": "\n".join(f"    {line}" for line in lines)}
+    for name, value in given.items():
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
+def start(app: str, port: int) -> subprocess.Popen[bytes]:
+    """Start a process of the app."""
+    options = [part for name, value in OPTIONS.items() for part in (f"--server.{name}", value)]
+    command = [sys.executable, "-m", "streamlit", "run", app, "--server.port", str(port), *options]
+    environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **os.environ}
+    return subprocess.Popen(command, cwd=ROOT, env=environment)
+
+
+def serve(app: str, port: int, n_processes: int, nginx: str) -> None:
+    """Run nginx and the app's processes until nginx ends or a signal comes."""
+    app_ports = range(port + 1, port + 1 + n_processes)
+    running: dict[int, subprocess.Popen[bytes]] = {}
+    with tempfile.TemporaryDirectory(prefix="attention-nginx-") as folder:
+        Path(folder).chmod(0o755)  # if root starts nginx, its worker is somebody else
+        written = Path(folder, "nginx.conf")
+        written.write_text(configuration(port, app_ports, folder), encoding="utf-8")
+        front = subprocess.Popen([nginx, "-p", folder, "-e", "stderr", "-c", str(written)])
+        try:
+            print(f"{n_processes} processes behind http://localhost:{port}; Ctrl-C stops them", flush=True)
+            while front.poll() is None:
+                for one in app_ports:
+                    if one in running and running[one].poll() is not None:
+                        print(f"The process on port {one} ended ({running.pop(one).returncode}); again", flush=True)
+                    if one not in running:
+                        running[one] = start(app, one)
+                time.sleep(1)
+            sys.exit(f"nginx ended ({front.returncode})")
+        finally:
+            for process in (front, *running.values()):
+                process.terminate()
+            for process in (front, *running.values()):
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+
+def main() -> None:
+    """Read the options and serve."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--processes", type=int, default=2, help="one per core of the machine (2)")
+    parser.add_argument("--port", type=int, default=8080, help="the processes take the ports after it (8080)")
+    parser.add_argument("--app", default="app.py", help="a path from the repository's root")
+    options = parser.parse_args()
+    nginx = find_nginx()
+    if nginx is None:
+        sys.exit("nginx is not installed; on Debian and Ubuntu: sudo apt-get install nginx")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        serve(options.app, options.port, options.processes, nginx)
+    except KeyboardInterrupt:
+        print("Stopped")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""The visitors of benchmarks.load on tiny apps: what they measure, and what they count as an error."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from benchmarks.load import FLOOR_PAGE, Server, Tally, Visitor, options_of, served, summary
+from benchmarks.session import Session
+from benchmarks.visits import VISITS, act
+from ui.navigation import PAGES
+
+
+@pytest.fixture(scope="module")
+def floor() -> Iterator[Server]:
+    with served("benchmarks/apps/load_floor_app.py") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[Server]:
+    with served("tests/load_app.py") as server:
+        yield server
+
+
+def visited(server: Server, *given: str) -> Tally:
+    """What a visitor of the floor did in a second."""
+    tally = Tally()
+    options = options_of(["--visitors", "1", "--pause", "0", "0.02", *given])
+    asyncio.run(Visitor(server, tally, options, seed=0).visit([FLOOR_PAGE], time.monotonic() + 1))
+    return tally
+
+
+def test_an_action_is_measured_to_the_end_of_its_run(floor: Server) -> None:
+    before = floor.seconds()
+    tally = visited(floor)
+    assert not tally.faults
+    assert not tally.missing
+    assert tally.lost == 0
+    assert [done.kind for done in tally.done[:2]] == ["open", "act"]
+    found = summary(tally.done, 0, alone=True)
+    assert found["n"] == sum(done.kind == "act" for done in tally.done) > 1
+    assert 0 < found["s"][0] <= found["s"][1] <= found["s"][2] < 2
+    assert 0.2 < found["kb"][0] < 5
+    assert 0 < sum(done.cpu for done in tally.done) <= floor.seconds() - before
+    assert floor.megabytes("VmHWM")[0] > 30
+
+
+def test_presses_during_a_run_are_all_counted_by_the_app(floor: Server) -> None:
+    tally = visited(floor, "--hasty", "0.8")
+    assert tally.hasty > 0
+    assert tally.lost == 0
+    assert not tally.faults
+
+
+def test_a_visitor_who_vanishes_leaves_room_for_the_next(floor: Server) -> None:
+    tally = visited(floor, "--vanish", "0.5")
+    assert tally.vanished > 0
+    assert sum(done.kind == "open" for done in tally.done) >= tally.vanished
+    assert not tally.faults
+
+
+def test_faults_kept_messages_fragments_and_files(app: Server) -> None:
+    async def visit() -> None:
+        session, random = Session(app.address), Random(0)
+        try:
+            opened = await session.open()
+            assert opened.faults == []
+            assert opened.n_bytes > 15_000
+
+            async def use(kind: str, key: str, given=None):
+                return await act(session, session.widgets(kind, key)[0], given, random, 20)
+
+            again = await use("button", "press")
+            assert again.n_bytes < 5_000  # the long text came as its hash
+            assert again.faults == []
+            assert sum(one.kind == "markdown" and len(one.message.body) > 10_000 for one in session.drawn.values()) == 1
+            (fault,) = (await use("button", "divide")).faults
+            assert fault.startswith("ZeroDivisionError")
+            assert (await use("button", "press")).faults == []
+            n_drawn, which = len(session.drawn), session.widgets("button_group", "which")[0]
+            assert which.fragment
+            assert (await use("button_group", "which")).n_bytes < again.n_bytes
+            assert len(session.drawn) == n_drawn
+            await use("file_uploader", "file", lambda *_: ("a.txt", b"12345"))
+            assert "5 bytes" in [one.message.body for one in session.drawn.values() if one.kind == "markdown"]
+            wait = session.widgets("button", "wait")[0]
+            with pytest.raises(TimeoutError):
+                await session.use(wait, "trigger_value", True, seconds=0.3)
+        finally:
+            await session.close()
+
+    asyncio.run(visit())
+
+
+def test_every_page_has_visitors() -> None:
+    assert set(VISITS) == {"" if page.name == "start" else page.url_path for page in PAGES}
+    assert all(VISITS.values())
