@@ -39,7 +39,8 @@ def extent(part: slice, block: int) -> np.ndarray:
 def in_blocks(cells: Tensor, block: int) -> Tensor:
     """Return (n_blocks, block, n_cols) of cells (n_rows, n_cols): their rows in blocks, the last with zeros below."""
     below = -len(cells) % block
-    return (torch.nn.functional.pad(cells, (0, 0, 0, below)) if below else cells).unflatten(0, (-1, block))
+    whole = torch.nn.functional.pad(cells, (0, 0, 0, below)) if below else cells
+    return whole.reshape(-1, block, cells.shape[1])
 
 
 def pooled(sums: Tensor, largest: Tensor, block: int) -> tuple[Tensor, Tensor]:

@@ -85,11 +85,16 @@ class Cells:
         scores = self._masked_scores(rows, cols, dtype)
         return scores.sub_(finite(self.normaliser(rows)).to(scores.dtype)[:, None])
 
-    def bits(self, rows: slice, cols: slice) -> Tensor:
+    def room(self, n_rows: int, n_cols: int) -> Tensor:
+        """Return memory for that many cells, as bits() takes it: new memory would cost as much as what it is for."""
+        dtype = torch.promote_types(self.trace.query.dtype, torch.float32)
+        return torch.empty(n_rows * n_cols, dtype=dtype, device=self.trace.query.device)
+
+    def bits(self, rows: slice, cols: slice, room: Tensor) -> Tensor:
         """Return logarithms to base 2 of the weights but for a factor of each row of a band, see factors(); finite.
 
         (n_cols, n_rows): keys come first, since whole rows of numbers are added up, or compared, faster than parts of
-        rows; and a power of 2 takes half the time of one of e.
+        rows; and a power of 2 takes half the time of one of e. What is returned may lie in the room, see room().
         """
         dtype = self.dtype(rows)
         if dtype is None and self._factor is not None:
@@ -97,7 +102,9 @@ class Cells:
             if last != rows:
                 query = at_least_single(self.trace.query[self.head, rows]).T * (self._factor / PER_BIT)
                 self._last_query = rows, query
-            bits = self._key[cols].to(query.dtype) @ query
+            key = self._key[cols].to(query.dtype)
+            out = room[: len(key) * query.shape[1]].view(len(key), query.shape[1])
+            bits = torch.mm(key, query, out=out)
             allowed = self._allowed(rows, cols)
             return bits if allowed is None else bits.masked_fill_(~allowed.T, NEVER)
         logs = self._masked_scores(rows, cols, None) if dtype is None else self.log_weights(rows, cols, dtype)
@@ -170,10 +177,10 @@ class Cells:
         self._known[band] = True
 
     def _log_sum_exp(self, rows: slice, dtype: torch.dtype | None) -> Tensor:
-        seen, parts = self.seen(rows), []
+        seen, room, parts = self.seen(rows), self.room(BAND, self.columns), []
         for cols in spans(seen.start, seen.stop, self.columns):
             if dtype is None:  # tame scores need no maximum taken out, which costs a second look at each
-                parts.append(self.bits(rows, cols).exp2_().sum(0))
+                parts.append(self.bits(rows, cols, room).exp2_().sum(0))
             else:
                 parts.append(self._masked_scores(rows, cols, dtype).logsumexp(1))
         if not parts:

@@ -91,7 +91,7 @@ class Survey:
 
     def _take(self, band: _Band) -> None:
         strip, cols = band.waiting.popleft()
-        logs = self._cells.bits(strip, cols)
+        logs = self._cells.bits(strip, cols, self._room)
         if not self._held:
             self._products = logs.new_zeros(self._width, logs.shape[1])
             if self._rooms and self._rooms[0].dtype != logs.dtype:
@@ -129,6 +129,7 @@ class Survey:
 
     def _take_memory(self) -> None:
         shape = math.ceil(self._n_queries / self._block), math.ceil(self._n_keys / self._block)
+        self._room = self._cells.room(STRIP, self._width)
         device, wide = self._cells.trace.query.device, self._cells.precise
         self._results = {"column_sums": torch.zeros(self._n_keys, dtype=wide, device=device)}
         for name in ("row_sums", "row_largest", "row_entropy"):
