@@ -36,26 +36,20 @@ def extent(part: slice, block: int) -> np.ndarray:
     return np.minimum(block, part.stop - starts).astype(np.float32)
 
 
-def pooled(sums: Tensor, largest: Tensor, block: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Pool cells in blocks.
+def in_blocks(cells: Tensor, block: int) -> Tensor:
+    """Return (n_blocks, block, n_cols) of cells (n_rows, n_cols): their rows in blocks, the last with zeros below."""
+    below = -len(cells) % block
+    whole = torch.nn.functional.pad(cells, (0, 0, 0, below)) if below else cells
+    return whole.reshape(-1, block, cells.shape[1])
+
+
+def pooled(sums: Tensor, largest: Tensor, block: int) -> tuple[Tensor, Tensor]:
+    """Return sums and maxima of blocks, NaN where any cell of a block is.
 
     Args:
         sums: (n_rows, n_cols), to be added up.
         largest: (n_rows, n_cols), not negative, of which the maximum is taken; may be the same tensor.
         block: cells on its side.
-
-    Returns:
-        sums and maxima of the blocks, NaN where any cell of a block is, and (n_blocks, n_cols), the sums of the
-        blocks' columns.
     """
-    by_column = _whole(sums, block, 1).view(-1, block, sums.shape[1]).sum(1)
-    high = _whole(largest, block, 1).view(-1, block, largest.shape[1]).amax(1)
-    n_rows = len(high)
-    total = _whole(by_column, 1, block).view(n_rows, -1, block).sum(2)
-    return total, _whole(high, 1, block).view(n_rows, -1, block).amax(2), by_column
-
-
-def _whole(cells: Tensor, row_block: int, col_block: int) -> Tensor:
-    """Return the cells with zeros below and to the right, so that they make whole blocks."""
-    below, right = -cells.shape[0] % row_block, -cells.shape[1] % col_block
-    return torch.nn.functional.pad(cells, (0, right, 0, below)) if below or right else cells.contiguous()
+    total = in_blocks(in_blocks(sums, block).sum(1).T, block).sum(1)
+    return total.T, in_blocks(in_blocks(largest, block).amax(1).T, block).amax(1).T

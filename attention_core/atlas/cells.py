@@ -13,7 +13,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import score_tile, spans
+from attention_core.attention.attend import at_least_single, score_tile, spans
 from attention_core.attention.score import Score
 from attention_core.attention.trace import AttentionTrace, finite
 
@@ -21,11 +21,16 @@ BAND = 256
 """Rows whose normalisers are computed together; a tile has as many rows and columns."""
 COLUMNS = 512
 """Columns at once in a pass over a band: 512 kB of scores, which stay in a processor's cache."""
+STRIP = 64
+"""Rows that the survey looks at together; it holds a number for each of their cells, in all as much as 64-d keys."""
 COLUMNS_ELSEWHERE = 2**16
-"""The same where a call costs more than what it computes, as on a GPU: 64 MB of scores."""
+"""Columns at once where a call costs more than what it computes, as on a GPU: 64 MB of scores."""
 TAME = 60.0
 """Scores in [-60, 60] are computed in float32: it keeps them to some 1e-5, and exp(60) times any n does not overflow.
 Beyond, float32's error of a score, 6e-8 times its size and more, would show in the fourth digit of its weight."""
+PER_BIT = math.log(2)
+NEVER = -1e4
+"""Stands for the logarithm of a weight of 0, whose product with the weight must be 0."""
 
 
 class Cells:
@@ -49,6 +54,8 @@ class Cells:
         self.trace, self.head = trace, head
         self.precise = torch.float32 if trace.query.device.type == "mps" else torch.float64
         self.columns = COLUMNS if trace.query.device.type == "cpu" else COLUMNS_ELSEWHERE
+        self._key = trace.key_of(head)
+        self._last_query = slice(0, 0), trace.query[head, :0]  # the last that bits() was asked for, scaled
         n_bands = math.ceil(trace.n_queries / BAND)
         self._known = [False] * n_bands
         self._seen: list[slice | None] = [None] * n_bands
@@ -77,6 +84,46 @@ class Cells:
         """
         scores = self._masked_scores(rows, cols, dtype)
         return scores.sub_(finite(self.normaliser(rows)).to(scores.dtype)[:, None])
+
+    def room(self, n_rows: int, n_cols: int) -> Tensor:
+        """Return memory for that many cells, as bits() takes it: new memory would cost as much as what it is for."""
+        dtype = torch.promote_types(self.trace.query.dtype, torch.float32)
+        return torch.empty(n_rows * n_cols, dtype=dtype, device=self.trace.query.device)
+
+    def bits(self, rows: slice, cols: slice, room: Tensor) -> Tensor:
+        """Return logarithms to base 2 of the weights but for a factor of each row of a band, see factors(); finite.
+
+        (n_cols, n_rows): keys come first, since whole rows of numbers are added up, or compared, faster than parts of
+        rows; and a power of 2 takes half the time of one of e. What is returned may lie in the room, see room().
+        """
+        dtype = self.dtype(rows)
+        if dtype is None and self._factor is not None:
+            last, query = self._last_query
+            if last != rows:
+                query = at_least_single(self.trace.query[self.head, rows]).T * (self._factor / PER_BIT)
+                self._last_query = rows, query
+            key = self._key[cols].to(query.dtype)
+            out = room[: len(key) * query.shape[1]].view(len(key), query.shape[1])
+            bits = torch.mm(key, query, out=out)
+            allowed = self._allowed(rows, cols)
+            return bits if allowed is None else bits.masked_fill_(~allowed.T, NEVER)
+        logs = self._masked_scores(rows, cols, None) if dtype is None else self.log_weights(rows, cols, dtype)
+        return logs.div_(PER_BIT).clamp_(min=NEVER).T
+
+    def factors(self, rows: slice, sums: Tensor) -> Tensor:
+        """Return by what the powers of 2 of bits() are to be multiplied, (n_rows,): weights come out.
+
+        The rows lie in one band; sums are those of their powers of 2, over all keys. Normalisers that were not known
+        follow from them, and are known once the last row of the band has been asked for.
+        """
+        if self.dtype(rows) is not None:
+            return torch.ones_like(sums)
+        if self.trace.normaliser is None and not self.is_known(rows):
+            self._normaliser[rows] = self.trace.with_sinks(sums.log(), self.head, rows)
+            self._known[rows.start // BAND] = rows.stop % BAND == 0 or rows.stop == self.trace.n_queries
+        else:
+            self.normaliser(rows)
+        return finite(self._normaliser[rows]).neg().exp()
 
     def weights(self, rows: slice, cols: slice) -> Tensor:
         """Return the exact weights of keys in a band, float32, computed in float64 whatever the type of the trace."""
@@ -111,10 +158,13 @@ class Cells:
         trace = self.trace
         score = trace.score if dtype is None else self._precise_score
         scores = score_tile(trace.query, trace.key, score, trace.intervention, self.head, rows, cols, trace.bias, dtype)
-        if not self._has_mask and (not trace.is_causal or cols.stop <= rows.start + 1):
-            return scores
-        allowed = trace.allowed(self.head, rows, cols)
+        allowed = self._allowed(rows, cols)
         return scores if allowed is None else scores.masked_fill_(~allowed, -math.inf)
+
+    def _allowed(self, rows: slice, cols: slice) -> Tensor | None:
+        if not self._has_mask and (not self.trace.is_causal or cols.stop <= rows.start + 1):
+            return None
+        return self.trace.allowed(self.head, rows, cols)
 
     def _fill(self, band: int) -> None:
         rows = slice(band * BAND, min((band + 1) * BAND, self.trace.n_queries))
@@ -127,13 +177,15 @@ class Cells:
         self._known[band] = True
 
     def _log_sum_exp(self, rows: slice, dtype: torch.dtype | None) -> Tensor:
-        seen, parts = self.seen(rows), []
+        seen, room, parts = self.seen(rows), self.room(BAND, self.columns), []
         for cols in spans(seen.start, seen.stop, self.columns):
-            scores = self._masked_scores(rows, cols, dtype)
-            parts.append(scores.exp_().sum(1) if dtype is None else scores.logsumexp(1))
+            if dtype is None:  # tame scores need no maximum taken out, which costs a second look at each
+                parts.append(self.bits(rows, cols, room).exp2_().sum(0))
+            else:
+                parts.append(self._masked_scores(rows, cols, dtype).logsumexp(1))
         if not parts:
             total = torch.full_like(self._normaliser[rows], -math.inf)
-        elif dtype is None:  # tame scores need no maximum taken out, which costs a second look at each
+        elif dtype is None:
             total = torch.stack(parts).to(self.precise).sum(0).log()
         else:
             total = torch.stack(parts).logsumexp(0)
@@ -141,10 +193,13 @@ class Cells:
 
     @cached_property
     def _is_tame(self) -> list[bool]:
-        """For each band, whether no score can be larger than TAME in size, by the inequality of Cauchy and Schwarz."""
+        """For each band, whether no score can be larger than TAME in size, by the inequality of Cauchy and Schwarz.
+
+        A sink counts as a score, so that the factor of a row, too, is neither 0 nor infinite in float32.
+        """
         trace, bands = self.trace, len(self._known)
         reach = trace.score.reach(trace.key.shape[-1])
-        if reach is None or trace.intervention.score_edits:
+        if reach is None or trace.intervention.score_edits or (trace.sinks is not None and _size(trace.sinks) > TAME):
             return [False] * bands
         factor = reach * abs(trace.intervention.scale)
         more = 0.0 if trace.bias is None else _size(self._bias_of_head(trace.bias))
@@ -154,6 +209,14 @@ class Cells:
 
     def _bias_of_head(self, bias: Tensor) -> Tensor:
         return bias if bias.ndim < 3 else bias[min(self.head, bias.shape[0] - 1)]
+
+    @cached_property
+    def _factor(self) -> float | None:
+        """What dot products are multiplied by to be scores; None = there is more to the scores than that."""
+        trace = self.trace
+        factor = trace.score.dot_factor(trace.key.shape[-1])
+        is_plain = factor is not None and trace.bias is None and not trace.intervention.score_edits
+        return factor * trace.intervention.scale if is_plain and factor is not None else None
 
     @cached_property
     def _precise_score(self) -> Score:

@@ -195,7 +195,7 @@ class Atlas:
         for some_rows, some_cols in parts(self._cells, rows, cols, block):
             weights = self._cells.log_weights(some_rows, some_cols, self._cells.dtype(some_rows)).exp_()
             where = place(some_rows, rows.start, block), place(some_cols, cols.start, block)
-            sums[where], largest[where], _ = pooled(weights, weights, block)
+            sums[where], largest[where] = pooled(weights, weights, block)
         return sums, largest
 
     def _store(self, key: tuple[int, int, int], tile: Tile) -> None:

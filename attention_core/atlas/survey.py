@@ -11,12 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.atlas.blocks import parts, place, pooled
-from attention_core.atlas.cells import BAND, Cells
+from attention_core.atlas.blocks import in_blocks, place, pooled
+from attention_core.atlas.cells import BAND, STRIP, Cells
+from attention_core.attention.attend import spans
 from attention_core.device import to_array
 
-LOWEST_LOG = -1e4
-"""Stands for the logarithm of a weight of 0, whose product with the weight must be 0."""
 PORTION = 0.1
 """Seconds after which a step ends as soon as it can."""
 
@@ -32,6 +31,9 @@ class Survey:
         self._n_done = 0
         self._band: _Band | None = None
         self._one_at_a_time = threading.Lock()
+        self._width = cells.columns * BAND // STRIP
+        self._rooms: list[Tensor] = []  # memory for the powers of a strip's cells, over and over
+        self._held: list[tuple[slice, Tensor, Tensor, Tensor]] = []  # of the strip: keys, powers, sums, maxima
         self._blocks: list[Tensor] = []
         self._results: dict[str, Tensor] = {}
 
@@ -61,6 +63,8 @@ class Survey:
                 else:
                     self._finish(self._band)
                     self._band, self._n_done = None, self._n_done + 1
+                    if self.is_done:
+                        self._rooms.clear()
                 if time.monotonic() >= end:
                     break
             return self.share
@@ -78,37 +82,54 @@ class Survey:
             return nothing, nothing, is_final
         where = place(rows, 0, self._block), place(cols, 0, self._block)
         sums, largest = (grid[where] for grid in self._blocks)
-        sums, largest, _ = pooled(sums, largest, block // self._block)
-        return sums, largest, is_final
+        return *pooled(sums, largest, block // self._block), is_final
 
     def _begun(self, rows: slice) -> _Band:
         if not self._blocks:
             self._take_memory()
-        self._cells.normaliser(rows)
-        waiting = deque(cols for _, cols in parts(self._cells, rows, slice(0, self._n_keys), self._block))
-        return _Band(rows, waiting, self._cells, self._block)
+        return _Band(rows, self._cells, self._block)
 
     def _take(self, band: _Band) -> None:
-        cols = band.waiting.popleft()
-        logs = self._cells.log_weights(band.rows, cols, band.dtype).clamp_(min=LOWEST_LOG)
-        weights = logs.exp()
-        across = place(cols, 0, self._block)
-        band.sums[:, across], band.largest[:, across], by_column = pooled(weights, weights, self._block)
-        self._results["column_sums"][cols] += by_column.sum(0)
-        band.row_sums += weights.sum(1)
-        torch.maximum(band.row_largest, weights.amax(1).to(band.row_largest), out=band.row_largest)
-        band.row_entropy -= logs.mul_(weights).sum(1)
+        strip, cols = band.waiting.popleft()
+        logs = self._cells.bits(strip, cols, self._room)
+        if not self._held:
+            self._products = logs.new_zeros(self._width, logs.shape[1])
+            if self._rooms and self._rooms[0].dtype != logs.dtype:
+                self._rooms.clear()
+        if len(self._held) == len(self._rooms):
+            self._rooms.append(logs.new_empty(self._width * STRIP))
+        powers = torch.exp2(logs, out=self._rooms[len(self._held)][: logs.numel()].view(logs.shape))
+        blocks = in_blocks(powers, self._block)
+        self._held.append((cols, powers, blocks.sum(1), blocks.amax(1)))
+        self._products[: len(logs)].addcmul_(logs, powers)
+        if not band.waiting or band.waiting[0][0] != strip:
+            self._normalise(band, strip)
+
+    def _normalise(self, band: _Band, strip: slice) -> None:
+        """Make weights of the powers of all cells of a strip: only now is known what they add up to."""
+        results = self._results
+        pieces, powers, sums, largest = zip(*self._held, strict=True)
+        sums, largest = torch.cat(sums), torch.cat(largest)
+        total = sums.sum(0).to(self._cells.precise)
+        factors = self._cells.factors(strip, total)
+        narrow = factors.to(sums.dtype)
+        seen = slice(pieces[0].start, pieces[-1].stop)
+        results["column_sums"][seen] += torch.cat([torch.mv(some, narrow) for some in powers])
+        self._held.clear()
+        band.add(strip, seen, sums.mul_(narrow), largest.mul_(narrow))
+        results["row_sums"][strip] = total * factors
+        results["row_largest"][strip] = largest.amax(0).to(total.dtype)
+        bits = self._products.sum(0) + total * factors.log2()
+        results["row_entropy"][strip] = (-factors * bits).clamp_(min=0)
 
     def _finish(self, band: _Band) -> None:
         sums, largest = self._blocks
         where = place(band.rows, 0, self._block)
         sums[where], largest[where] = band.sums, band.largest
-        self._results["row_sums"][band.rows] = band.row_sums
-        self._results["row_largest"][band.rows] = band.row_largest
-        self._results["row_entropy"][band.rows] = (band.row_entropy / math.log(2)).clamp_(min=0)
 
     def _take_memory(self) -> None:
         shape = math.ceil(self._n_queries / self._block), math.ceil(self._n_keys / self._block)
+        self._room = self._cells.room(STRIP, self._width)
         device, wide = self._cells.trace.query.device, self._cells.precise
         self._results = {"column_sums": torch.zeros(self._n_keys, dtype=wide, device=device)}
         for name in ("row_sums", "row_largest", "row_entropy"):
@@ -119,14 +140,21 @@ class Survey:
 class _Band:
     """A band of rows that the pass is in, with what its cells have been added up to so far."""
 
-    def __init__(self, rows: slice, waiting: deque[slice], cells: Cells, block: int) -> None:
+    def __init__(self, rows: slice, cells: Cells, block: int) -> None:
         """Begin a band whose parts all wait; what no part covers is hidden by a mask and stays 0."""
-        self.rows, self.waiting, self._n_parts = rows, waiting, len(waiting)
-        self.dtype = cells.dtype(rows)
-        device = cells.trace.query.device
-        n_rows, n_blocks = rows.stop - rows.start, math.ceil(cells.trace.n_keys / block)
-        self.sums, self.largest = torch.zeros(2, math.ceil(n_rows / block), n_blocks, device=device)
-        self.row_sums, self.row_largest, self.row_entropy = torch.zeros(3, n_rows, dtype=cells.precise, device=device)
+        self.rows, seen = rows, cells.seen(rows)
+        pieces = list(spans(seen.start // block * block, seen.stop, cells.columns * BAND // STRIP))
+        self.waiting = deque((strip, cols) for strip in spans(rows.start, rows.stop, STRIP) for cols in pieces)
+        self._n_parts = len(self.waiting)
+        self._block = block
+        shape = math.ceil((rows.stop - rows.start) / block), math.ceil(cells.trace.n_keys / block)
+        self.sums, self.largest = torch.zeros(2, *shape, device=cells.trace.query.device)
+
+    def add(self, strip: slice, cols: slice, sums: Tensor, largest: Tensor) -> None:
+        """Add what the rows of a strip have in blocks of keys, (n_blocks, n_rows); a block may have rows of several."""
+        where = place(strip, self.rows.start, self._block), place(cols, 0, self._block)
+        self.sums[where] += in_blocks(sums.T, self._block).sum(1)
+        self.largest[where] = self.largest[where].maximum(in_blocks(largest.T, self._block).amax(1))
 
     @property
     def share(self) -> float:

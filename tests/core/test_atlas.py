@@ -221,7 +221,7 @@ def test_the_progress_of_a_causal_survey_is_even(monkeypatch):
 
 def test_two_visitors_can_survey_at_the_same_time(monkeypatch):
     monkeypatch.setattr(survey, "PORTION", 0)
-    monkeypatch.setattr(survey, "pooled", lambda *args: (time.sleep(0.002), blocks_of.pooled(*args))[1])
+    monkeypatch.setattr(survey, "in_blocks", lambda *args: (time.sleep(0.002), blocks_of.in_blocks(*args))[1])
     trace = trace_of(4000, 300, heads=1)
     atlas = Atlas(trace)
     threads = [threading.Thread(target=lambda: list(atlas.survey())) for _ in range(3)]
@@ -250,6 +250,34 @@ def test_a_trace_of_weights_alone_keeps_them():
     trace = from_weights(weights, name="", note="", mechanism="")
     assert_within(whole(Atlas(trace, 0), 0), weights[0].double().numpy())
     np.testing.assert_allclose(surveyed(trace, 1).row_sums, 0.7, rtol=1e-4)
+
+
+@pytest.mark.parametrize("size", [1.0, 60.0])
+@pytest.mark.parametrize("sink", [None, 59.0, 400.0, -400.0])
+def test_powers_stay_within_range_whatever_scores_sinks_and_masks_there_are(size, sink):
+    blocked = Intervention(blocked_keys=(0, 3, 300, 609))
+    sinks = None if sink is None else torch.full((HEADS, 1), sink)
+    trace = trace_of(size=size, mask=BLIND, intervention=blocked, sinks=sinks, is_causal=True)
+    trace.query[:, 256:290] *= -40  # scores up to some 400 in one band, and more still with the size
+    trace.query[:, 10] = -8 * trace.key[:, :200].mean(1)  # a row whose powers are all small
+    atlas, weights = surveyed(trace), dense(trace, 0)
+    assert_within(whole(atlas, 0), weights)
+    np.testing.assert_allclose(atlas.row_sums, weights.sum(1), rtol=1e-4)
+    np.testing.assert_allclose(atlas.row_largest, weights.max(1), rtol=1e-4)
+    np.testing.assert_allclose(atlas.column_sums, weights.sum(0), rtol=1e-4, atol=1e-37)
+    assert all(np.isfinite(atlas.row_entropy))
+    assert (atlas.row_sums[[0, 250]] == 0).all()
+
+
+def test_surveying_tells_the_same_normalisers_as_a_tile_does():
+    trace = trace_of(is_causal=True)
+    asked, atlas = Atlas(trace), surveyed(trace)
+    rows = slice(0, N_QUERIES)
+    assert atlas._cells.is_known(rows)
+    assert not asked._cells.is_known(rows)
+    with torch.inference_mode():
+        expected = asked._cells.normaliser(rows)
+    torch.testing.assert_close(atlas._cells.normaliser(rows), expected, rtol=1e-6, atol=1e-6)
 
 
 def test_a_normaliser_that_is_there_is_used():
@@ -284,22 +312,27 @@ def test_neither_all_pairs_nor_a_band_of_them_is_ever_in_memory(monkeypatch):
                 break
     assert cells.BAND * cells.COLUMNS <= largest.numbers <= trace.query.numel() < cells.BAND * n / 10
     assert "log_normaliser" not in trace.__dict__
+    held = sum(room.numel() for room in atlas._survey._rooms)
+    assert survey.STRIP * n <= held < cells.BAND * n / 3
 
 
 def test_what_a_mask_hides_is_not_computed(monkeypatch):
     looked_at = []
-    original = cells.Cells.log_weights
 
-    def counted(self, rows, cols, dtype):
-        looked_at.append((rows.stop - rows.start) * (cols.stop - cols.start))
-        return original(self, rows, cols, dtype)
+    def counted(original):
+        def count(self, rows, cols, *more):
+            looked_at.append((rows.stop - rows.start) * (cols.stop - cols.start))
+            return original(self, rows, cols, *more)
 
-    monkeypatch.setattr(cells.Cells, "log_weights", counted)
+        return count
+
+    for name in ("bits", "log_weights"):
+        monkeypatch.setattr(cells.Cells, name, counted(getattr(cells.Cells, name)))
     monkeypatch.setattr(cells, "COLUMNS", 256)
     n = 4096
     causal = trace_of(n, n, heads=1, is_causal=True)
     surveyed(causal)
-    assert sum(looked_at) < 0.54 * n * n
+    assert 0.5 * n * n < sum(looked_at) < 0.54 * n * n
     looked_at.clear()
     distance = (torch.arange(n)[:, None] - torch.arange(n)).abs()
     surveyed(trace_of(n, n, heads=1, mask=(distance < 100)[None]))
