@@ -239,7 +239,7 @@ def _filler(node: Any) -> Callable[[list[Any]], Any] | None:
 
 
 def _name(place: int) -> str:
-    return f"data_{place}"
+    return f"columns_{place}"  # Vega calls its own ones data_0, data_1 ...
 
 
 def _records(columns: Data) -> list[dict[str, Any]]:
