@@ -214,11 +214,11 @@ def _template(key: tuple[Any, ...]) -> Callable[[list[Any]], Spec]:
     """Return what puts values into the spec of a design."""
     with TURN, debug_mode(False):  # a hole fits nowhere in Vega-Lite's schema; tests/charts checks filled specs
         spec = _Making(_Holes(), _Names()).of(key).to_dict(validate=False)
-    return _filler(spec) or (lambda values: spec)
+    return _filler(spec)
 
 
-def _filler(node: Any) -> Callable[[list[Any]], Any] | None:
-    """Return what copies a part of a spec with values in its holes, or None for a part without holes."""
+def _filler(node: Any) -> Any:
+    """Return what copies a part of a spec, with values in its holes; None for what needs no copy."""
     if isinstance(node, str):
         hole = HOLE.fullmatch(node)
         return itemgetter(int(hole[1])) if hole else None
@@ -226,8 +226,6 @@ def _filler(node: Any) -> Callable[[list[Any]], Any] | None:
         return None
     children = node.items() if isinstance(node, dict) else enumerate(node)
     fillers = {place: filler for place, child in children if (filler := _filler(child))}
-    if not fillers:
-        return None
 
     def fill(values: list[Any]) -> Any:
         filled = node.copy()

@@ -87,9 +87,10 @@ def test_values_become_plain_json_and_missing_numbers_nothing():
 
 def test_a_spec_that_was_changed_leaves_its_template_alone():
     spec = chart().to_dict()
-    spec["layer"].clear()
+    spec["layer"][1]["mark"]["type"] = "area"
+    spec["layer"].pop(0)
     spec["width"] = 1
-    assert len(chart().to_dict()["layer"]) == 2
+    assert [layer["mark"]["type"] for layer in chart().to_dict()["layer"]] == ["point", "line"]
     assert chart().to_dict()["width"] == 200
 
 
