@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
@@ -36,6 +37,20 @@ MERGE = Text(
     "was given.",
     Role.OUTPUT,
 )
+
+
+class Memory(NamedTuple):
+    """What queries may look at.
+
+    Attributes:
+        others: (batch, n_keys, d_model), what keys and values are made of.
+        key: (batch, n_heads, n_keys, d_k).
+        value: (batch, n_heads, n_keys, d_k).
+    """
+
+    others: Tensor
+    key: Tensor
+    value: Tensor
 
 
 class Looked(NamedTuple):
@@ -79,19 +94,29 @@ class Attention(nn.Module):
         self.value = nn.Linear(d_model, d_model)
         self.merge = nn.Linear(d_model, d_model)
 
+    def memory(self, others: Tensor) -> Memory:
+        """Return keys and values of others (batch, n_keys, d_model)."""
+        key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
+        return Memory(others, key, value)
+
     def forward(
         self,
         x: Tensor,
         norm: nn.LayerNorm,
-        memory: Tensor | None,
+        memory: Memory | None,
         mask: Tensor | None,
         intervention: Intervention = NO_INTERVENTION,
+        earlier: Tensor | None = None,
     ) -> Looked:
-        """Let x (batch, n_queries, d_model), normalised, attend to memory (batch, n_keys, d_model), or to itself."""
+        """Let x (batch, n_queries, d_model), normalised, attend to a memory, or to itself.
+
+        Keys and values that were kept from `earlier`, (batch, 2, n_heads, n_earlier, d_k), stand before the others.
+        """
         inputs = norm(x)
-        others = inputs if memory is None else memory
         query = split_heads(self.query(inputs), self.n_heads)
-        key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
+        others, key, value = self.memory(inputs) if memory is None else memory
+        if earlier is not None:
+            key, value = torch.cat((earlier, torch.stack((key, value), 1)), 3).unbind(1)
         attended = attend(query, key, value, mask=mask, intervention=intervention)
         output = self.merge(merge_heads(attended.context))
         return Looked(self, norm, x, inputs, others, query, key, value, mask, attended, output)

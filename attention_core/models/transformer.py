@@ -15,7 +15,8 @@ from attention_core.attention.positions import sinusoidal
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
-from attention_core.models.multi_head import Attention, Looked, layer_trace
+from attention_core.models.beam_search import DecoderState
+from attention_core.models.multi_head import Attention, Looked, Memory, layer_trace
 from attention_core.models.registry import register
 from attention_core.models.translator import Labels, TiedTranslator
 
@@ -74,16 +75,21 @@ class DecoderLayer(EncoderLayer):
         self,
         x: Tensor,
         causal: Tensor,
-        memory: Tensor,
+        memory: Memory,
         mask: Tensor | None,
         own: Intervention = NO_INTERVENTION,
         cross: Intervention = NO_INTERVENTION,
+        earlier: Tensor | None = None,
     ) -> tuple[Tensor, Looked, Looked]:
-        """Return the layer's output, what its self-attention did and what its cross-attention did."""
-        looked = self.attention(x, self.attention_norm, None, causal, own)
+        """Return the layer's output, what its self-attention did and what its cross-attention did.
+
+        `earlier` is what self-attention kept, see Attention; all rows of one sentence ask the memory together.
+        """
+        looked = self.attention(x, self.attention_norm, None, causal, own, earlier)
         x = x + self.dropout(looked.output)
-        crossed = self.cross(x, self.cross_norm, memory, mask, cross)
-        x = x + self.dropout(crossed.output)
+        asking = x.reshape(len(memory.others), -1, x.shape[-1])
+        crossed = self.cross(asking, self.cross_norm, memory, mask, cross)
+        x = x + self.dropout(crossed.output.view_as(x))
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked, crossed
 
 
@@ -98,16 +104,13 @@ class Encoding(NamedTuple):
         states: (batch, n_source, d_model): what cross-attention makes its keys and values of.
         mask: bool (batch, n_source), False = padding, or None.
         looked: one per encoder layer.
+        memories: those keys and values, of each decoder layer.
     """
 
     states: Tensor
     mask: Tensor | None
     looked: tuple[Looked, ...]
-
-    def repeat(self, n: int) -> Encoding:
-        """Return every sentence n times in a row, for beam search."""
-        mask = None if self.mask is None else self.mask.repeat_interleave(n, 0)
-        return Encoding(self.states.repeat_interleave(n, 0), mask, ())
+    memories: tuple[Memory, ...]
 
 
 class Transformer(TiedTranslator):
@@ -136,11 +139,11 @@ class Transformer(TiedTranslator):
         with torch.no_grad():
             self.embedding.weight[PAD] = 0
 
-    def embed(self, ids: Tensor, with_positions: bool = True) -> Tensor:
-        """Return vectors of pieces, scaled by sqrt(d_model), plus their positions, (batch, n, d_model)."""
+    def embed(self, ids: Tensor, with_positions: bool = True, first: int = 0) -> Tensor:
+        """Return vectors of pieces, scaled by sqrt(d_model), plus positions from the first on, (batch, n, d_model)."""
         embedded = self.embedding(ids) * math.sqrt(self.config.d_model)
         if with_positions:
-            embedded = embedded + self.positions[: ids.shape[1]]
+            embedded = embedded + self.positions[first : first + ids.shape[1]]
         return self.dropout(embedded)
 
     def encode(
@@ -160,7 +163,35 @@ class Transformer(TiedTranslator):
         for number, layer in enumerate(self.encoder):
             x, layer_looked = layer(x, visible, _nth(interventions, number))
             looked.append(layer_looked)
-        return Encoding(self.encoder_norm(x), mask, tuple(looked))
+        states = self.encoder_norm(x)
+        return Encoding(states, mask, tuple(looked), tuple(layer.cross.memory(states) for layer in self.decoder))
+
+    def begin(
+        self, source: Tensor, interventions: Sequence[Intervention] = (), *, with_positions: bool = True
+    ) -> DecoderState:
+        """Read source pieces (batch, n_source), see encode; return the decoder's state before the start piece."""
+        encoding = self.encode(source, None, interventions, with_positions=with_positions)
+        key = encoding.memories[0].key[:, :, :0]
+        return DecoderState(encoding, torch.stack([torch.stack((key, key), 1)] * self.config.n_layers, 1))
+
+    def step(
+        self,
+        state: DecoderState,
+        target: Tensor,
+        own: Sequence[Intervention] = (),
+        cross: Sequence[Intervention] = (),
+        *,
+        with_positions: bool = True,
+    ) -> tuple[Tensor, DecoderState]:
+        """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then.
+
+        The decoder keeps the keys and values of its self-attention, (n_rows, n_layers, 2, n_heads, n_said, d_k).
+        """
+        features, looked, _ = self.decode(
+            state.encoding, target, own, cross, with_positions=with_positions, said=state.said
+        )
+        said = torch.stack([torch.stack((layer.key, layer.value), 1) for layer in looked], 1)
+        return self.logits(features), state._replace(said=said)
 
     def decode(
         self,
@@ -170,20 +201,23 @@ class Transformer(TiedTranslator):
         cross: Sequence[Intervention] = (),
         *,
         with_positions: bool = True,
+        said: Tensor | None = None,
     ) -> tuple[Tensor, tuple[Looked, ...], tuple[Looked, ...]]:
         """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
 
-        `own` edits its self-attention and `cross` the cross-attention, with one intervention per layer, or none.
+        `own` edits its self-attention and `cross` the cross-attention, with one intervention per layer, or none. It
+        goes on from the keys and values of what was `said`, see step, if anything was.
 
         Returns:
             features (batch, n_target, d_model); what each layer's self-attention did; what its cross-attention did.
         """
-        n = target.shape[1]
-        causal = torch.ones(n, n, dtype=torch.bool, device=target.device).tril()[None, None]
+        n, n_said = target.shape[1], 0 if said is None else said.shape[-2]
+        causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
         visible = None if encoding.mask is None else encoding.mask[:, None, None]
-        x, looked, crossed = self.embed(target, with_positions), [], []
-        for number, layer in enumerate(self.decoder):
-            x, own_look, cross_look = layer(x, causal, encoding.states, visible, _nth(own, number), _nth(cross, number))
+        x, looked, crossed = self.embed(target, with_positions, n_said), [], []
+        for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
+            edits, earlier = (_nth(own, number), _nth(cross, number)), None if said is None else said[:, number]
+            x, own_look, cross_look = layer(x, causal, memory, visible, *edits, earlier)
             looked.append(own_look)
             crossed.append(cross_look)
         return self.dropout(self.decoder_norm(x)), tuple(looked), tuple(crossed)

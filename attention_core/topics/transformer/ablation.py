@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from attention_core.attention.interventions import Intervention
-from attention_core.models.transformer import KINDS, Encoding, Transformer
+from attention_core.models.beam_search import DecoderState
+from attention_core.models.transformer import KINDS, Transformer
 from attention_core.topics.translate.translation import Source, Translation
 from attention_core.topics.translate.word_view import piece_probabilities
 
@@ -51,19 +52,14 @@ class Edited:
         """Return the model's trained numbers."""
         return self.model.parameters()
 
-    def encode(self, source: Tensor) -> Encoding:
+    def begin(self, source: Tensor) -> DecoderState:
         """Read source sentences, int64 (batch, n_source)."""
-        return self.model.encode(source, None, self._of("encoder"), with_positions=self.with_positions)
+        return self.model.begin(source, self._of("encoder"), with_positions=self.with_positions)
 
-    def decode(self, encoding: Encoding, target: Tensor) -> tuple[Tensor, Any, Any]:
-        """Return features (batch, n_target, d_model) first."""
-        return self.model.decode(
-            encoding, target, self._of("decoder"), self._of("cross"), with_positions=self.with_positions
-        )
-
-    def logits(self, features: Tensor) -> Tensor:
-        """Return (..., VOCABULARY_SIZE)."""
-        return self.model.logits(features)
+    def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
+        """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
+        own, cross = self._of("decoder"), self._of("cross")
+        return self.model.step(state, target, own, cross, with_positions=self.with_positions)
 
     def _of(self, kind: str) -> list[Intervention]:
         n_layers = self.model.config.n_layers

@@ -105,11 +105,9 @@ def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int])
     if not ids:
         return []
     device = device_of(model)
-    fed = torch.tensor([[START, *ids[:-1]]], device=device)
-    features = model.decode(model.encode(source.ids[None].to(device)), fed)[0][0]
-    probabilities = model.logits(features).softmax(-1)
-    wanted = torch.tensor(ids, device=device)
-    return probabilities.gather(1, wanted[:, None])[:, 0].tolist()
+    fed, wanted = (torch.tensor(pieces, device=device) for pieces in ([START, *ids[:-1]], ids))
+    logits, _ = model.step(model.begin(source.ids[None].to(device)), fed[None])
+    return logits[0].softmax(-1).gather(1, wanted[:, None])[:, 0].tolist()
 
 
 def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:
