@@ -212,11 +212,13 @@ class Transformer(TiedTranslator):
             features (batch, n_target, d_model); what each layer's self-attention did; what its cross-attention did.
         """
         n, n_said = target.shape[1], 0 if said is None else said.shape[-2]
+        n_rows = len(target) // len(encoding.states)  # of each sentence
         causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
         visible = None if encoding.mask is None else encoding.mask[:, None, None]
         x, looked, crossed = self.embed(target, with_positions, n_said), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
-            edits, earlier = (_nth(own, number), _nth(cross, number)), None if said is None else said[:, number]
+            edits = _nth(own, number).for_queries(n_said, n, 1), _nth(cross, number).for_queries(n_said, n, n_rows)
+            earlier = None if said is None else said[:, number]
             x, own_look, cross_look = layer(x, causal, memory, visible, *edits, earlier)
             looked.append(own_look)
             crossed.append(cross_look)
