@@ -66,12 +66,6 @@ class Hypothesis(NamedTuple):
 
 
 @torch.inference_mode()
-def greedy(model: CanTranslate, source: Tensor, prefix: Sequence[int] = ()) -> Hypothesis:
-    """Take the likeliest piece at every step; source int64 (n_source,)."""
-    return beam_search(model, source[None], width=1, prefix=prefix)[0][0]
-
-
-@torch.inference_mode()
 def beam_search(
     model: CanTranslate,
     source: Tensor,

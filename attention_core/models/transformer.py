@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +21,8 @@ from attention_core.models.translator import Labels, TiedTranslator
 
 MOST_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
+Edits = dict[tuple[str, int], Intervention]
+"""What is changed in which attention: by kind and layer, from 0."""
 
 
 @dataclass(frozen=True)
@@ -150,25 +151,24 @@ class Transformer(TiedTranslator):
         self,
         source: Tensor,
         mask: Tensor | None = None,
-        interventions: Sequence[Intervention] = (),
+        interventions: Edits | None = None,
         *,
         with_positions: bool = True,
     ) -> Encoding:
         """Read source pieces (batch, n_source), the end piece last; mask bool (batch, n_source), False = padding.
 
-        Interventions are one per encoder layer, or none. Without positions the encoder cannot know any order.
+        Without positions the encoder cannot know any order.
         """
         x, looked = self.embed(source, with_positions), []
         visible = None if mask is None else mask[:, None, None]
         for number, layer in enumerate(self.encoder):
-            x, layer_looked = layer(x, visible, _nth(interventions, number))
+            x, layer_looked = layer(x, visible, _edit(interventions, "encoder", number))
             looked.append(layer_looked)
         states = self.encoder_norm(x)
-        return Encoding(states, mask, tuple(looked), tuple(layer.cross.memory(states) for layer in self.decoder))
+        memories = tuple(cast(DecoderLayer, layer).cross.memory(states) for layer in self.decoder)
+        return Encoding(states, mask, tuple(looked), memories)
 
-    def begin(
-        self, source: Tensor, interventions: Sequence[Intervention] = (), *, with_positions: bool = True
-    ) -> DecoderState:
+    def begin(self, source: Tensor, interventions: Edits | None = None, *, with_positions: bool = True) -> DecoderState:
         """Read source pieces (batch, n_source), see encode; return the decoder's state before the start piece."""
         encoding = self.encode(source, None, interventions, with_positions=with_positions)
         key = encoding.memories[0].key[:, :, :0]
@@ -178,8 +178,7 @@ class Transformer(TiedTranslator):
         self,
         state: DecoderState,
         target: Tensor,
-        own: Sequence[Intervention] = (),
-        cross: Sequence[Intervention] = (),
+        interventions: Edits | None = None,
         *,
         with_positions: bool = True,
     ) -> tuple[Tensor, DecoderState]:
@@ -188,25 +187,23 @@ class Transformer(TiedTranslator):
         The decoder keeps the keys and values of its self-attention, (n_rows, n_layers, 2, n_heads, n_said, d_k).
         """
         features, looked, _ = self.decode(
-            state.encoding, target, own, cross, with_positions=with_positions, said=state.said
+            state.encoding, target, interventions, with_positions=with_positions, said=state.said
         )
-        said = torch.stack([torch.stack((layer.key, layer.value), 1) for layer in looked], 1)
+        said = torch.stack([torch.stack((one.memory.key, one.memory.value), 1) for one in looked], 1)
         return self.logits(features), state._replace(said=said)
 
     def decode(
         self,
         encoding: Encoding,
         target: Tensor,
-        own: Sequence[Intervention] = (),
-        cross: Sequence[Intervention] = (),
+        interventions: Edits | None = None,
         *,
         with_positions: bool = True,
         said: Tensor | None = None,
     ) -> tuple[Tensor, tuple[Looked, ...], tuple[Looked, ...]]:
         """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
 
-        `own` edits its self-attention and `cross` the cross-attention, with one intervention per layer, or none. It
-        goes on from the keys and values of what was `said`, see step, if anything was.
+        It goes on from the keys and values of what was `said`, see step, if anything was.
 
         Returns:
             features (batch, n_target, d_model); what each layer's self-attention did; what its cross-attention did.
@@ -217,9 +214,10 @@ class Transformer(TiedTranslator):
         visible = None if encoding.mask is None else encoding.mask[:, None, None]
         x, looked, crossed = self.embed(target, with_positions, n_said), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
-            edits = _nth(own, number).for_queries(n_said, n, 1), _nth(cross, number).for_queries(n_said, n, n_rows)
+            own = _edit(interventions, "decoder", number).for_queries(n_said, n, 1)
+            cross = _edit(interventions, "cross", number).for_queries(n_said, n, n_rows)
             earlier = None if said is None else said[:, number]
-            x, own_look, cross_look = layer(x, causal, memory, visible, *edits, earlier)
+            x, own_look, cross_look = layer(x, causal, memory, visible, own, cross, earlier)
             looked.append(own_look)
             crossed.append(cross_look)
         return self.dropout(self.decoder_norm(x)), tuple(looked), tuple(crossed)
@@ -230,36 +228,34 @@ class Transformer(TiedTranslator):
         target: Tensor,
         mask: Tensor | None = None,
         *,
-        interventions: dict[tuple[str, int], Intervention] | None = None,
+        interventions: Edits | None = None,
         labels: Labels | None = None,
         with_positions: bool = True,
     ) -> Prediction:
         """Predict every next target piece from the source (batch, n_source) and the target so far (batch, n_target).
 
-        Interventions are by (kind, layer), kind one of KINDS; labels ask for the traces of the first sentence.
+        Labels ask for the traces of the first sentence.
 
         Returns:
             logits (batch, n_target, VOCABULARY_SIZE) and perhaps the traces: those of the encoder's layers, then for
             each decoder layer its self-attention and its cross-attention.
         """
-        edits = {kind: _by_layer(interventions or {}, kind, self.config.n_layers) for kind in KINDS}
-        encoding = self.encode(source, mask, edits["encoder"], with_positions=with_positions)
-        features, looked, crossed = self.decode(
-            encoding, target, edits["decoder"], edits["cross"], with_positions=with_positions
-        )
+        encoding = self.encode(source, mask, interventions, with_positions=with_positions)
+        features, looked, crossed = self.decode(encoding, target, interventions, with_positions=with_positions)
         logits = self.logits(features)
         if labels is None:
             return Prediction(logits)
         source_axis = Axis("English pieces", labels.source)
         fed_axis = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
         traces = [
-            layer_trace(looked_at, "encoder", layer, source_axis, source_axis, edits["encoder"][layer])
+            layer_trace(looked_at, "encoder", layer, source_axis, source_axis, _edit(interventions, "encoder", layer))
             for layer, looked_at in enumerate(encoding.looked)
         ]
         for layer, (own, cross) in enumerate(zip(looked, crossed, strict=True)):
-            traces.append(layer_trace(own, "decoder", layer, fed_axis, fed_axis, edits["decoder"][layer]))
+            own_edit, cross_edit = (_edit(interventions, kind, layer) for kind in ("decoder", "cross"))
+            traces.append(layer_trace(own, "decoder", layer, fed_axis, fed_axis, own_edit))
             target_axis = Axis("French pieces", labels.target)
-            traces.append(layer_trace(cross, "cross", layer, target_axis, source_axis, edits["cross"][layer]))
+            traces.append(layer_trace(cross, "cross", layer, target_axis, source_axis, cross_edit))
         return Prediction(logits, tuple(traces))
 
     def trace(
@@ -267,7 +263,7 @@ class Transformer(TiedTranslator):
         source: Tensor,
         target: Tensor,
         labels: Labels,
-        interventions: dict[tuple[str, int], Intervention] | None = None,
+        interventions: Edits | None = None,
         *,
         with_positions: bool = True,
     ) -> dict[tuple[str, int], AttentionTrace]:
@@ -284,12 +280,8 @@ class Transformer(TiedTranslator):
         }
 
 
-def _nth(interventions: Sequence[Intervention], number: int) -> Intervention:
-    return interventions[number] if interventions else NO_INTERVENTION
-
-
-def _by_layer(interventions: dict[tuple[str, int], Intervention], kind: str, n_layers: int) -> list[Intervention]:
-    return [interventions.get((kind, layer), NO_INTERVENTION) for layer in range(n_layers)]
+def _edit(interventions: Edits | None, kind: str, layer: int) -> Intervention:
+    return (interventions or {}).get((kind, layer), NO_INTERVENTION)
 
 
 register("translator-transformer", "translation:evaluate_translation", Transformer, TransformerConfig())

@@ -12,7 +12,7 @@ from attention_core.attention.interventions import Intervention
 from attention_core.attention.steps import step_of
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, pieces
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build
-from attention_core.models.beam_search import LENGTH_PENALTY, beam_search, greedy
+from attention_core.models.beam_search import LENGTH_PENALTY, beam_search
 from attention_core.models.translator import SCORINGS, Labels
 from attention_core.topics.transformer.ablation import Edited
 from attention_core.topics.translate.translation import (
@@ -114,7 +114,7 @@ def test_a_beam_of_one_takes_the_likeliest_piece_at_every_step(model):
         logits = model(source[None], torch.tensor([[START, *said]])).logits[0, -1]
         logits[:3] = -math.inf
         said.append(int(logits.argmax()))
-    assert greedy(model, source).ids[: len(said)] == said
+    assert beam_search(model, source[None], 1)[0][0].ids[: len(said)] == said
 
 
 def test_a_wider_beam_never_finds_a_less_likely_best_by_probability(model):

@@ -12,11 +12,9 @@ from torch import Tensor, nn
 
 from attention_core.attention.interventions import Intervention
 from attention_core.models.beam_search import DecoderState
-from attention_core.models.transformer import KINDS, Transformer
+from attention_core.models.transformer import KINDS, Edits, Transformer
 from attention_core.topics.translate.translation import Source, Translation
 from attention_core.topics.translate.word_view import piece_probabilities
-
-Edits = dict[tuple[str, int], Intervention]
 
 
 class Head(NamedTuple):
@@ -54,16 +52,11 @@ class Edited:
 
     def begin(self, source: Tensor) -> DecoderState:
         """Read source sentences, int64 (batch, n_source)."""
-        return self.model.begin(source, self._of("encoder"), with_positions=self.with_positions)
+        return self.model.begin(source, self.edits, with_positions=self.with_positions)
 
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
-        own, cross = self._of("decoder"), self._of("cross")
-        return self.model.step(state, target, own, cross, with_positions=self.with_positions)
-
-    def _of(self, kind: str) -> list[Intervention]:
-        n_layers = self.model.config.n_layers
-        return [self.edits.get((kind, layer), Intervention()) for layer in range(n_layers)]
+        return self.model.step(state, target, self.edits, with_positions=self.with_positions)
 
 
 def head_worth(model: Transformer, source: Source, made: Translation) -> dict[str, Tensor]:
