@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.interventions import Intervention
+from attention_core.device import device_of
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.transformer import KINDS, Edits, Transformer
 from attention_core.topics.translate.translation import Source, Translation
@@ -59,6 +60,7 @@ class Edited:
         return self.model.step(state, target, self.edits, with_positions=self.with_positions)
 
 
+@torch.inference_mode()
 def head_worth(model: Transformer, source: Source, made: Translation) -> dict[str, Tensor]:
     """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.
 
@@ -67,17 +69,20 @@ def head_worth(model: Transformer, source: Source, made: Translation) -> dict[st
 
     Source: Michel et al. 2019, "Are sixteen heads really better than one?"; Voita et al. 2019.
     """
-    before = _log_probability(Edited(model), source, made)
+    read = model.begin(source.ids[None].to(device_of(model)))
+    before = _log_probability(Edited(model), source, made, read)
     worth = {}
     for kind in KINDS:
         lost = torch.zeros(model.config.n_layers, model.config.n_heads)
         for layer in range(model.config.n_layers):
             for head in range(model.config.n_heads):
                 edits = switched_off([Head(kind, layer, head)])
-                lost[layer, head] = before - _log_probability(Edited(model, edits), source, made)
+                lost[layer, head] = before - _log_probability(
+                    Edited(model, edits), source, made, None if kind == "encoder" else read
+                )
         worth[kind] = lost
     return worth
 
 
-def _log_probability(model: Edited, source: Source, made: Translation) -> float:
-    return sum(math.log(max(probability, 1e-30)) for probability in piece_probabilities(model, source, made.ids))
+def _log_probability(model: Edited, source: Source, made: Translation, read: DecoderState | None) -> float:
+    return sum(math.log(max(probability, 1e-30)) for probability in piece_probabilities(model, source, made.ids, read))
