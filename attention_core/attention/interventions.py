@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -23,6 +23,16 @@ class Intervention:
     blocked_keys: tuple[int, ...] = ()
     ablated_heads: tuple[int, ...] = ()
     score_edits: tuple[tuple[int, int, int, float], ...] = ()
+
+    def for_queries(self, first: int, n: int, n_times: int) -> Intervention:
+        """Return it for those n queries alone that come from the first on, n_times over."""
+        edits = tuple(
+            (head, query - first + time * n, key, score)
+            for head, query, key, score in self.score_edits
+            for time in range(n_times)
+            if first <= query < first + n
+        )
+        return replace(self, score_edits=edits) if self.score_edits else self
 
     def full_mask(
         self, mask: Tensor | None, n_heads: int, n_queries: int, n_keys: int, device: torch.device | None = None

@@ -16,6 +16,22 @@ LENGTH_PENALTY = 0.8
 MOST_PIECES = 80
 
 
+class DecoderState(NamedTuple):
+    """Where a decoder stands in saying translations: in rows, those of a sentence together, as many for each.
+
+    Attributes:
+        encoding: of the source sentences, which all rows of a sentence share.
+        said: (n_rows, ...), what the decoder keeps of the pieces so far.
+    """
+
+    encoding: Any
+    said: Tensor
+
+    def select(self, rows: Tensor) -> DecoderState:
+        """Return the state in which these rows, int64 (n_rows,), go on: some perhaps several times, others never."""
+        return self._replace(said=self.said[rows])
+
+
 class CanTranslate(Protocol):
     """What decoding asks of a model."""
 
@@ -23,16 +39,12 @@ class CanTranslate(Protocol):
         """Return the trained numbers."""
         ...
 
-    def encode(self, source: Tensor) -> Any:
-        """Read source sentences (batch, n_source); the result has a method repeat(n)."""
+    def begin(self, source: Tensor) -> DecoderState:
+        """Read source sentences (batch, n_source); return the state before the start piece, a row for each."""
         ...
 
-    def decode(self, encoding: Any, target: Tensor) -> tuple[Tensor, Any, Any]:
-        """Return features (batch, n_target, d) first."""
-        ...
-
-    def logits(self, features: Tensor) -> Tensor:
-        """Return (..., vocabulary)."""
+    def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
+        """Go on by target pieces (n_rows, n); return logits (n_rows, n, vocabulary) and the state after them."""
         ...
 
 
@@ -51,12 +63,6 @@ class Hypothesis(NamedTuple):
     def finished(self) -> bool:
         """Whether the model said that the sentence ends here."""
         return bool(self.ids) and self.ids[-1] == END
-
-
-@torch.inference_mode()
-def greedy(model: CanTranslate, source: Tensor, prefix: Sequence[int] = ()) -> Hypothesis:
-    """Take the likeliest piece at every step; source int64 (n_source,)."""
-    return beam_search(model, source[None], width=1, prefix=prefix)[0][0]
 
 
 @torch.inference_mode()
@@ -85,19 +91,19 @@ def beam_search(
         raise ValueError(f"prefix must be shorter than {MOST_PIECES} pieces and not end yet, got {len(prefix)} pieces")
     batch, n_source = source.shape
     most = min(MOST_PIECES, max(2 * n_source + 10, len(prefix) + 10))
-    encoding = model.encode(source).repeat(width)
-    tokens = torch.tensor([START, *prefix], device=source.device).expand(batch, width, -1)
-    totals = torch.full((batch, width), -math.inf, device=source.device)
-    totals[:, 0] = 0.0
-    over = torch.zeros(batch, width, dtype=torch.bool, device=source.device)
+    state, sentences = model.begin(source), torch.arange(batch, device=source.device)[:, None]
+    tokens = torch.tensor([START, *prefix], device=source.device).expand(batch, 1, -1)
+    totals = torch.zeros(batch, 1, device=source.device)  # one beginning each, until there are pieces to choose from
+    over, fed = totals > 0, tokens[:, 0]
     while tokens.shape[2] <= most and not over.all():
-        features = model.decode(encoding, tokens.flatten(0, 1))[0][:, -1]
-        gains = model.logits(features).log_softmax(-1).view(batch, width, -1)
+        logits, state = model.step(state, fed)
+        gains = logits[:, -1].log_softmax(-1).view(*over.shape, -1)
         gains[..., [PAD, START, UNKNOWN]] = -math.inf
         gains = gains.masked_fill(over[..., None], -math.inf)
         gains[..., PAD] = torch.where(over, 0.0, -math.inf)  # a finished one goes on unchanged
         totals, flat = (totals[..., None] + gains).flatten(1).topk(width)
         row, piece = flat // gains.shape[2], flat % gains.shape[2]
+        state, fed = state.select((row + sentences * gains.shape[1]).flatten()), piece.view(-1, 1)
         tokens = torch.cat((tokens.gather(1, row[..., None].expand(-1, -1, tokens.shape[2])), piece[..., None]), 2)
         over = over.gather(1, row) | (piece == END)
     return [

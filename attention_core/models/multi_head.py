@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
@@ -38,6 +39,20 @@ MERGE = Text(
 )
 
 
+class Memory(NamedTuple):
+    """What queries may look at.
+
+    Attributes:
+        others: (batch, n_keys, d_model), what keys and values are made of.
+        key: (batch, n_heads, n_keys, d_k).
+        value: (batch, n_heads, n_keys, d_k).
+    """
+
+    others: Tensor
+    key: Tensor
+    value: Tensor
+
+
 class Looked(NamedTuple):
     """What one attention layer did with a batch; enough to make its trace.
 
@@ -46,10 +61,8 @@ class Looked(NamedTuple):
         norm: what normalised its inputs.
         before: (batch, n_queries, d_model), what was normalised.
         inputs: (batch, n_queries, d_model), what the queries are made of.
-        others: (batch, n_keys, d_model), what keys and values are made of.
         query: (batch, n_heads, n_queries, d_k).
-        key: (batch, n_heads, n_keys, d_k).
-        value: (batch, n_heads, n_keys, d_k).
+        memory: keys and values.
         mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None.
         attended: the context.
         output: (batch, n_queries, d_model), heads merged and projected.
@@ -59,10 +72,8 @@ class Looked(NamedTuple):
     norm: nn.LayerNorm
     before: Tensor
     inputs: Tensor
-    others: Tensor
     query: Tensor
-    key: Tensor
-    value: Tensor
+    memory: Memory
     mask: Tensor | None
     attended: Attended
     output: Tensor
@@ -79,31 +90,42 @@ class Attention(nn.Module):
         self.value = nn.Linear(d_model, d_model)
         self.merge = nn.Linear(d_model, d_model)
 
+    def memory(self, others: Tensor) -> Memory:
+        """Return keys and values of others (batch, n_keys, d_model)."""
+        key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
+        return Memory(others, key, value)
+
     def forward(
         self,
         x: Tensor,
         norm: nn.LayerNorm,
-        memory: Tensor | None,
+        memory: Memory | None,
         mask: Tensor | None,
         intervention: Intervention = NO_INTERVENTION,
+        earlier: Tensor | None = None,
     ) -> Looked:
-        """Let x (batch, n_queries, d_model), normalised, attend to memory (batch, n_keys, d_model), or to itself."""
+        """Let x (batch, n_queries, d_model), normalised, attend to a memory, or to itself.
+
+        Keys and values that were kept from `earlier`, (batch, 2, n_heads, n_earlier, d_k), stand before the others.
+        """
         inputs = norm(x)
-        others = inputs if memory is None else memory
         query = split_heads(self.query(inputs), self.n_heads)
-        key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
-        attended = attend(query, key, value, mask=mask, intervention=intervention)
+        memory = self.memory(inputs) if memory is None else memory
+        if earlier is not None:
+            kept = torch.cat((earlier, torch.stack((memory.key, memory.value), 1)), 3)
+            memory = memory._replace(key=kept[:, 0], value=kept[:, 1])
+        attended = attend(query, memory.key, memory.value, mask=mask, intervention=intervention)
         output = self.merge(merge_heads(attended.context))
-        return Looked(self, norm, x, inputs, others, query, key, value, mask, attended, output)
+        return Looked(self, norm, x, inputs, query, memory, mask, attended, output)
 
 
 def layer_trace(
     looked: Looked, kind: str, layer: int, query_axis: Axis, key_axis: Axis, intervention: Intervention
 ) -> AttentionTrace:
     """Return the trace of one attention layer, from 0, for the first sentence of a batch; kind is one of MECHANISMS."""
-    query, key, value = looked.query[0], looked.key[0], looked.value[0]
+    query, (others, key, value) = looked.query[0], (part[0] for part in looked.memory)
     contexts, module, other = looked.attended.context[0], looked.layer, "memory" if kind == "cross" else "x"
-    named = {"memory": looked.others[0]}
+    named = {"memory": others}
     for letter, linear in {"Q": module.query, "K": module.key, "V": module.value}.items():
         named[f"W_{letter}"] = linear.weight.unflatten(0, (module.n_heads, -1)).transpose(1, 2)
         if linear.bias is not None:

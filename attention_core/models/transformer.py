@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -15,12 +14,15 @@ from attention_core.attention.positions import sinusoidal
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
-from attention_core.models.multi_head import Attention, Looked, layer_trace
+from attention_core.models.beam_search import DecoderState
+from attention_core.models.multi_head import Attention, Looked, Memory, layer_trace
 from attention_core.models.registry import register
 from attention_core.models.translator import Labels, TiedTranslator
 
 MOST_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
+Edits = dict[tuple[str, int], Intervention]
+"""What is changed in which attention: by kind and layer, from 0."""
 
 
 @dataclass(frozen=True)
@@ -74,16 +76,21 @@ class DecoderLayer(EncoderLayer):
         self,
         x: Tensor,
         causal: Tensor,
-        memory: Tensor,
+        memory: Memory,
         mask: Tensor | None,
         own: Intervention = NO_INTERVENTION,
         cross: Intervention = NO_INTERVENTION,
+        earlier: Tensor | None = None,
     ) -> tuple[Tensor, Looked, Looked]:
-        """Return the layer's output, what its self-attention did and what its cross-attention did."""
-        looked = self.attention(x, self.attention_norm, None, causal, own)
+        """Return the layer's output, what its self-attention did and what its cross-attention did.
+
+        `earlier` is what self-attention kept, see Attention; all rows of one sentence ask the memory together.
+        """
+        looked = self.attention(x, self.attention_norm, None, causal, own, earlier)
         x = x + self.dropout(looked.output)
-        crossed = self.cross(x, self.cross_norm, memory, mask, cross)
-        x = x + self.dropout(crossed.output)
+        asking = x.reshape(len(memory.others), -1, x.shape[-1])
+        crossed = self.cross(asking, self.cross_norm, memory, mask, cross)
+        x = x + self.dropout(crossed.output.view_as(x))
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked, crossed
 
 
@@ -98,16 +105,13 @@ class Encoding(NamedTuple):
         states: (batch, n_source, d_model): what cross-attention makes its keys and values of.
         mask: bool (batch, n_source), False = padding, or None.
         looked: one per encoder layer.
+        memories: those keys and values, of each decoder layer.
     """
 
     states: Tensor
     mask: Tensor | None
     looked: tuple[Looked, ...]
-
-    def repeat(self, n: int) -> Encoding:
-        """Return every sentence n times in a row, for beam search."""
-        mask = None if self.mask is None else self.mask.repeat_interleave(n, 0)
-        return Encoding(self.states.repeat_interleave(n, 0), mask, ())
+    memories: tuple[Memory, ...]
 
 
 class Transformer(TiedTranslator):
@@ -136,54 +140,84 @@ class Transformer(TiedTranslator):
         with torch.no_grad():
             self.embedding.weight[PAD] = 0
 
-    def embed(self, ids: Tensor, with_positions: bool = True) -> Tensor:
-        """Return vectors of pieces, scaled by sqrt(d_model), plus their positions, (batch, n, d_model)."""
+    def embed(self, ids: Tensor, with_positions: bool = True, first: int = 0) -> Tensor:
+        """Return vectors of pieces, scaled by sqrt(d_model), plus positions from the first on, (batch, n, d_model)."""
         embedded = self.embedding(ids) * math.sqrt(self.config.d_model)
         if with_positions:
-            embedded = embedded + self.positions[: ids.shape[1]]
+            embedded = embedded + self.positions[first : first + ids.shape[1]]
         return self.dropout(embedded)
 
     def encode(
         self,
         source: Tensor,
         mask: Tensor | None = None,
-        interventions: Sequence[Intervention] = (),
+        interventions: Edits | None = None,
         *,
         with_positions: bool = True,
     ) -> Encoding:
         """Read source pieces (batch, n_source), the end piece last; mask bool (batch, n_source), False = padding.
 
-        Interventions are one per encoder layer, or none. Without positions the encoder cannot know any order.
+        Without positions the encoder cannot know any order.
         """
         x, looked = self.embed(source, with_positions), []
         visible = None if mask is None else mask[:, None, None]
         for number, layer in enumerate(self.encoder):
-            x, layer_looked = layer(x, visible, _nth(interventions, number))
+            x, layer_looked = layer(x, visible, _edit(interventions, "encoder", number))
             looked.append(layer_looked)
-        return Encoding(self.encoder_norm(x), mask, tuple(looked))
+        states = self.encoder_norm(x)
+        memories = tuple(cast(DecoderLayer, layer).cross.memory(states) for layer in self.decoder)
+        return Encoding(states, mask, tuple(looked), memories)
+
+    def begin(self, source: Tensor, interventions: Edits | None = None, *, with_positions: bool = True) -> DecoderState:
+        """Read source pieces (batch, n_source), see encode; return the decoder's state before the start piece."""
+        encoding = self.encode(source, None, interventions, with_positions=with_positions)
+        key = encoding.memories[0].key[:, :, :0]
+        return DecoderState(encoding, torch.stack([torch.stack((key, key), 1)] * self.config.n_layers, 1))
+
+    def step(
+        self,
+        state: DecoderState,
+        target: Tensor,
+        interventions: Edits | None = None,
+        *,
+        with_positions: bool = True,
+    ) -> tuple[Tensor, DecoderState]:
+        """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then.
+
+        The decoder keeps the keys and values of its self-attention, (n_rows, n_layers, 2, n_heads, n_said, d_k).
+        """
+        features, looked, _ = self.decode(
+            state.encoding, target, interventions, with_positions=with_positions, said=state.said
+        )
+        said = torch.stack([torch.stack((one.memory.key, one.memory.value), 1) for one in looked], 1)
+        return self.logits(features), state._replace(said=said)
 
     def decode(
         self,
         encoding: Encoding,
         target: Tensor,
-        own: Sequence[Intervention] = (),
-        cross: Sequence[Intervention] = (),
+        interventions: Edits | None = None,
         *,
         with_positions: bool = True,
+        said: Tensor | None = None,
     ) -> tuple[Tensor, tuple[Looked, ...], tuple[Looked, ...]]:
         """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
 
-        `own` edits its self-attention and `cross` the cross-attention, with one intervention per layer, or none.
+        It goes on from the keys and values of what was `said`, see step, if anything was.
 
         Returns:
             features (batch, n_target, d_model); what each layer's self-attention did; what its cross-attention did.
         """
-        n = target.shape[1]
-        causal = torch.ones(n, n, dtype=torch.bool, device=target.device).tril()[None, None]
+        n, n_said = target.shape[1], 0 if said is None else said.shape[-2]
+        n_rows = len(target) // len(encoding.states)  # of each sentence
+        causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
         visible = None if encoding.mask is None else encoding.mask[:, None, None]
-        x, looked, crossed = self.embed(target, with_positions), [], []
-        for number, layer in enumerate(self.decoder):
-            x, own_look, cross_look = layer(x, causal, encoding.states, visible, _nth(own, number), _nth(cross, number))
+        x, looked, crossed = self.embed(target, with_positions, n_said), [], []
+        for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
+            own = _edit(interventions, "decoder", number).for_queries(n_said, n, 1)
+            cross = _edit(interventions, "cross", number).for_queries(n_said, n, n_rows)
+            earlier = None if said is None else said[:, number]
+            x, own_look, cross_look = layer(x, causal, memory, visible, own, cross, earlier)
             looked.append(own_look)
             crossed.append(cross_look)
         return self.dropout(self.decoder_norm(x)), tuple(looked), tuple(crossed)
@@ -194,36 +228,34 @@ class Transformer(TiedTranslator):
         target: Tensor,
         mask: Tensor | None = None,
         *,
-        interventions: dict[tuple[str, int], Intervention] | None = None,
+        interventions: Edits | None = None,
         labels: Labels | None = None,
         with_positions: bool = True,
     ) -> Prediction:
         """Predict every next target piece from the source (batch, n_source) and the target so far (batch, n_target).
 
-        Interventions are by (kind, layer), kind one of KINDS; labels ask for the traces of the first sentence.
+        Labels ask for the traces of the first sentence.
 
         Returns:
             logits (batch, n_target, VOCABULARY_SIZE) and perhaps the traces: those of the encoder's layers, then for
             each decoder layer its self-attention and its cross-attention.
         """
-        edits = {kind: _by_layer(interventions or {}, kind, self.config.n_layers) for kind in KINDS}
-        encoding = self.encode(source, mask, edits["encoder"], with_positions=with_positions)
-        features, looked, crossed = self.decode(
-            encoding, target, edits["decoder"], edits["cross"], with_positions=with_positions
-        )
+        encoding = self.encode(source, mask, interventions, with_positions=with_positions)
+        features, looked, crossed = self.decode(encoding, target, interventions, with_positions=with_positions)
         logits = self.logits(features)
         if labels is None:
             return Prediction(logits)
         source_axis = Axis("English pieces", labels.source)
         fed_axis = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
         traces = [
-            layer_trace(looked_at, "encoder", layer, source_axis, source_axis, edits["encoder"][layer])
+            layer_trace(looked_at, "encoder", layer, source_axis, source_axis, _edit(interventions, "encoder", layer))
             for layer, looked_at in enumerate(encoding.looked)
         ]
         for layer, (own, cross) in enumerate(zip(looked, crossed, strict=True)):
-            traces.append(layer_trace(own, "decoder", layer, fed_axis, fed_axis, edits["decoder"][layer]))
+            own_edit, cross_edit = (_edit(interventions, kind, layer) for kind in ("decoder", "cross"))
+            traces.append(layer_trace(own, "decoder", layer, fed_axis, fed_axis, own_edit))
             target_axis = Axis("French pieces", labels.target)
-            traces.append(layer_trace(cross, "cross", layer, target_axis, source_axis, edits["cross"][layer]))
+            traces.append(layer_trace(cross, "cross", layer, target_axis, source_axis, cross_edit))
         return Prediction(logits, tuple(traces))
 
     def trace(
@@ -231,7 +263,7 @@ class Transformer(TiedTranslator):
         source: Tensor,
         target: Tensor,
         labels: Labels,
-        interventions: dict[tuple[str, int], Intervention] | None = None,
+        interventions: Edits | None = None,
         *,
         with_positions: bool = True,
     ) -> dict[tuple[str, int], AttentionTrace]:
@@ -248,12 +280,8 @@ class Transformer(TiedTranslator):
         }
 
 
-def _nth(interventions: Sequence[Intervention], number: int) -> Intervention:
-    return interventions[number] if interventions else NO_INTERVENTION
-
-
-def _by_layer(interventions: dict[tuple[str, int], Intervention], kind: str, n_layers: int) -> list[Intervention]:
-    return [interventions.get((kind, layer), NO_INTERVENTION) for layer in range(n_layers)]
+def _edit(interventions: Edits | None, kind: str, layer: int) -> Intervention:
+    return (interventions or {}).get((kind, layer), NO_INTERVENTION)
 
 
 register("translator-transformer", "translation:evaluate_translation", Transformer, TransformerConfig())

@@ -18,6 +18,7 @@ from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Role, Step, Story, Text
 from attention_core.data.pieces import END, PAD, VOCABULARY_SIZE, pieces
 from attention_core.data.words import bare
+from attention_core.models.beam_search import DecoderState
 from attention_core.models.registry import register
 
 MECHANISMS = {
@@ -157,10 +158,6 @@ class Encoding(NamedTuple):
     last: Tensor
     mask: Tensor | None
 
-    def repeat(self, n: int) -> Encoding:
-        """Return every sentence n times in a row, for beam search."""
-        return Encoding(*(None if part is None else part.repeat_interleave(n, 0) for part in self))  # type: ignore[arg-type]
-
 
 class TiedTranslator(nn.Module):
     """An encoder-decoder whose output is compared with the vectors of all pieces (Press and Wolf 2017)."""
@@ -230,26 +227,44 @@ class Translator(TiedTranslator):
             states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
         return Encoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1), mask)
 
+    def begin(self, source: Tensor) -> DecoderState:
+        """Read source pieces (batch, n_source); return the decoder's state before the start piece."""
+        encoding = self.encode(source)
+        return DecoderState(encoding, self.first_state(encoding))
+
+    def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
+        """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
+        features, states, _ = self.decode(state.encoding, target, said=state.said)
+        return self.logits(features), state._replace(said=states[:, -1])
+
     def decode(
-        self, encoding: Encoding, target: Tensor, intervention: Intervention = NO_INTERVENTION
+        self,
+        encoding: Encoding,
+        target: Tensor,
+        intervention: Intervention = NO_INTERVENTION,
+        said: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Attended]:
         """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
+
+        It goes on from the state after what was `said`, (batch, d_state), if anything was; there may then be several
+        rows for each sentence, which ask together.
 
         Returns:
             features (batch, n_target, d_embedding), to be compared with the vectors of all pieces;
             states (batch, n_target, d_state), the queries; and what was attended.
         """
-        states, _ = self.decoder(self.dropout(self.embedding(target)), self.first_state(encoding)[None])
+        first = self.first_state(encoding) if said is None else said
+        states, _ = self.decoder(self.dropout(self.embedding(target)), first[None])
         keys, mask = self.keys(encoding)
         attended = attend(
-            states[:, None],
+            states.reshape(len(keys), 1, -1, states.shape[-1]),
             keys[:, None],
             keys[:, None],
             score=self.score(),
             mask=None if mask is None else mask[:, None, None],
             intervention=intervention,
         )
-        features = self.read_out(torch.cat((states, attended.context[:, 0]), -1)).tanh()
+        features = self.read_out(torch.cat((states, attended.context.reshape(states.shape)), -1)).tanh()
         return self.dropout(features), states, attended
 
     def first_state(self, encoding: Encoding) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import pytest
@@ -9,10 +10,11 @@ import torch
 
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.steps import step_of
-from attention_core.data.pieces import END, START, pieces
+from attention_core.data.pieces import END, PAD, START, UNKNOWN, pieces
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build
-from attention_core.models.beam_search import beam_search, greedy
+from attention_core.models.beam_search import LENGTH_PENALTY, beam_search
 from attention_core.models.translator import SCORINGS, Labels
+from attention_core.topics.transformer.ablation import Edited
 from attention_core.topics.translate.translation import (
     explain,
     explain_layers,
@@ -112,7 +114,7 @@ def test_a_beam_of_one_takes_the_likeliest_piece_at_every_step(model):
         logits = model(source[None], torch.tensor([[START, *said]])).logits[0, -1]
         logits[:3] = -math.inf
         said.append(int(logits.argmax()))
-    assert greedy(model, source).ids[: len(said)] == said
+    assert beam_search(model, source[None], 1)[0][0].ids[: len(said)] == said
 
 
 def test_a_wider_beam_never_finds_a_less_likely_best_by_probability(model):
@@ -137,6 +139,72 @@ def test_sentences_searched_together_come_out_as_alone(model):
     for number in range(2):
         alone = beam_search(model, sources[number : number + 1], 3)[0]
         assert together[number][0].ids == alone[0].ids
+
+
+def decoded_again(model, source, width, prefix):
+    """What beam search finds where every beginning is read again from its first piece, alone, at every step."""
+    beam = [(list(prefix), 0.0)]
+    for _ in range(max(2 * len(source) + 10, len(prefix) + 10) - len(prefix)):
+        longer = [one for one in beam if one[0][-1:] == [END]]
+        for ids, total in beam:
+            if ids[-1:] != [END]:
+                logs = model(source[None], torch.tensor([[START, *ids]])).logits[0, -1].log_softmax(-1)
+                logs[[PAD, START, UNKNOWN]] = -math.inf
+                longer += [([*ids, piece], total + float(logs[piece])) for piece in logs.topk(width).indices.tolist()]
+        beam = sorted(longer, key=lambda one: -one[1])[:width]
+    return sorted(beam, key=lambda one: (one[0][-1] == END, one[1] / len(one[0]) ** LENGTH_PENALTY), reverse=True)
+
+
+@pytest.mark.parametrize("prefix", [(), (50, 60, 70)])
+@pytest.mark.parametrize("eager", [0.0, 4.5])
+def test_the_search_finds_what_decoding_every_beginning_again_finds(model, eager, prefix):
+    model = copy.deepcopy(model)
+    model.output_bias[END] += eager  # untrained models hardly ever end
+    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    for source, found in zip(sources, beam_search(model, sources, 3, prefix), strict=True):
+        again = decoded_again(model, source, 3, prefix)
+        assert [one.ids for one in found] == [ids for ids, _ in again]
+        assert [one.log_probability for one in found] == pytest.approx([total for _, total in again], abs=1e-4)
+        assert any(one.finished for one in found) == (eager > 0)
+
+
+@pytest.mark.parametrize("cuts", [[1] * 6, [3, 1, 2]])
+def test_steps_from_the_kept_state_give_the_logits_of_the_whole_sentence(model, cuts):
+    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    target = torch.tensor([[START, 50, 60, 70, 80, 90], [START, 51, 61, 71, 81, 91]])
+    state, logits = model.begin(sources), []
+    for part in target.split(cuts, 1):
+        some, state = model.step(state, part)
+        logits.append(some)
+    torch.testing.assert_close(torch.cat(logits, 1), model(sources, target).logits, rtol=0, atol=1e-5)
+
+
+def test_rows_go_on_from_the_rows_that_they_were_chosen_from(model):
+    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    _, state = model.step(model.begin(sources), torch.tensor([[START, 50], [START, 51]]))
+    _, state = model.step(state.select(torch.tensor([0, 0, 1, 1])), torch.tensor([[60], [61], [62], [63]]))
+    logits, _ = model.step(state.select(torch.tensor([1, 1, 3, 2])), torch.tensor([[70], [71], [72], [73]]))
+    said = torch.tensor([[50, 61, 70], [50, 61, 71], [51, 63, 72], [51, 62, 73]])
+    whole = model(sources.repeat_interleave(2, 0), torch.cat((torch.full((4, 1), START), said), 1)).logits
+    torch.testing.assert_close(logits[:, 0], whole[:, -1], rtol=0, atol=1e-5)
+
+
+def test_edits_of_cells_meet_the_same_queries_in_every_step():
+    torch.manual_seed(7)
+    model = Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20)).eval().requires_grad_(False)
+    edits = {
+        ("decoder", 0): Intervention(blocked_keys=(0,), score_edits=((1, 2, 1, 4.0),)),
+        ("cross", 1): Intervention(scale=0.5, score_edits=((0, 3, 2, 5.0), (2, 1, 0, -5.0))),
+    }
+    source, target = read_source("Look at me.").ids[None], torch.tensor([[START, 50, 60, 70, 80]])
+    edited, logits = Edited(model, edits), []
+    state = edited.begin(source).select(torch.tensor([0, 0]))
+    for piece in target.expand(2, -1).split(1, 1):
+        some, state = edited.step(state, piece)
+        logits.append(some)
+    whole = model(source, target, interventions=edits).logits
+    assert not torch.allclose(whole, model(source, target).logits)
+    torch.testing.assert_close(torch.cat(logits, 1), whole.expand(2, -1, -1), rtol=0, atol=1e-5)
 
 
 def test_a_forced_beginning_is_kept_and_an_impossible_one_refused(model):

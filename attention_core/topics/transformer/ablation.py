@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from attention_core.attention.interventions import Intervention
-from attention_core.models.transformer import KINDS, Encoding, Transformer
+from attention_core.device import device_of
+from attention_core.models.beam_search import DecoderState
+from attention_core.models.transformer import KINDS, Edits, Transformer
 from attention_core.topics.translate.translation import Source, Translation
 from attention_core.topics.translate.word_view import piece_probabilities
-
-Edits = dict[tuple[str, int], Intervention]
 
 
 class Head(NamedTuple):
@@ -51,25 +51,16 @@ class Edited:
         """Return the model's trained numbers."""
         return self.model.parameters()
 
-    def encode(self, source: Tensor) -> Encoding:
+    def begin(self, source: Tensor) -> DecoderState:
         """Read source sentences, int64 (batch, n_source)."""
-        return self.model.encode(source, None, self._of("encoder"), with_positions=self.with_positions)
+        return self.model.begin(source, self.edits, with_positions=self.with_positions)
 
-    def decode(self, encoding: Encoding, target: Tensor) -> tuple[Tensor, Any, Any]:
-        """Return features (batch, n_target, d_model) first."""
-        return self.model.decode(
-            encoding, target, self._of("decoder"), self._of("cross"), with_positions=self.with_positions
-        )
-
-    def logits(self, features: Tensor) -> Tensor:
-        """Return (..., VOCABULARY_SIZE)."""
-        return self.model.logits(features)
-
-    def _of(self, kind: str) -> list[Intervention]:
-        n_layers = self.model.config.n_layers
-        return [self.edits.get((kind, layer), Intervention()) for layer in range(n_layers)]
+    def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
+        """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
+        return self.model.step(state, target, self.edits, with_positions=self.with_positions)
 
 
+@torch.inference_mode()
 def head_worth(model: Transformer, source: Source, made: Translation) -> dict[str, Tensor]:
     """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.
 
@@ -78,17 +69,20 @@ def head_worth(model: Transformer, source: Source, made: Translation) -> dict[st
 
     Source: Michel et al. 2019, "Are sixteen heads really better than one?"; Voita et al. 2019.
     """
-    before = _log_probability(Edited(model), source, made)
+    read = model.begin(source.ids[None].to(device_of(model)))
+    before = _log_probability(Edited(model), source, made, read)
     worth = {}
     for kind in KINDS:
         lost = torch.zeros(model.config.n_layers, model.config.n_heads)
         for layer in range(model.config.n_layers):
             for head in range(model.config.n_heads):
                 edits = switched_off([Head(kind, layer, head)])
-                lost[layer, head] = before - _log_probability(Edited(model, edits), source, made)
+                lost[layer, head] = before - _log_probability(
+                    Edited(model, edits), source, made, None if kind == "encoder" else read
+                )
         worth[kind] = lost
     return worth
 
 
-def _log_probability(model: Edited, source: Source, made: Translation) -> float:
-    return sum(math.log(max(probability, 1e-30)) for probability in piece_probabilities(model, source, made.ids))
+def _log_probability(model: Edited, source: Source, made: Translation, read: DecoderState | None) -> float:
+    return sum(math.log(max(probability, 1e-30)) for probability in piece_probabilities(model, source, made.ids, read))

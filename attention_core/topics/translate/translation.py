@@ -149,9 +149,8 @@ def translate(model: CanTranslate, source: Source, width: int = 5, prefix: Seque
 def next_pieces(model: CanTranslate, source: Source, prefix: Sequence[int], n: int = 10) -> list[Candidate]:
     """Return the n likeliest pieces after a prefix, best first."""
     device = device_of(model)
-    fed = torch.tensor([[START, *prefix]], device=device)
-    features = model.decode(model.encode(source.ids[None].to(device)), fed)[0][0, -1]
-    probabilities = model.logits(features).softmax(-1)
+    logits, _ = model.step(model.begin(source.ids[None].to(device)), torch.tensor([[START, *prefix]], device=device))
+    probabilities = logits[0, -1].softmax(-1)
     best = probabilities.topk(n)
     vocabulary = pieces()
     return [

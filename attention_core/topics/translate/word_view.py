@@ -13,7 +13,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
-from attention_core.models.beam_search import CanTranslate
+from attention_core.models.beam_search import CanTranslate, DecoderState
 from attention_core.topics.translate.translation import Source, Translation
 
 NEXT_LABEL = "?"
@@ -100,16 +100,19 @@ def mean_over_heads(trace: AttentionTrace) -> Tensor:
 
 
 @torch.inference_mode()
-def piece_probabilities(model: CanTranslate, source: Source, ids: Sequence[int]) -> list[float]:
-    """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it."""
+def piece_probabilities(
+    model: CanTranslate, source: Source, ids: Sequence[int], read: DecoderState | None = None
+) -> list[float]:
+    """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it.
+
+    `read` is the model's state where it has read the source already.
+    """
     if not ids:
         return []
     device = device_of(model)
-    fed = torch.tensor([[START, *ids[:-1]]], device=device)
-    features = model.decode(model.encode(source.ids[None].to(device)), fed)[0][0]
-    probabilities = model.logits(features).softmax(-1)
-    wanted = torch.tensor(ids, device=device)
-    return probabilities.gather(1, wanted[:, None])[:, 0].tolist()
+    fed, wanted = (torch.tensor(pieces, device=device) for pieces in ([START, *ids[:-1]], ids))
+    logits, _ = model.step(read or model.begin(source.ids[None].to(device)), fed[None])
+    return logits[0].softmax(-1).gather(1, wanted[:, None])[:, 0].tolist()
 
 
 def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:
