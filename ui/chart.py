@@ -13,8 +13,11 @@ from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts.design import Data, Design
+from attention_core.charts.look import Look
 
 PNG = "data:image/png;base64,"
+LECTURE = 1.25
+"""How many times as large letters are in lecture mode."""
 LEAST_FILE = 2000
 """Letters of a picture's data URL from which the browser gets it as a file, once, however often its chart changes."""
 
@@ -40,7 +43,7 @@ def draw_chart(
         selection_mode: the selection that a click changes.
         on: the container to draw it in; the one that is open if not said.
     """
-    spec, data = chart.drawn()
+    spec, data = chart.drawn(Look(letters=LECTURE if st.session_state.get("lecture") else 1.0))
     place = on._get_delta_path_str()
     return on.vega_lite_chart(
         None,

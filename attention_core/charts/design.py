@@ -21,6 +21,8 @@ import numpy as np
 import pandas as pd
 from altair.utils.schemapi import debug_mode
 
+from attention_core.charts.look import Look
+
 VARYING = frozenset(
     ("domain", "range", "values", "labelExpr", "title", "subtitle", "sort", "width", "height", "gradientLength")
 )
@@ -31,6 +33,7 @@ LONG = 200
 HOLE = re.compile("\ue000(\\d+)")
 MOST_TEMPLATES = 1024
 TURN = Lock()
+PLAIN = Look()
 
 Spec = dict[str, Any]
 Data = Mapping[str, Any]
@@ -62,15 +65,15 @@ class Design:
     def __add__(self, other: Design) -> Design:
         return Design("sum", self, other)
 
-    def drawn(self) -> tuple[Spec, dict[str, Data]]:
-        """Return the Vega-Lite spec, and the data by the names that stand for them in it."""
+    def drawn(self, look: Look = PLAIN) -> tuple[Spec, dict[str, Data]]:
+        """Return the Vega-Lite spec in a look, and the data by the names that stand for them in it."""
         notes = _Notes()
         key = notes.of(self)
-        return _template(key)(notes.values), {_name(place): data for place, data in enumerate(notes.data)}
+        return _template(key, look)(notes.values), {_name(place): data for place, data in enumerate(notes.data)}
 
-    def to_dict(self) -> Spec:
-        """Return the Vega-Lite spec with the data in it."""
-        spec, data = self.drawn()
+    def to_dict(self, look: Look = PLAIN) -> Spec:
+        """Return the Vega-Lite spec in a look, with the data in it."""
+        spec, data = self.drawn(look)
         return spec | {"datasets": {name: _records(columns) for name, columns in data.items()}}
 
     def to_altair(self) -> Any:
@@ -210,11 +213,11 @@ class _Names(dict[int, Any]):
 
 
 @lru_cache(MOST_TEMPLATES)
-def _template(key: tuple[Any, ...]) -> Callable[[list[Any]], Spec]:
+def _template(key: tuple[Any, ...], look: Look) -> Callable[[list[Any]], Spec]:
     """Return what puts values into the spec of a design."""
     with TURN, debug_mode(False):  # a hole fits nowhere in Vega-Lite's schema; tests/charts checks filled specs
         spec = _Making(_Holes(), _Names()).of(key).to_dict(validate=False)
-    return _filler(spec)
+    return _filler(look.dress(spec))
 
 
 def _filler(node: Any) -> Any:

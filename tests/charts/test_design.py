@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import altair
 import numpy as np
 import pytest
 
@@ -12,6 +13,7 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts import design as module
 from attention_core.charts import matrix_chart, overlay, picture, probability_bars, weights_ramp
 from attention_core.charts.design import Varying, alt
+from attention_core.charts.look import Look
 
 
 def chart(values=(1.0, 2.0), title="one", width=200, colour="#ff0000", above=0):
@@ -103,3 +105,21 @@ def test_mistake_in_a_design_is_an_error():
         alt.Chart({"x": [1]}).mark_painting().to_dict()
     with pytest.raises(AttributeError):
         chart()._private  # noqa: B018
+
+
+def sizes(spec, end="ontSize"):
+    if isinstance(spec, dict):
+        found = [value for name, value in spec.items() if name.endswith(end) and isinstance(value, int | float)]
+        return found + [size for value in spec.values() for size in sizes(value, end)]
+    return [size for value in spec for size in sizes(value, end)] if isinstance(spec, list) else []
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_letters_grow_and_a_file_has_a_theme_and_both_are_valid(name):
+    plain, large, file = (CHARTS[name](1).to_dict(look) for look in (Look(), Look(letters=1.5), Look(themed=True)))
+    assert min(sizes(large)) >= 15
+    assert {1.5 * size for size in sizes(plain)} <= set(sizes(large))
+    assert file["config"]["background"] == "#ffffff"
+    assert plain["config"].get("background") is None
+    for spec in (large, file):
+        (altair.LayerChart if "layer" in spec else altair.Chart).from_dict(spec, validate=True)
