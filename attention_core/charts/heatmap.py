@@ -149,13 +149,14 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
     means = block(np.nan_to_num(finite), factor, np.add.reduceat) / np.maximum(counts, 1)
     rows, cols = factor * np.indices(largest.shape).reshape(2, -1)
     heights, widths = np.minimum(factor, matrix.shape[0] - rows), np.minimum(factor, matrix.shape[1] - cols)
-    frame = rectangles(cols, rows, widths, heights, mean=means.ravel().round(6), largest=largest.ravel().round(6))
-    frame["rows"], frame["cols"] = (
-        np.array([f"{first} to {min(first + factor, n) - 1}" for first in range(0, n, factor)], object)[along // factor]
-        for n, along in zip(matrix.shape, (rows, cols), strict=True)
+    numbers = {"mean": means, "largest": largest}
+    told = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
+    frame = rectangles(cols, rows, widths, heights, **told)
+    values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]
+    cells = mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
+    return cells.transform_calculate(
+        rows="datum.top + ' to ' + (datum.bottom - 1)", cols="datum.left + ' to ' + (datum.right - 1)"
     )
-    values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in ("mean", "largest")]
-    return mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
 
 
 def _line_mark(row: int) -> list[Design]:

@@ -25,7 +25,7 @@ N_COLOURS = (255, 127, 63, 31)
 """Steps of the ramp; a matrix so rough that its file would be too large gets fewer, which nobody can see in noise."""
 MAX_BYTES = 200_000
 """A file larger than this gets fewer colours."""
-LEVEL = 3
+LEVEL = 1
 """How much work goes into making a file small, 1 to 9."""
 ABOVE, PALETTE = 2, 3
 """The PNG format's numbers for lines told by their difference from the line above, and for pictures with a palette."""
