@@ -21,9 +21,8 @@ import numpy as np
 import pandas as pd
 from altair.utils.schemapi import debug_mode
 
-VARYING = frozenset(
-    ("domain", "range", "values", "labelExpr", "title", "subtitle", "sort", "width", "height", "gradientLength")
-)
+VARYING = {"domain", "range", "values", "labelExpr", "labelAngle", "title", "subtitle", "sort"}
+VARYING |= {"width", "height", "gradientLength"}
 """Arguments whose numbers, texts and lists vary from chart to chart of one design, as every float does; all else
 belongs to the design."""
 LONG = 200

@@ -152,11 +152,12 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
     numbers = {"mean": means, "largest": largest}
     told = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
     frame = rectangles(cols, rows, widths, heights, **told)
-    values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]
-    cells = mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
-    return cells.transform_calculate(
-        rows="datum.top + ' to ' + (datum.bottom - 1)", cols="datum.left + ' to ' + (datum.right - 1)"
+    frame["rows"], frame["cols"] = (
+        np.array([f"{first} to {min(first + factor, n) - 1}" for first in range(0, n, factor)], object)[along // factor]
+        for n, along in zip(matrix.shape, (rows, cols), strict=True)
     )
+    values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]
+    return mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
 
 
 def _line_mark(row: int) -> list[Design]:

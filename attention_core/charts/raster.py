@@ -23,7 +23,7 @@ MAX_SIDE = 1024
 
 N_COLOURS = (255, 127, 63, 31)
 """Steps of the ramp; a matrix so rough that its file would be too large gets fewer, which nobody can see in noise."""
-MAX_BYTES = 200_000
+MAX_BYTES = 250_000
 """A file larger than this gets fewer colours."""
 LEVEL = 1
 """How much work goes into making a file small, 1 to 9."""
