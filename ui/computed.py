@@ -93,12 +93,12 @@ def size_in_bytes(value: Any) -> int:
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if isinstance(part, Tensor):
+        if type(part) is str:  # most parts are labels
+            size += sys.getsizeof(part)
+        elif isinstance(part, Tensor):
             size += part.untyped_storage().nbytes()
         elif isinstance(part, np.ndarray):
             size += part.nbytes
-        elif type(part) is str:  # most parts are labels
-            size += sys.getsizeof(part)
         elif not isinstance(part, nn.Module | type) and (hasattr(part, "__dict__") or not callable(part)):
             size += sys.getsizeof(part)
             waiting += _parts(part)

@@ -95,16 +95,15 @@ def palette_url(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.nda
 
 def _palette_png(shares: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
     """Return a picture in so many colours of the ramp; NaN = masked, infinite = clear."""
-    index = np.full(shares.shape, n_colours, np.uint8)
+    index: np.ndarray = np.full(shares.shape, n_colours, np.uint8)
     there = np.isfinite(shares)
     index[there] = np.rint(shares[there] * (n_colours - 1))
     index[np.isinf(shares)] = min(n_colours + 1, 255)
     beyond = [MASKED_COLOUR, (0, 0, 0, 0)][: 256 - n_colours]
     palette = ramp.lookup(n_colours).tobytes() + bytes(part for colour in beyond for part in colour[:3])
     opacity = bytes([255] * n_colours + [colour[3] for colour in beyond])
-    lines = np.diff(
-        index, axis=0, prepend=np.zeros((1, index.shape[1]), np.uint8)
-    )  # from the line above: half the size
+    # told by their difference from the one above, lines take half the room
+    lines = np.diff(index, axis=0, prepend=np.zeros((1, index.shape[1]), np.uint8))
     pixels = zlib.compress(np.insert(lines, 0, ABOVE, axis=1).tobytes(), LEVEL)
     header = struct.pack(">IIBBBBB", index.shape[1], index.shape[0], 8, PALETTE, 0, 0, 0)
     parts = ((b"IHDR", header), (b"PLTE", palette), (b"tRNS", opacity), (b"IDAT", pixels), (b"IEND", b""))
