@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from attention_core.data.canvases import CanvasRemark, ink_picture
-from attention_core.data.scenes import FIND_SIDE
+from attention_core.data.canvases import CanvasRemark
 from ui.find.block import block_section
-from ui.find.drawing import NAME, answers, chosen_region, digit_pad, hero, in_grey, look, region_numbers, remark_on
+from ui.find.drawing import NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
 from ui.find.steps import STEPS, step_by_step
 from ui.layout import section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -22,15 +21,14 @@ draw, mask, answer = st.columns([0.91, 1.26, 0.97], gap="medium")
 with draw:
     section("Draw, and hide it in clutter")
     pad = digit_pad()
-seen = ink_picture(pad.canvas, (FIND_SIDE, FIND_SIDE))
-remark = remark_on(seen, pad)
+seen, drawing, remark = seen_on(pad)
 if remark:
     with mask:
         st.info(remark)
 if seen.remark is CanvasRemark.EMPTY:
     st.stop()
 trace = look(seen.picture)
-region, drawing = chosen_region(trace), in_grey(pad)
+region = chosen_region(trace)
 with mask:
     section("Where it looks")
     hero(drawing, trace, region)

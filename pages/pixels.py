@@ -3,9 +3,9 @@
 import streamlit as st
 import torch
 
-from attention_core.data.drawing import CanvasRemark, prepare
+from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
-from ui.digits import chosen_query
+from ui.digits import chosen_query, prepared
 from ui.layout import section, who_asks
 from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, answers, preparation_section
 from ui.pixels.erase import erase_section
@@ -20,7 +20,7 @@ draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="large")
 with draw:
     section("Draw")
     pad = drawing_pad(PAD)
-drawing = prepare(pad.canvas)
+drawing = prepared(pad.canvas)
 if drawing.remark:
     with draw:
         st.info(REMARKS[drawing.remark])

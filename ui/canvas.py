@@ -18,6 +18,7 @@ from attention_core.data.colours import PEN
 from attention_core.data.presets import preset_paths
 from attention_core.data.sketches import Stroke
 from attention_core.data.strokes import draw_paths
+from ui.computed import computed
 from ui.state import Field, choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
@@ -33,15 +34,18 @@ class PadState:
 
     Attributes:
         canvas: uint8 (height, width, 4) RGBA.
-        strokes: one canvas-pixel path (n, 2) per stroke, in drawing order.
-        inked: the same strokes with pen and colour.
+        inked: the strokes with pen and colour, in drawing order.
         paper: "light" or "dark".
     """
 
     canvas: np.ndarray
-    strokes: list[np.ndarray]
     inked: list[Stroke]
     paper: str
+
+    @property
+    def strokes(self) -> list[np.ndarray]:
+        """One canvas-pixel path (n, 2) per stroke."""
+        return [stroke.path for stroke in self.inked]
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ def drawing_pad(pad: Pad) -> PadState:
     pixels = state[f"{name}_pixels"]
     inked = inked_strokes(drawing, INK[paper])
     shown = render_strokes(inked, pad.size, paper) if pixels is None else pixels
-    return PadState(shown, [stroke.path for stroke in inked], inked, paper)
+    return PadState(shown, inked, paper)
 
 
 def preset_field(pad: Pad) -> Field[str]:
@@ -347,13 +351,14 @@ def _sound_width(width: Any) -> float:
 
 def inked_strokes(drawing: dict[str, Any], ink: str) -> list[Stroke]:
     """Return each stroke of a canvas drawing with its pen and colour; `ink` where that is not known."""
-    drawn = [shape for shape in drawing.get("objects", []) if strokes_of({"objects": [shape]})]
     return [
         Stroke(path, _sound_width(shape.get("strokeWidth", 20)), _sound_colour(shape.get("stroke"), ink))
-        for shape, path in zip(drawn, strokes_of(drawing), strict=True)
+        for shape in drawing.get("objects", [])
+        for path in strokes_of({"objects": [shape]})
     ]
 
 
+@computed()
 def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str) -> np.ndarray:
     """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     canvas = np.zeros((*size, 4), np.uint8)

@@ -62,12 +62,23 @@ def _arrow(columns: Data, place: str) -> bytes:
     for column in columns:
         values = np.asarray(columns[column])
         if values.size and str(values[0]).startswith(PNG) and runtime.exists():
-            values = [_address(url, f"{place} {column} {row}") for row, url in enumerate(values)]
-        arrays[column] = pa.array(values, from_pandas=True)
+            values = np.array([_address(url, f"{place} {column} {row}") for row, url in enumerate(values)], object)
+        arrays[column] = pa.array(_narrow(values), from_pandas=True)
     table, sink = pa.table(arrays), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
+
+
+def _narrow(values: np.ndarray) -> np.ndarray:
+    """Return numbers in the fewest bytes that hold them exactly."""
+    if not values.size or values.dtype.kind not in "iuf":
+        return values
+    if values.dtype.kind != "f":
+        return values.astype(np.result_type(*map(np.min_scalar_type, (values.min(), values.max()))))
+    with np.errstate(over="ignore"):
+        small = values.astype(np.float32)
+    return small if np.array_equal(small, values, equal_nan=True) else values
 
 
 def _address(url: str, place: str) -> str:

@@ -85,26 +85,34 @@ def content_key(value: Any) -> Hashable:
     return type(value).__name__, value
 
 
-def size_in_bytes(value: Any, _seen: set[int] | None = None) -> int:
+def size_in_bytes(value: Any) -> int:
     """Return about how much memory a value holds; models are shared and count nothing."""
-    seen = set() if _seen is None else _seen
-    if id(value) in seen or isinstance(value, nn.Module | type) or (callable(value) and not hasattr(value, "__dict__")):
-        return 0
-    seen.add(id(value))
-    if isinstance(value, Tensor):
-        return value.untyped_storage().nbytes()
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    parts: list[Any] = []
+    size, seen, waiting = 0, set(), [value]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if type(part) is str:  # most parts are labels
+            size += sys.getsizeof(part)
+        elif isinstance(part, Tensor):
+            size += part.untyped_storage().nbytes()
+        elif isinstance(part, np.ndarray):
+            size += part.nbytes
+        elif not isinstance(part, nn.Module | type) and (hasattr(part, "__dict__") or not callable(part)):
+            size += sys.getsizeof(part)
+            waiting += _parts(part)
+    return size
+
+
+def _parts(value: Any) -> list[Any]:
     if isinstance(value, Mapping):
-        parts = [*value, *value.values()]
-    elif isinstance(value, list | tuple | set | frozenset):
-        parts = list(value)
-    elif hasattr(value, "__dict__"):
-        parts = list(vars(value).values())
-    elif hasattr(value, "__slots__"):
-        parts = [getattr(value, name) for name in value.__slots__ if hasattr(value, name)]
-    return sys.getsizeof(value) + sum(size_in_bytes(part, seen) for part in parts)
+        return [*value, *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(value)
+    if hasattr(value, "__dict__"):
+        return list(vars(value).values())
+    return [getattr(value, name) for name in getattr(value, "__slots__", ()) if hasattr(value, name)]
 
 
 class Shelf:

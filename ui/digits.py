@@ -13,6 +13,7 @@ from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import INK_RAMP, VIRIDIS, Ramp, signed_ramp, weights_ramp
 from attention_core.charts.picture import picture
+from attention_core.data.drawing import prepare
 from attention_core.device import device_of, to_array
 from ui.chart import draw_chart
 from ui.computed import computed
@@ -52,6 +53,10 @@ def ask(name: str, image: Tensor, intervention: Intervention = NO_INTERVENTION, 
     device = device_of(model)
     prediction = model(image[None].to(device), intervention=intervention, trace=trace)
     return Answer(to_array(prediction.logits.softmax(-1)[0]), prediction.traces)
+
+
+prepared = computed()(prepare)
+"""A canvas, uint8 (height, width, 4), as the models see it."""
 
 
 def read_digit(image: np.ndarray) -> Answer:

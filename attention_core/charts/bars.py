@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from attention_core.attention.types import Role
 from attention_core.charts.design import Design, alt
 from attention_core.charts.marks import tips
@@ -26,12 +24,12 @@ def probability_bars(
         height: screen pixels.
         legend: whether the models are named above; a single one may go without.
     """
-    frame = pd.DataFrame(
-        {"class": label, "position": place, "probability": float(value), "model": name, "order": order}
-        for order, (name, values) in enumerate(series.items())
-        for place, (label, value) in enumerate(zip(labels, values, strict=True))
-    )
-    names = list(series)
+    names, n = list(series), len(labels)
+    frame = {
+        "class": list(labels) * len(names),
+        "probability": [float(value) for name in names for value, _ in zip(series[name], labels, strict=True)],
+        "model": [name for name in names for _ in range(n)],
+    }
     colour = series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
     marks = alt.Chart(frame, height=height).mark_bar(cornerRadiusEnd=1)
     return marks.encode(
@@ -53,7 +51,7 @@ def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: 
         colour: of the bars.
         height: screen pixels.
     """
-    frame = pd.DataFrame({"label": list(labels), "position": range(len(labels)), "value": [float(v) for v in values]})
+    frame = {"label": list(labels), "value": [float(value) for value in values]}
     marks = alt.Chart(frame, height=height).mark_bar(color=colour, cornerRadiusEnd=1)
     return marks.encode(
         y=alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
@@ -75,16 +73,18 @@ def before_after_bars(
     names of the fields, and percentages with so many decimals.
     """
     label, when = fields
-    frame = pd.DataFrame(
-        {"place": place, label: one, when: name, "probability": float(value)}
-        for name, values in series.items()
-        for place, (one, value) in enumerate(zip(labels, values, strict=True))
-    )
+    n, names = len(labels), list(series)
+    frame = {
+        "place": list(range(n)) * len(names),
+        label: list(labels) * len(names),
+        when: [name for name in names for _ in range(n)],
+        "probability": [float(value) for name in names for value, _ in zip(series[name], labels, strict=True)],
+    }
     return (
         alt.Chart(frame)
         .mark_bar(cornerRadiusEnd=1)
         .encode(
-            color=series_colour(when, list(series), ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2),
+            color=series_colour(when, names, ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2),
             tooltip=tips(f"{label}:N", f"{when}:N", ("probability:Q", "", f".{decimals}%")),
         )
     )

@@ -40,11 +40,11 @@ def collapse_chart(
     middle = {"x": x, "y": alt.Y("middle:Q")}
     bars = alt.Chart(rows).mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
     tooltip = tips(("word:N", "encoder's state at"), ("weight:Q", "", ".1%"))
-    result = pd.DataFrame([{"word": "context", "middle": below + 0.5, "role": "context"}])
-    names = pd.concat([rows[["word", "middle"]].assign(role="key"), result]).assign(left=-6.0)
+    middles, roles_of = [*rows["middle"], below + 0.5], ["key"] * n + ["context"]
+    names = rectangles(-6.0, middles, word=[*words, "context"], middle=middles, role=roles_of)
     roles = one_each(["key", "context"], [ROLE_COLOURS[Role.KEY], ROLE_COLOURS[Role.CONTEXT]])
     labels = texts(names, middle, "word", align="right", baseline="middle", fontSize=10, limit=78)
-    arrow = pd.DataFrame([{"left": width / 2, "middle": n + 1.0, "word": f"weighted sum of {n}  ↓"}])
+    arrow = {"left": [width / 2], "middle": [n + 1.0], "word": [f"weighted sum of {n}  ↓"]}
     layers = [
         images(pictures, space),
         bars.encode(**space, tooltip=tooltip),

@@ -23,9 +23,8 @@ from altair.utils.schemapi import debug_mode
 
 from attention_core.charts.look import Look
 
-VARYING = frozenset(
-    ("domain", "range", "values", "labelExpr", "title", "subtitle", "sort", "width", "height", "gradientLength")
-)
+VARYING = {"domain", "range", "values", "labelExpr", "labelAngle", "title", "subtitle", "sort"}
+VARYING |= {"width", "height", "gradientLength"}
 """Arguments whose numbers, texts and lists vary from chart to chart of one design, as every float does; all else
 belongs to the design."""
 LONG = 200
@@ -38,6 +37,8 @@ PLAIN = Look()
 Spec = dict[str, Any]
 Data = Mapping[str, Any]
 """Columns of equal length by their names; a data frame is one, too."""
+Columns = dict[str, Any]
+"""Data that are put together: quicker than a data frame."""
 
 
 class Varying:

@@ -56,7 +56,7 @@ def heads_chart(
     heads = [(layer, head) for layer, n in enumerate(pictures.n_heads) for head in range(n)]
     rows, cols = np.array(heads).T
     left, top = LEFT + cols * right, HEAD + rows * down
-    frame = rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols)
+    frame = pd.DataFrame(rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols))
     frame["next"], frame["below"] = left + right, top + down
     frame["name"] = [f"layer {layer + 1}, head {head + 1}" for layer, head in heads]
     frame["note"] = [notes[layer][head] for layer, head in heads]
@@ -100,9 +100,9 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     every = 1 if roomy else -(-22 // min(right, down))
     heads, layers = (np.arange(0, n, every) for n in (max(pictures.n_heads), len(pictures.n_heads)))
     named = "{} {}" if roomy else "{1}"
-    above = pd.DataFrame({"left": LEFT + heads * right + pictures.width / 2, "top": HEAD - 5})
+    above = rectangles(LEFT + heads * right + pictures.width / 2, HEAD - 5)
     above["text"] = [named.format("head", head + 1) for head in heads]
-    beside = pd.DataFrame({"left": LEFT - 6, "top": HEAD + layers * down + pictures.height / 2})
+    beside = rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
     beside["text"] = [named.format("layer", layer + 1) for layer in layers]
     style = {"fontSize": 11, "color": WORDS, "baseline": "bottom", "tooltip": None}
     return [texts(above, space, **style), texts(beside, space, angle=270, **style)]

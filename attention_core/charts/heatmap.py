@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.design import Design, Varying, alt
@@ -150,16 +149,20 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
     means = block(np.nan_to_num(finite), factor, np.add.reduceat) / np.maximum(counts, 1)
     rows, cols = factor * np.indices(largest.shape).reshape(2, -1)
     heights, widths = np.minimum(factor, matrix.shape[0] - rows), np.minimum(factor, matrix.shape[1] - cols)
-    frame = rectangles(cols, rows, widths, heights, mean=means.ravel().round(6), largest=largest.ravel().round(6))
-    frame["rows"] = [f"{row} to {row + height - 1}" for row, height in zip(rows, heights, strict=True)]
-    frame["cols"] = [f"{col} to {col + width - 1}" for col, width in zip(cols, widths, strict=True)]
-    values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in ("mean", "largest")]
+    numbers = {"mean": means, "largest": largest}
+    told = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
+    frame = rectangles(cols, rows, widths, heights, **told)
+    frame["rows"], frame["cols"] = (
+        np.array([f"{first} to {min(first + factor, n) - 1}" for first in range(0, n, factor)], object)[along // factor]
+        for n, along in zip(matrix.shape, (rows, cols), strict=True)
+    )
+    values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]
     return mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
 
 
 def _line_mark(row: int) -> list[Design]:
     """Return a line through the middle of the chosen row, in the query's colour on a white halo."""
-    base = alt.Chart(pd.DataFrame([{"top": row + 0.5}])).encode(y=alt.Y("top:Q"))
+    base = alt.Chart({"top": [row + 0.5]}).encode(y=alt.Y("top:Q"))
     return [
         base.mark_rule(color="white", strokeWidth=3, opacity=0.8, clip=True, aria=False),
         base.mark_rule(color=CHOSEN, strokeWidth=1.6, clip=True, aria=False),
@@ -168,11 +171,11 @@ def _line_mark(row: int) -> list[Design]:
 
 def row_mark(row: int, height: float, **style: Any) -> list[Design]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
-    base = alt.Chart(pd.DataFrame([{"row": row}])).encode(y=alt.Y("row:O"))
+    base = alt.Chart({"row": [row]}).encode(y=alt.Y("row:O"))
     return haloed(base.mark_bar, (4, 2), fillOpacity=0, height=height, **style)
 
 
 def _cell_mark(row, col, shape, width, height):
-    base = alt.Chart(pd.DataFrame([{"row": row, "col": col}])).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
+    base = alt.Chart({"row": [row], "col": [col]}).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
     size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
     return haloed(base.mark_rect, (5, 2.5), DARK, fillOpacity=0, **size)

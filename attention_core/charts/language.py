@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import Columns, Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import haloed, images, mouse_cells
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
@@ -75,7 +74,7 @@ def kept_chart(
     return fixed(layers, width, height)
 
 
-def _cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str]) -> pd.DataFrame:
+def _cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str]) -> Columns:
     rows, cols = np.indices(lengths.shape).reshape(2, -1)
     heads = [f"layer {layer + 1}, key head {head + 1}" for layer, n in enumerate(n_key_heads) for head in range(n)]
     frame = rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])

@@ -1,4 +1,4 @@
-"""Where things lie: a plot of exact size, and rectangles in it, on the screen and as rows of a data frame."""
+"""Where things lie: a plot of exact size, and rectangles in it, on the screen and as columns of data."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import Columns, Design, alt
 from attention_core.charts.scale import from_to
 
 CORNERS = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
@@ -27,29 +26,28 @@ def corners(width: float, height: float, **own: Any) -> dict[str, Any]:
     return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=from_to(height, 0)), **own}
 
 
-def rectangles(left: Any, top: Any, width: Any = 1, height: Any = 1, **columns: Any) -> pd.DataFrame:
-    """Return rectangles as rows, left, right, top, bottom and what else is known of them; one number counts for all."""
+def rectangles(left: Any, top: Any, width: Any = 1, height: Any = 1, **columns: Any) -> Columns:
+    """Return rectangles: left, right, top, bottom and what else is known of them; one number or text counts for all."""
     left, top, width, height = np.broadcast_arrays(*map(np.atleast_1d, (left, top, width, height)))
-    return pd.DataFrame({"left": left, "right": left + width, "top": top, "bottom": top + height, **columns})
+    known = {name: [one] * len(left) if np.isscalar(one) else one for name, one in columns.items()}
+    return {"left": left, "right": left + width, "top": top, "bottom": top + height, **known}
 
 
-def cells_frame(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Sequence[str]) -> pd.DataFrame:
+def cells_frame(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Sequence[str]) -> Columns:
     """Return one row per cell: row, col (positions), row_label, col_label, value (NaN where masked), masked."""
     rows, cols = np.indices(matrix.shape).reshape(2, -1)
     there = np.isfinite(matrix).ravel()
-    return pd.DataFrame(
-        {
-            "row": rows,
-            "col": cols,
-            "row_label": np.asarray(row_labels, dtype=object)[rows],
-            "col_label": np.asarray(col_labels, dtype=object)[cols],
-            "value": np.where(there, matrix.ravel(), np.nan).astype(float),
-            "masked": ~there,
-        }
-    )
+    return {
+        "row": rows,
+        "col": cols,
+        "row_label": np.asarray(row_labels, dtype=object)[rows],
+        "col_label": np.asarray(col_labels, dtype=object)[cols],
+        "value": np.where(there, matrix.ravel(), np.nan).astype(float),
+        "masked": ~there,
+    }
 
 
-def sheet(n: int, columns: int, width: int, height: int, gap: int, head: int) -> tuple[pd.DataFrame, int, int]:
+def sheet(n: int, columns: int, width: int, height: int, gap: int, head: int) -> tuple[Columns, int, int]:
     """Return where n pictures of one size lie, line by line: number and corners, and the whole's width and height.
 
     A line has so many columns, with gaps between the pictures and room for a head above each.

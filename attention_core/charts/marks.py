@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import pandas as pd
-
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import Data, Design, alt
 from attention_core.charts.palette import CHOSEN, FAINT
 
 SILENT: dict[str, Any] = {"aria": False, "tooltip": None}
@@ -16,19 +14,19 @@ EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}
 """Style of the thin line around a picture."""
 
 
-def images(frame: pd.DataFrame, space: Mapping[str, Any], field: str = "url", **style: Any) -> Design:
+def images(frame: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> Design:
     """Return pictures, whose data URLs are a field of the frame, from corner to corner with crisp pixels."""
     look = {"smooth": False, "aspect": False, "aria": False, **style}
     return alt.Chart(frame).mark_image(**look).encode(**space, url=alt.Url(f"{field}:N"))
 
 
-def texts(frame: pd.DataFrame, space: Mapping[str, Any], field: str = "text", **style: Any) -> Design:
+def texts(frame: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> Design:
     """Return words, a field of the frame, at x and y of the space."""
     mark = alt.Chart(frame).mark_text(aria=False, **style)
     return mark.encode(x=space["x"], y=space["y"], text=alt.Text(f"{field}:N"))
 
 
-def outlined(frame: pd.DataFrame, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> Design:
+def outlined(frame: Data, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> Design:
     """Return the outlines of rectangles, in the colour of what is chosen unless told otherwise."""
     mark = alt.Chart(frame).mark_rect(fillOpacity=0, stroke=colour, strokeWidth=width, aria=False, **style)
     return mark.encode(**space)
@@ -54,7 +52,7 @@ def _line(field: str, title: str = "", form: str = "") -> Design:
     return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
 
 
-def mouse_cells(frame: pd.DataFrame, space: Mapping[str, Any], *lines: str | tuple[str, ...], **style: Any) -> Design:
+def mouse_cells(frame: Data, space: Mapping[str, Any], *lines: str | tuple[str, ...], **style: Any) -> Design:
     """Return what the mouse meets and is told by, for the top: invisible rectangles."""
     look = {"opacity": 0, "aria": False, **style}
     return alt.Chart(frame).mark_rect(**look).encode(**space, tooltip=tips(*lines))

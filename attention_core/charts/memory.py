@@ -49,14 +49,14 @@ def over_time(
     seen = np.where(there, _mean_of_rows(values, height), np.nan)
     x = alt.X("left:Q", title=None, scale=from_to(0, n), axis=_words_axis(labels, width) if words else None)
     space = corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=from_to(1, 0)))
-    frame = rectangles(range(n), 0, **columns)
+    frame = {name: np.asarray(some)[there] for name, some in rectangles(range(n), 0, **columns).items()}
     lines = [
         (f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", "" if isinstance(some[0], int) else ".3g")
         for name, some in columns.items()
     ]
     layers = [
         images(rectangles(0, 0, n, url=png_url(seen, ramp)), space, clip=True),
-        mouse_cells(frame[there], space, *lines),
+        mouse_cells(frame, space, *lines),
     ]
     if bar is not None:
         layers.append(colour_bar_layer(ramp, bar, min(width, 200)))

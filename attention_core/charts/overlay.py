@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from PIL import Image
 
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import Data, Design, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, images, outlined, texts, tips
 from attention_core.charts.palette import LABELS, Ramp, weights_ramp
 from attention_core.charts.picture import edges, position_cells
-from attention_core.charts.raster import data_url, png
+from attention_core.charts.raster import data_url, kept, png
 from attention_core.charts.scale import colour_bar_layer
 
 GLOW = ("#fbe3f1", "#f2b5d8", "#e583bf", "#cf4f9f", "#a81f7c", "#7b0a5c")
@@ -98,7 +97,7 @@ def overlay_strip(
     width, height = _screen(picture.shape[1], picture.shape[0], size)
     places, total_width, total_height = sheet(len(weights), columns, width, height, 12, 20)
     maps = [map_url(one, ramp, smooth) for one in weights]
-    frame = places.assign(label=list(labels), map=maps, chosen=[number == chosen for number in places["number"]])
+    frame = {**places, "label": list(labels), "map": maps, "chosen": places["number"] == chosen}
     space = corners(total_width, total_height)
     layers = [
         images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_url(picture))),
@@ -116,11 +115,13 @@ def glow_ramp(n_regions: int, high: float) -> Ramp:
     return Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference if has_room else None, plain.reference_label)
 
 
+@kept
 def image_url(picture: np.ndarray) -> str:
     """Return a picture, uint8 (height, width, 3 or 4), as a data URL of a PNG."""
     return data_url(png(Image.fromarray(picture)))
 
 
+@kept
 def map_url(weights: np.ndarray, ramp: Ramp, smooth: bool) -> str:
     """Return a map as a data URL of a PNG whose opacity grows with the weight: no weight is clear."""
     share = ramp.position(weights).astype(np.float32)
@@ -138,5 +139,5 @@ def _screen(width: int, height: int, size: int) -> tuple[int, int]:
     return round(width * scale), round(height * scale)
 
 
-def _framed(place: pd.DataFrame, dash: list[int]) -> Design:
+def _framed(place: Data, dash: list[int]) -> Design:
     return outlined(place, CORNERS, 2, strokeDash=dash, tooltip=None)

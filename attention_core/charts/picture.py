@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from attention_core.charts.design import Design, Varying, alt
+from attention_core.charts.design import Data, Design, Varying, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, SILENT, clickable, haloed, images, mouse_cells, pointer, texts, tips
 from attention_core.charts.palette import CHOSEN, FAINT, LABELS, Ramp
@@ -51,7 +50,7 @@ def picture(
     if bar:
         layers.append(colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
-        place = pd.DataFrame([{"left": marked % width + 0.5, "top": marked // width + 0.5}])
+        place = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
         spot = alt.Chart(place).encode(x=CORNERS["x"], y=CORNERS["y"])
         layers += _squares(spot, (scale + 3) ** 2, (4.5, 2.5))
     cells = position_cells(values, select, "value", title or "value", ".4g")
@@ -64,7 +63,7 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     Cells are in reading order and can be selected by their position; a value is told under its name, title and format.
     """
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
-    frame = pd.DataFrame({"position": np.arange(values.size), "row": rows, "column": cols, name: values.ravel()})
+    frame = {"position": np.arange(values.size), "row": rows, "column": cols, name: values.ravel()}
     cells = mouse_cells(
         frame, CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **pointer(select)
     ).transform_calculate(left="datum.column", right="datum.column + 1", top="datum.row", bottom="datum.row + 1")
@@ -74,7 +73,7 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
 def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> Design:
     """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
     rows, cols = np.nonzero(ink > 0.5)
-    frame = pd.DataFrame({"left": (cols + 0.5) * across, "top": (rows + 0.5) * down})
+    frame = {"left": (cols + 0.5) * across, "top": (rows + 0.5) * down}
     mark = alt.Chart(frame).mark_circle(color="white", **SILENT, **style)
     return mark.encode(x=CORNERS["x"], y=CORNERS["y"])
 
@@ -112,16 +111,16 @@ def contact_sheet(
     n, height, width = pictures.shape
     scale = size / max(height, width)
     places, total_width, total_height = sheet(n, columns, round(width * scale), round(height * scale), 8, 16)
-    known = places.assign(label=labels, lowest=pictures.min((1, 2)).round(4), highest=pictures.max((1, 2)).round(4))
-    frame = known.assign(url=[png_url(one, ramp) for one in pictures])
+    lowest, highest = pictures.min((1, 2)).round(4), pictures.max((1, 2)).round(4)
+    known = {**places, "label": labels, "lowest": lowest, "highest": highest}
+    frame = {**known, "url": [png_url(one, ramp) for one in pictures]}
     space = corners(total_width, total_height)
     names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABELS)
     bar = colour_bar_layer(ramp, title, min(total_width - 20, 260))
     layers = [images(frame, space).encode(tooltip=TOLD), names, bar]
     if marked is not None:
-        frame["mark_x"] = frame["left"] + (marked % width + 0.5) * scale
-        frame["mark_y"] = frame["top"] + (marked // width + 0.5) * scale
-        spots = alt.Chart(frame[["mark_x", "mark_y"]]).encode(x=alt.X("mark_x:Q"), y=alt.Y("mark_y:Q"))
+        x, y = places["left"] + (marked % width + 0.5) * scale, places["top"] + (marked // width + 0.5) * scale
+        spots = alt.Chart({"mark_x": x, "mark_y": y}).encode(x=alt.X("mark_x:Q"), y=alt.Y("mark_y:Q"))
         layers += _squares(spots, 30, (3.5, 2))
     if chosen is not None or select:
         # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
@@ -130,9 +129,7 @@ def contact_sheet(
     return fixed(layers, total_width, total_height)
 
 
-def edges(
-    frame: pd.DataFrame, space: dict[str, Any], is_chosen: str, tooltip: list[Design], select: str | None
-) -> Design:
+def edges(frame: Data, space: dict[str, Any], is_chosen: str, tooltip: list[Design], select: str | None) -> Design:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
     mark = alt.Chart(frame).mark_rect(fillOpacity=0, **pointer(select))
     stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import Columns, Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import clickable, outlined, pointer, texts, tips
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
@@ -87,12 +86,13 @@ def product_chart(
             f"{(n_rows, n_columns)}, got {result.values.shape}"
         )
     start, top = n_inner + GAP, inner + GAP
-    frames = [_cells(left, 0, top), _cells(right, start, 0), _cells(result, start, top)]
+    left_cells, right_cells, results = _cells(left, 0, top), _cells(right, start, 0), _cells(result, start, top)
+    factors = _joined(left_cells, right_cells)
     across, down = start + n_columns, top + n_rows
     space = corners(across, down)
-    layers = [_painted(pd.concat(frames[:2]), space, None), _painted(frames[2], space, select)]
+    layers = [_painted(factors, space, None), _painted(results, space, select)]
     if cell >= NUMBERS_FROM * font_size / 11:
-        layers.append(_numbers(pd.concat(frames), space, font_size))
+        layers.append(_numbers(_joined(factors, results), space, font_size))
     at_x, at_y = start + column, top + row
     lit = rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
     lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK]
@@ -106,19 +106,22 @@ def product_chart(
     return fixed(layers, round(across * cell), round(down * cell))
 
 
-def _cells(factor: Factor, start: float, top: float) -> pd.DataFrame:
+def _joined(first: Columns, second: Columns) -> Columns:
+    return {name: np.append(first[name], second[name]) for name in first}
+
+
+def _cells(factor: Factor, start: float, top: float) -> Columns:
     values = factor.values
     rows, cols = np.indices(values.shape).reshape(2, -1)
     fill, ink = painted(values.ravel(), factor.ramp)
     frame = rectangles(start + cols, top + rows, matrix=factor.name, row=rows, col=cols, fill=fill, ink=ink)
-    return frame.assign(value=np.where(np.isfinite(values), values, np.nan).ravel().astype(float))
+    return {**frame, "value": np.where(np.isfinite(values), values, np.nan).ravel().astype(float)}
 
 
-def _painted(frame: pd.DataFrame, space: dict[str, Any], select: str | None) -> Design:
-    shown = frame.assign(shown_row=frame["row"] + 1, shown_col=frame["col"] + 1)
-    shown["words"] = [
-        f"{one.matrix}, row {one.shown_row}, column {one.shown_col}: {short(one.value)}" for one in shown.itertuples()
-    ]
+def _painted(frame: Columns, space: dict[str, Any], select: str | None) -> Design:
+    shown = {**frame, "shown_row": frame["row"] + 1, "shown_col": frame["col"] + 1}
+    cells = zip(*(shown[name] for name in ("matrix", "shown_row", "shown_col", "value")), strict=True)
+    shown["words"] = [f"{matrix}, row {row}, column {col}: {short(value)}" for matrix, row, col, value in cells]
     edge = {"stroke": GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5}
     chart = alt.Chart(shown).mark_rect(**edge, cursor=pointer(select)["cursor"])
     chart = chart.encode(
@@ -130,9 +133,10 @@ def _painted(frame: pd.DataFrame, space: dict[str, Any], select: str | None) -> 
     return clickable(chart, select, "row", "col")
 
 
-def _numbers(frame: pd.DataFrame, space: dict[str, Any], font_size: int) -> Design:
-    middle = frame.assign(left=frame["left"] + 0.5, top=frame["top"] + 0.5).dropna(subset=["value"])
-    middle["text"] = [short(value) for value in middle["value"]]
+def _numbers(frame: Columns, space: dict[str, Any], font_size: int) -> Design:
+    there = ~np.isnan(frame["value"])
+    middle = {"left": frame["left"][there] + 0.5, "top": frame["top"][there] + 0.5, "ink": frame["ink"][there]}
+    middle["text"] = [short(value) for value in frame["value"][there]]
     return texts(middle, space, fontSize=font_size, tooltip=None).encode(color=alt.Color("ink:N", scale=None))
 
 
@@ -150,10 +154,9 @@ def short(value: float) -> str:
 
 def _labels(row_labels, column_labels, start, top, across, cell, space, font_size):
     every = max(1, round(14 / cell))
-    rows = pd.DataFrame({"left": across, "top": top + np.arange(len(row_labels)) + 0.5})
-    rows["text"] = [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)]
-    cols = pd.DataFrame({"left": start + np.arange(len(column_labels)) + 0.5, "top": 0.0})
-    cols["text"] = _fitting(column_labels, cell)
+    names = [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)]
+    rows = rectangles(across, top + np.arange(len(row_labels)) + 0.5, text=names)
+    cols = rectangles(start + np.arange(len(column_labels)) + 0.5, 0.0, text=_fitting(column_labels, cell))
     style = {"fontSize": font_size, "color": WORDS, "tooltip": None}
     return [texts(rows, space, align="left", dx=6, **style), texts(cols, space, baseline="bottom", dy=-4, **style)]
 
@@ -169,14 +172,10 @@ def _fitting(labels: Sequence[str], cell: int) -> list[str]:
 
 def _names(left, right, inner, n_inner, start, top, space):
     """Write what the factors are into the free corner at the top left: left, times, right."""
-    frame = pd.DataFrame(
-        [
-            {"left": n_inner, "top": top, "text": left.name, "colour": ROLE_COLOURS[left.role], "turn": "below"},
-            {"left": start, "top": inner, "text": right.name, "colour": ROLE_COLOURS[right.role], "turn": "beside"},
-        ]
-    )
+    lower = rectangles(n_inner, top, text=left.name, colour=ROLE_COLOURS[left.role])
+    upper = rectangles(start, inner, text=right.name, colour=ROLE_COLOURS[right.role])
     style = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom", "tooltip": None}
-    below = texts(frame[frame.turn == "below"], space, dy=-4, dx=-2, **style)
-    beside = texts(frame[frame.turn == "beside"], space, dx=-6, **style)
+    below = texts(lower, space, dy=-4, dx=-2, **style)
+    beside = texts(upper, space, dx=-6, **style)
     colour = alt.Color("colour:N", scale=None)
     return [below.encode(color=colour), beside.encode(color=colour)]

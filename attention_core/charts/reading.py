@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import Data, Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, clickable, images, outlined, pointer, texts, tips
 from attention_core.charts.overlay import glow_ramp, image_url
@@ -63,7 +63,7 @@ def columns_chart(
     space = corners(n_columns, end)
     drawn = _coloured(cells, space, "weight", ramp, "weight of a column", 260, **pointer(select))
     tooltip = tips(("label:N", "look"), "column:Q", ("weight:Q", "", ".1%"))
-    beside = pd.DataFrame({"left": 0, "top": tops + row_height / 2 - 1, "label": list(labels)})
+    beside = rectangles(0, tops + row_height / 2 - 1, label=list(labels))
     layers = [
         images(whole, space, clip=True, smooth=True),
         alt.Chart(whole).mark_rect(**EDGE).encode(**space),
@@ -79,7 +79,7 @@ def columns_chart(
     return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
-def _coloured(cells: pd.DataFrame, space: dict, field: str, ramp: Ramp, title: str, bar: int, **style) -> Design:
+def _coloured(cells: Data, space: dict, field: str, ramp: Ramp, title: str, bar: int, **style) -> Design:
     colour = alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
     return alt.Chart(cells).mark_rect(**style).encode(**space, color=colour)
 
@@ -149,8 +149,9 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int =
     for strip, top in zip(strips, tops.astype(float), strict=True):
         numbers = np.arange(len(strip.values))
         row = rectangles(numbers, top, 1, row_height, vector=strip.name, number=numbers)
-        cells.append(row.assign(value=np.asarray(strip.values, float).round(4)))
-        above = pd.DataFrame([{"left": 0, "top": top - 4.0, "name": strip.name}])
+        cells.append({**row, "value": np.asarray(strip.values, float).round(4)})
+        above = rectangles(0, top - 4.0, name=strip.name)
         names.append(texts(above, space, "name", color=ROLE_COLOURS[strip.role], **look))
-    drawn = _coloured(pd.concat(cells), space, "value", ramp, "value", min(width - 20, 200), aria=False)
+    every = {name: np.concatenate([row[name] for row in cells]) for name in cells[0]}
+    drawn = _coloured(every, space, "value", ramp, "value", min(width - 20, 200), aria=False)
     return fixed([drawn.encode(tooltip=tips("vector:N", "number:Q", ("value:Q", "", ".3f"))), *names], width, high)

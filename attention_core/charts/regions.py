@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import Columns, Design, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, images, mouse_cells, outlined, texts, tips
 from attention_core.charts.palette import GREY, Ramp
@@ -18,6 +17,7 @@ from attention_core.charts.scale import colour_bar_layer, from_to, one_each, ser
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 SMALL = "#858d98"
 """Small words."""
+SIDES = ("left", "right", "top", "bottom")
 GAP, SQUARE = 1.2, 2.4
 """Widths in regions: between the picture and the square, and of the square."""
 
@@ -49,43 +49,45 @@ def region_picture(
     scale = size / max(grid)
     left, top = columns + GAP, (rows - SQUARE) / 2
     said = f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"
-    parts = rectangles([0.0, left], [0.0, top], [columns, SQUARE], [rows, SQUARE], name=["", extra], number=["", said])
+    parts = rectangles([0.0, left], [0.0, top], [columns, SQUARE], [rows, SQUARE])
     parts["url"] = [png_url(one, ramp) for one in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
+    square = rectangles(left, top, SQUARE, SQUARE, name=extra, number=said)
     space = corners(left + SQUARE + 1.2, rows)
     layers = [
         images(parts, space),
         alt.Chart(parts).mark_rect(**EDGE).encode(**space),
-        _words(parts[1:], "name", "top", -6, "bottom"),
-        _words(parts[1:], "number", "bottom", 6, "top"),
+        _words(square, "name", "top", -6, "bottom"),
+        _words(square, "number", "bottom", 6, "top"),
         colour_bar_layer(ramp, title, min(size - 20, 260)),
     ]
     if ink is not None:
         layers.append(dots(ink, columns / ink.shape[1], rows / ink.shape[0], size=3, opacity=0.6))
-    cells = _cells(values, grid, extra, parts)
+    cells = _cells(values, grid, extra, square)
     if marked is not None:
-        frame = cells.loc[[marked], ["left", "right", "top", "bottom"]]
+        frame = {side: cells[side][[marked]] for side in SIDES}
         layers.append(outlined(frame, CORNERS, 2.5, tooltip=None))
     layers.append(mouse_cells(cells, CORNERS, "region:N", ("value:Q", title, ".4g")))
     return fixed(layers, round((left + SQUARE + 1.2) * scale), size)
 
 
-def _words(parts: pd.DataFrame, field: str, side: str, offset: int, baseline: str) -> Design:
-    middle = parts.assign(middle=(parts["left"] + parts["right"]) / 2)
+def _words(square: Columns, field: str, side: str, offset: int, baseline: str) -> Design:
+    middle = {**square, "middle": (square["left"] + square["right"]) / 2}
     place = {"x": alt.X("middle:Q"), "y": alt.Y(f"{side}:Q")}
     return texts(middle, place, field, dy=offset, baseline=baseline, fontSize=11, color=SMALL)
 
 
-def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, parts: pd.DataFrame) -> pd.DataFrame:
+def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, square: Columns) -> Columns:
     """Return every region, and the square last, as a rectangle with its name and its value."""
     rows, columns = np.indices(grid).reshape(2, -1)
     names = [f"row {row}, column {column}" for row, column in zip(rows, columns, strict=True)]
-    cells = pd.concat([rectangles(columns, rows), parts.loc[1:, ["left", "right", "top", "bottom"]]], ignore_index=True)
-    return cells.assign(region=[*names, extra], value=np.where(np.isfinite(values), values, np.nan))
+    regions = rectangles(columns, rows)
+    cells = {side: np.append(regions[side], square[side]) for side in SIDES}
+    return {**cells, "region": [*names, extra], "value": np.where(np.isfinite(values), values, np.nan)}
 
 
 def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480, height: int = 190) -> Design:
     """Draw the numbers of one vector (d,) as thin bars around 0."""
-    frame = pd.DataFrame({"dimension": np.arange(len(values)), "value": values.astype(float)})
+    frame = {"dimension": np.arange(len(values)), "value": values.astype(float)}
     thick = max(1, round(0.7 * width / len(values)))
     axis = alt.Axis(grid=False, tickMinStep=1)
     bars = alt.Chart(frame, width=width, height=height).mark_bar(color=colour, width=thick)
@@ -108,12 +110,13 @@ def nothing_weights(
     every look, (n, n_looks), paper that of all regions without ink.
     """
     looks = [f"look {look + 1}" for look in range(empty.shape[1])]
-    frame = pd.DataFrame(
-        {"matching": count, "look": look, "part": part, "weight": float(weight), "answer": answer}
+    rows = [
+        (count, look, part, float(weight), answer)
         for part, weights in zip(PARTS, (empty + paper, empty), strict=True)
         for count, answer, row in zip(counts, said, weights, strict=True)
         for look, weight in zip(looks, row, strict=True)
-    )
+    ]
+    frame = dict(zip(("matching", "look", "part", "weight", "answer"), zip(*rows, strict=True), strict=True))
     across = alt.X(
         "matching:Q",
         title="digits that match",
@@ -129,7 +132,7 @@ def nothing_weights(
     )
     dashes = alt.Legend(orient="top", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
     dash = alt.StrokeDash("part:N", sort=list(PARTS), scale=one_each(PARTS, ([1, 0], [3, 3])), legend=dashes)
-    answers = pd.DataFrame({"matching": list(counts), "said": [f"says {one}" for one in said], "weight": 1.0})
+    answers = {"matching": list(counts), "said": [f"says {one}" for one in said], "weight": [1.0] * len(said)}
     words = texts(answers, space, "said", dy=2, fontSize=11, color=SMALL)
     points = base.mark_point(size=50, filled=True, opacity=1)
     return alt.layer(base.mark_line(strokeWidth=2).encode(strokeDash=dash), points, words, height=height)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from attention_core.charts.design import Design, alt
 from attention_core.charts.palette import DARK, MASKED, Ramp
@@ -79,7 +78,7 @@ def _has_room(ramp: Ramp, reference: float) -> bool:
 
 def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
     """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
-    ends = pd.DataFrame({"value": [ramp.low, ramp.high]})
+    ends = {"value": [ramp.low, ramp.high]}
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
     return alt.Chart(ends).mark_point(opacity=0, size=0, aria=False).encode(color=colour)
 
@@ -104,5 +103,5 @@ def names_at(labels: Sequence[str], place: str = "datum.value", every: int | Non
 def rule_at(axis: str, field: str, value: float, **style: Any) -> Design:
     """Return a line across the plot where a field on the axis, x or y, has this value."""
     channel = alt.X if axis == "x" else alt.Y
-    mark = alt.Chart(pd.DataFrame({field: [value]})).mark_rule(**{"aria": False, **style})
+    mark = alt.Chart({field: [value]}).mark_rule(**{"aria": False, **style})
     return mark.encode(channel(f"{field}:Q"))

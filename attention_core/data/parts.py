@@ -50,18 +50,24 @@ def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
 def connected(inside: Tensor, corners: bool = True) -> Tensor:
     """Return one number above 0 for each region of a bool (height, width), larger for those that begin earlier.
 
-    Every pixel takes the largest number around it until nothing changes; corners say whether regions touch there.
+    Pixels of one number take the largest number around any of them until nothing changes; corners say whether regions
+    touch there.
     """
-    labels = torch.arange(inside.numel(), 0, -1, dtype=torch.float64).view(1, *inside.shape) * inside
+    labels = torch.arange(inside.numel(), 0, -1, device=inside.device).view(inside.shape) * inside
     while True:
+        known = labels[None].double()
         if corners:
-            spread = F.max_pool2d(labels, 3, 1, 1) * inside
+            spread = F.max_pool2d(known, 3, 1, 1)
         else:
-            across, down = F.max_pool2d(labels, (1, 3), 1, (0, 1)), F.max_pool2d(labels, (3, 1), 1, (1, 0))
-            spread = torch.maximum(across, down) * inside
-        if torch.equal(spread, labels):
-            return labels[0]
-        labels = spread
+            across, down = F.max_pool2d(known, (1, 3), 1, (0, 1)), F.max_pool2d(known, (3, 1), 1, (1, 0))
+            spread = torch.maximum(across, down)
+        largest = labels.new_zeros(inside.numel() + 1)  # around all pixels of a number
+        largest.scatter_reduce_(0, labels.flatten(), (spread[0].long() * inside).flatten(), "amax")
+        while not torch.equal(largest, largest[largest]):
+            largest = largest[largest]
+        if torch.equal(largest[labels], labels):
+            return labels
+        labels = largest[labels]
 
 
 def parts_remark(picture: np.ndarray) -> PartsRemark | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
+from attention_core.charts import design
+from ui.computed import Shelf
 from ui.navigation import PAGES, path_of
 
 
@@ -13,6 +16,29 @@ def test_page_opens_without_an_error(app, entry):
     assert not app.exception
     assert not app.error
     assert app.title
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.url_path)
+def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, monkeypatch):
+    start_app().switch_page(path_of(entry)).run()
+    computations, call, keep = [], torch.nn.Module.__call__, Shelf.keep
+
+    def counted_call(module, *given, **named):
+        computations.append(type(module).__name__)
+        return call(module, *given, **named)
+
+    def counted_keep(shelf, key, value):
+        computations.append(key[0])
+        keep(shelf, key, value)
+
+    monkeypatch.setattr(torch.nn.Module, "__call__", counted_call)
+    monkeypatch.setattr(Shelf, "keep", counted_keep)
+    compiled = design._template.cache_info().misses
+    second = start_app().switch_page(path_of(entry)).run()
+    assert second.title
+    assert not second.exception
+    assert not computations
+    assert design._template.cache_info().misses == compiled
 
 
 def test_list_equals_the_files_in_the_folder(root):

@@ -17,6 +17,7 @@ from attention_core.data.scene_presets import MOST, SCENES, random_scene, scene_
 from attention_core.data.sketches import Stroke
 from attention_core.topics.ask import Seen, owners, see, without
 from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, put_strokes
+from ui.computed import computed
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
@@ -59,13 +60,16 @@ class AskedDrawing:
         canvas: uint8 (320, 320, 4) RGBA.
         seen: the same as the model sees it.
         digits: strokes that belong together.
+        remark: what is unusual about the canvas; one painted over looks like other paper to the model.
     """
 
     def __init__(self, pad: PadState) -> None:
         self.canvas: np.ndarray = pad.canvas
         self.seen: Seen = see(pad.canvas)
         self.digits: list[DrawnDigit] = drawn_digits(pad.inked, SIDE, PAPER[pad.paper])
-        self._pad = pad
+        full = covered(pad.canvas, pad.paper) > MOST_INK
+        self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
+        self._inked = pad.inked
 
     @property
     def picture(self) -> Tensor:
@@ -77,14 +81,9 @@ class AskedDrawing:
         """Whether there is nothing on the canvas."""
         return self.remark is CanvasRemark.EMPTY
 
-    @property
-    def remark(self) -> CanvasRemark | None:
-        """What is unusual about the canvas; one painted over looks like other paper to the model."""
-        return CanvasRemark.FULL if covered(self.canvas, self._pad.paper) > MOST_INK else self.seen.remark
-
     def without(self, gone: list[int]) -> Seen:
         """Return what the model sees without some of the digits."""
-        return without(self.seen, owners(self.seen, self._pad.inked, self.digits, SIDE), gone)
+        return without(self.seen, owners(self.seen, self._inked, self.digits, SIDE), gone)
 
 
 def scene_pad() -> AskedDrawing:
@@ -98,7 +97,7 @@ def scene_pad() -> AskedDrawing:
         icon=":material/shuffle:",
         help="Three to six digits in up to three colours; the address brings the same scene back",
     )
-    drawing = AskedDrawing(pad)
+    drawing = computed()(AskedDrawing)(pad)
     if drawing.remark:
         st.info(REMARKS[drawing.remark])
     return drawing

@@ -15,7 +15,7 @@ from attention_core.attention.types import Role
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.channels import product_bars
 from attention_core.charts.palette import INK
-from attention_core.data.canvases import CanvasRemark, InkPicture
+from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
 from attention_core.data.drawing import ink_of
 from attention_core.data.parts import PartsRemark, parts_remark
 from attention_core.data.scenes import FIND_SIDE
@@ -111,15 +111,21 @@ def _hide() -> None:
     put_strokes(PAD, hidden_digit(int(rng.integers(10)), (x, y), height, SIDE, rng))
 
 
-def remark_on(seen: InkPicture, pad: PadState) -> str:
-    """Return what a person should be told about the drawing, or ""."""
+@computed()
+def seen_on(pad: PadState) -> tuple[InkPicture, np.ndarray, str]:
+    """Return what the networks see of the drawing, it in grey, and what a person should be told about it, or ""."""
+    seen = ink_picture(pad.canvas, (FIND_SIDE, FIND_SIDE))
+    return seen, _in_grey(pad), _remark_on(seen, pad)
+
+
+def _remark_on(seen: InkPicture, pad: PadState) -> str:
     if seen.remark is CanvasRemark.EMPTY and pad.strokes:
         return ONE_COLOUR
     remark = seen.remark or parts_remark(seen.picture)
     return REMARKS[remark] if remark else ""
 
 
-def in_grey(pad: PadState) -> np.ndarray:
+def _in_grey(pad: PadState) -> np.ndarray:
     """Return the drawing as grey ink on white paper, uint8 (height, width, 3), whatever the pad's colours."""
     lightest, darkest = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (INK[0], INK[-2]))
     ink = ink_of(pad.canvas)[..., None]

@@ -162,6 +162,7 @@ def read_again(picture: np.ndarray, start: torch.Tensor | None = None, skipped: 
     return model_or_stop(MODEL).read(torch.from_numpy(picture), start=start, skipped=tuple(skipped))
 
 
+@computed()
 def read_drawing(pad: PadState) -> ReadDrawing | NumberRemark:
     """Read what is on the pad, or say why there is nothing to read."""
     seen = ink_picture(pad.canvas, READ_SIZE)
