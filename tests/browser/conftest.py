@@ -17,7 +17,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
@@ -31,6 +31,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--process-per-site",  # the next visitor's scripts are compiled already
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a route that aborts would switch the cache off
 ]
 START_SECONDS = 60
@@ -147,14 +148,22 @@ def page(context):
         if not _is_inside(asked.url):
             outside.append(asked.url)
 
+    def complain(message) -> None:
+        complaints.extend(_complaint(message))
+
     visitor.on("request", keep_inside)
     visitor.on("websocket", keep_inside)
-    visitor.on("console", lambda message: complaints.extend(_complaint(message)))
+    visitor.on("console", complain)
     visitor.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
     yield visitor
-    if _is_inside(visitor.url):
+    inside = urlsplit(visitor.url).hostname == "127.0.0.1"
+    if inside:
         visitor.evaluate("localStorage.clear()")
-    visitor.close()
+    visitor.remove_listener("console", complain)
+    visitor.goto(urljoin(visitor.url, "/_stcore/health") if inside else "about:blank")
+    for other in context.pages:
+        if other is not visitor:  # which keeps the process of the app's site until the next visitor has come
+            other.close()
     assert not outside, f"requests to other hosts: {outside}"
     assert not complaints, "the browser's console must be clean:\n" + "\n".join(complaints)
 
