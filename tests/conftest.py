@@ -24,6 +24,11 @@ def data_folder_or_none() -> Path | None:
     return Path(named) if named and Path(named).is_dir() else None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that no process works on one of them alone at the end."""
+    items.sort(key=lambda item: item.path.parent.name != "browser" and item.path.stem != "test_pretend_gpu")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("data") and data_folder_or_none() is None:
         pytest.skip(NO_DATA)

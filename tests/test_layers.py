@@ -6,6 +6,7 @@ import ast
 import graphlib
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,16 @@ FORBIDDEN = {
 STDLIB_AND_OURS = {*sys.stdlib_module_names, "attention_core", "ui", "pages"}
 
 
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Return everything in a file, which is read once for all tests."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
 def imported(path: Path) -> set[str]:
     """Return the first names of everything that a file imports, at its top or inside functions."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -43,13 +50,14 @@ def module_name(path: Path, root: Path) -> str:
     return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
 
 
+@cache
 def module_graph(root: Path) -> dict[str, set[str]]:
     """Return what each module of the project imports of it: at its top, inside functions, and for types alone."""
     files = {module_name(path, root): path for layer in FORBIDDEN for path in (root / layer).rglob("*.py")}
     graph: dict[str, set[str]] = {}
     for module, path in files.items():
         wanted = set()
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.Import):
                 wanted |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -109,7 +117,7 @@ def test_what_is_drawn_leaves_tensors_through_to_array_alone(root):
     files = [path for folder in folders for path in folder.rglob("*.py")]
     assert any("to_array(" in path.read_text() for path in files), "the test would pass on nothing"
     for path in files:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.Attribute):
                 assert node.attr not in ("numpy", "__array__"), f"{path}, line {node.lineno}: use to_array"
 

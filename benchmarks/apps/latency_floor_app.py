@@ -11,11 +11,11 @@ which = st.session_state.setdefault("which", st.query_params.get("pad", "find"))
 st.title("Floor")
 asked = ""
 if which == "read":
-    from ui.read.parts import number_pad
+    from ui.read.drawing import number_pad
 
     canvas = number_pad().canvas
 elif which == "ask":
-    from ui.ask.pad import PAD as ASK_PAD
+    from ui.ask.drawing import PAD as ASK_PAD
 
     canvas = drawing_pad(ASK_PAD).canvas
     asked = st.text_input("Your question, in English", "what colour is the 7?", key="question")
@@ -24,7 +24,7 @@ elif which == "pixels":
 
     canvas = drawing_pad(DIGIT_PAD).canvas
 else:
-    from ui.find.pad import PAD as FIND_PAD
+    from ui.find.drawing import PAD as FIND_PAD
 
     canvas = drawing_pad(FIND_PAD).canvas
 amounts = [float((canvas[..., :3].min(-1) < 128).mean()), len(asked) / 100]

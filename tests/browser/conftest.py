@@ -1,6 +1,6 @@
 """A running app and a browser page that watches it: `app_url` and `page`.
 
-Every request to another host is aborted and fails the test, as do errors and warnings in the browser's console; the
+Every request to another host finds none and fails the test, as do errors and warnings in the browser's console; the
 server's log is read when all tests are done.
 """
 
@@ -17,7 +17,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
@@ -31,6 +31,8 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--process-per-site",  # the next visitor's scripts are compiled already
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a route that aborts would switch the cache off
 ]
 START_SECONDS = 60
 BAD_LINE = re.compile(r"Traceback|[Dd]eprecat|Warning|ERROR|Error:")
@@ -113,41 +115,55 @@ def _visit_once(browser: str, url: str) -> None:
         first.close()
 
 
+@pytest.fixture(scope="session")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the browsers of all files keep Streamlit's scripts, read and compiled once."""
+    return tmp_path_factory.mktemp("profile")
+
+
 @pytest.fixture(scope="module")
-def chromium():
-    """One browser for the tests of a file."""
+def context(profile):
+    """One browser of 1440 x 900 for the tests of a file."""
     path = _chromium()
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch_persistent_context(
+            profile, executable_path=path, args=ARGUMENTS, viewport={"width": 1440, "height": 900}
+        )
+        browser.set_default_timeout(30_000)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def page(chromium):
-    """A fresh visitor at 1440 x 900; afterwards: no request went outside, nothing was complained about."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(30_000)
+def page(context):
+    """A fresh visitor; afterwards: no request went outside, nothing was complained about."""
+    context.clear_cookies()
+    visitor = context.new_page()
     outside, complaints = [], []
 
-    def keep_inside(route) -> None:
-        if _is_inside(route.request.url):
-            route.continue_()
-        else:
-            outside.append(route.request.url)
-            route.abort()
+    def keep_inside(asked) -> None:
+        if not _is_inside(asked.url):
+            outside.append(asked.url)
 
-    context.route("**/*", keep_inside)
-    visitor = context.new_page()
-    visitor.on("websocket", lambda socket: None if _is_inside(socket.url) else outside.append(socket.url))
-    visitor.on("console", lambda message: complaints.extend(_complaint(message)))
+    def complain(message) -> None:
+        complaints.extend(_complaint(message))
+
+    visitor.on("request", keep_inside)
+    visitor.on("websocket", keep_inside)
+    visitor.on("console", complain)
     visitor.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
     yield visitor
-    context.unroute_all(behavior="ignoreErrors")
-    context.close()
+    inside = urlsplit(visitor.url).hostname == "127.0.0.1"
+    if inside:
+        visitor.evaluate("localStorage.clear()")
+    visitor.remove_listener("console", complain)
+    visitor.goto(urljoin(visitor.url, "/_stcore/health") if inside else "about:blank")
+    for other in context.pages:
+        if other is not visitor:  # which keeps the process of the app's site until the next visitor has come
+            other.close()
     assert not outside, f"requests to other hosts: {outside}"
     assert not complaints, "the browser's console must be clean:\n" + "\n".join(complaints)
 

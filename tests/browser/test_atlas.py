@@ -248,8 +248,8 @@ def test_survey_fills_the_map_while_it_goes_on_and_can_be_cancelled(page, app_ur
     assert page.evaluate(f"{tile}.codes[255 * 256]") >= 3  # not surveyed, but seen by a glimpse
 
 
-def test_phone_pans_with_one_finger_and_scrolls_while_all_is_shown(chromium, app_url):
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+def test_phone_pans_with_one_finger_and_scrolls_while_all_is_shown(context, app_url):
+    context = context.browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     phone = context.new_page()
     open_at(phone, f"{app_url}/atlas?show=made-echo-2048")
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,10 +1,11 @@
-"""What tests/on_a_gpu asks for works on a GPU; a pretend one here, each part in a process of its own."""
+"""What tests/on_a_gpu asks for works on a GPU; a pretend one here, in a process of its own."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,12 +15,25 @@ import sys
 from tests.pretend_cuda import pretend_cuda
 pretend_cuda()
 import pytest
-sys.exit(pytest.main(["-p", "no:cacheprovider", "--tb=short", sys.argv[1]]))
+sys.exit(pytest.main(["-p", "no:cacheprovider", "--tb=short", "--junitxml", sys.argv[1], *sys.argv[2:]]))
 """
+PARTS = sorted(path.stem for path in FOLDER.glob("*.py"))
 
 
-@pytest.mark.parametrize("part", sorted(path.stem for path in FOLDER.glob("*.py")))
-def test_part_works_on_a_gpu(root, part):
-    command = [sys.executable, "-c", START, str(FOLDER / f"{part}.py")]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+@pytest.fixture(scope="module")
+def done(root, tmp_path_factory):
+    """The process that ran all parts, and each part's tests as JUnit tells them."""
+    report = tmp_path_factory.mktemp("gpu") / "report.xml"
+    command = [sys.executable, "-c", START, str(report), *(str(FOLDER / f"{part}.py") for part in PARTS)]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900)
+    tests = ElementTree.parse(report).findall(".//testcase") if report.exists() else []
+    return ran, {part: [test for test in tests if test.get("classname").split(".")[-1] == part] for part in PARTS}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_part_works_on_a_gpu(done, part):
+    ran, tests = done
+    told = ran.stdout[-6000:] + ran.stderr[-2000:]
+    assert ran.returncode in (0, 1), told  # 1: tests failed
+    assert tests[part], told
+    assert not [test.get("name") for test in tests[part] if {one.tag for one in test} & {"failure", "error"}], told
