@@ -1,6 +1,7 @@
 """Attention Explorer: page config, navigation, sidebar. Run with `streamlit run app.py`."""
 
 import os
+import time
 from contextlib import suppress
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor starve the next (before torch is imported)
@@ -8,18 +9,28 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor sta
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from attention_core.files import find_file
-from ui.navigation import PAGES, navigation
+from ui.navigation import ICON, PAGES, navigation
 from ui.opened import go_to_opened
-from ui.skeleton import foot, sidebar
+from ui.skeleton import foot, page_head, sidebar
 from ui.state import write_address
+from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 
-st.set_page_config(page_title="Attention Explorer", page_icon=str(find_file("ui/icon.png")), layout="wide")
-st.session_state["came_through_app"] = True
-page = navigation()
-go_to_opened(page.url_path)
-sidebar()
-with suppress(StopException):  # a page ends early where something is missing; its foot and its address do not
-    page.run()
-foot(next(entry for entry in PAGES if entry.title == page.title))
-write_address()
+if __name__ == "__main__":  # a visitor's run; else the server begins
+    st.set_page_config(page_title="Attention Explorer", page_icon=ICON, layout="wide")
+    st.session_state["came_through_app"] = True
+    page = navigation()
+    entry = next(entry for entry in PAGES if entry.title == page.title)
+    if not is_warm():
+        page_head(entry.heading, entry.question)
+        st.skeleton(height=400)
+        time.sleep(SECONDS_TO_PAINT)
+        import_libraries()
+        st.rerun()
+    go_to_opened(page.url_path)
+    sidebar()
+    with suppress(StopException):  # a page ends early where something is missing; its foot and its address do not
+        page.run()
+    foot(entry)
+    write_address()
+else:
+    app = st.App(__file__, lifespan=warmed)

@@ -17,7 +17,6 @@ page_frame(
     "start",
     "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, the weights "
     "mix what the others have to say. Here you watch trained networks do it, live, on your own input.",
-    title="Attention Explorer",
 )
 
 

@@ -120,10 +120,11 @@ class Shelf:
 
     Args:
         most_bytes: all of them together; a value that is larger alone is not kept.
+        most: how many.
     """
 
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes, self.n_bytes = most_bytes, 0
+    def __init__(self, most_bytes: int = sys.maxsize, most: int = sys.maxsize) -> None:
+        self.most_bytes, self.most, self.n_bytes = most_bytes, most, 0
         self._door = threading.Lock()
         self._values: OrderedDict[Hashable, tuple[tuple[Any], int]] = OrderedDict()
 
@@ -143,7 +144,7 @@ class Shelf:
                 return
             self._values[key] = value, size
             self.n_bytes += size
-            while self.n_bytes > self.most_bytes:
+            while self.n_bytes > self.most_bytes or len(self._values) > self.most:
                 self.n_bytes -= self._values.popitem(last=False)[1][1]
 
     def clear(self) -> None:

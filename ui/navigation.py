@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
+
+ICON = str(Path(__file__).with_name("icon.png"))
 
 
 @dataclass(frozen=True)
@@ -14,7 +17,7 @@ class PageEntry:
     Attributes:
         group: heading in the sidebar; "" = none.
         name: of its file below pages/, of its folder below ui/, and of its address.
-        title: in the sidebar, on the page's card and above the page.
+        title: in the sidebar and on the page's card.
         question: the one that the page answers.
         leads_on: one sentence at the page's foot, before the link to the next page.
     """
@@ -27,8 +30,13 @@ class PageEntry:
 
     @property
     def url_path(self) -> str:
-        """Its address: its name (see through_app); Start, which also has the bare one, "welcome"."""
+        """Its address: its name; Start, which also has the bare one, "welcome"."""
         return "welcome" if self.name == "start" else self.name
+
+    @property
+    def heading(self) -> str:
+        """What stands above the page."""
+        return "Attention Explorer" if self.name == "start" else self.title
 
 
 PAGES = (
@@ -153,9 +161,7 @@ def path_of(entry: PageEntry) -> str:
 def through_app() -> None:
     """Begin again with app.py when Streamlit ran a page's file alone; pages call this first.
 
-    A server that has run app.py for nobody yet takes pages/ for its list of pages: a bookmark then runs the page's
-    file without app.py (and an address that is no file's name brings up "Page not found"). Declaring the pages turns
-    that off for the whole server.
+    It does so with a pages/ beside app.py until app.py has declared the pages, see ui.warm for servers.
     """
     if not st.session_state.get("came_through_app"):
         navigation()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
@@ -50,18 +49,22 @@ class Tab(NamedTuple):
     draw: Callable[[], None]
 
 
-def page_frame(name: str, question: str, title: str = "") -> None:
-    """Draw the page's title and the question that it answers, and let its fields follow its address.
+def page_frame(name: str, question: str) -> None:
+    """Draw the page's heading and the question that it answers, and let its fields follow its address.
 
     Args:
         name: see PageEntry.name.
         question: one or two sentences, Markdown.
-        title: above the page, where it is not PageEntry.title.
     """
     through_app()
     take_address(name)
+    page_head(entry_of(name).heading, question)
+
+
+def page_head(heading: str, question: str) -> None:
+    """Draw what stands above a page, whatever is to follow."""
     st.html(STYLE)
-    st.title(title or entry_of(name).title, anchor=False)
+    st.title(heading, anchor=False)
     st.markdown(question)
 
 
@@ -138,8 +141,7 @@ def sidebar() -> None:
             persist_state="session",
             help="Larger type for a projector. Light and dark: the menu at the top right, Settings.",
         )
-        if "torch" in sys.modules:  # the first page paints before torch is there
-            st.caption(f"Computing on {_device_words()}")
+        st.caption(f"Computing on {_device_words()}")
     if lecture:
         st.html(LECTURE_STYLE)
 

@@ -8,6 +8,7 @@ from attention_core.atlas.size import kept_bytes, matrix_bytes
 from ui.atlas import NAME
 from ui.atlas.map import go_to
 from ui.atlas.shelf import Shelf
+from ui.heavy import heavy
 from ui.labels import literal
 from ui.state import Field, choice
 
@@ -106,7 +107,8 @@ def survey_part(shelf: Shelf, goes_on: bool) -> None:
     """Survey a portion, draw how far it is, offer to stop or to go on, and say what the matrix costs in memory."""
     atlas = shelf.atlas
     if goes_on and survey_goes_on(shelf):
-        shelf.survey()
+        with heavy():
+            shelf.survey()
     if goes_on != survey_goes_on(shelf):  # since the whole page was drawn: its clock has to start or to stop
         st.rerun()
     if not atlas.is_surveyed:

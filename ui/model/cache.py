@@ -10,7 +10,7 @@ from attention_core.hub.cache import Kept, StepCost, kept, lengths_kept, measure
 from attention_core.hub.generation import Generation
 from attention_core.hub.model import ModelError
 from ui.chart import draw_chart
-from ui.computed import computing
+from ui.heavy import heavy
 from ui.layout import section
 from ui.model.state import NAME
 from ui.model.writing import generation_of, text_ids
@@ -92,7 +92,7 @@ def _sentences(found: Kept) -> list[str]:
 def _measured(made: Generation) -> None:
     """Measure what the next token costs with the cache and without, when asked."""
     if st.button("Measure the next token", key="model_says_measure_step", icon=":material/timer:"):
-        with st.spinner("Measuring"), computing():
+        with heavy("Measuring"):
             COST.value = len(made.ids), made.pretrained.name, *measure_step(made, made.ids[-1])
     if COST.value is None or COST.value[1] != made.pretrained.name:
         st.caption("Runs one more token, with the cache and without it, and takes the median of five runs of each.")

@@ -28,7 +28,7 @@ from attention_core.hub.language import log_probabilities, predicts_words, token
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
-from ui.computed import computing
+from ui.heavy import heavy
 from ui.labels import distinct, literal
 from ui.model.glance import head_map
 from ui.model.state import NAME, Chosen, chosen, kept_with, portion, run_again, setting
@@ -153,7 +153,7 @@ def _go_on(found: KnockOutMap, asked: Latest) -> None:
     steps = fill(pretrained_of(asked.key), prepared_of(*asked).inputs, found)
     try:
         for _ in portion():
-            with computing():
+            with heavy():
                 if next(steps, None) is None:
                     break
     except ModelError as error:

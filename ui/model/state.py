@@ -16,7 +16,7 @@ from attention_core.explain.heads import far_look, groups
 from attention_core.hub.model import Kind
 from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
-from ui.computed import computing
+from ui.heavy import heavy
 from ui.state import Field, whole_number
 from ui.stepper import Stepper
 
@@ -170,13 +170,16 @@ def kept_with(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> R
     of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
     for: these wait for their turn with a lock of their own in hand.
     """
-    with computing():
-        results = _RESULTS.setdefault(run, {})
-        if what not in results:
-            results[what] = compute()
-            while len(results) > MOST_RESULTS:
-                del results[next(iter(results))]
-        return results[what]
+    results = _RESULTS.setdefault(run, {})
+    found = results.get(what)
+    if found is None:
+        with heavy():
+            found = results.get(what)
+            if found is None:
+                found = results[what] = (compute(),)
+                while len(results) > MOST_RESULTS:
+                    del results[next(iter(results))]
+    return found[0]
 
 
 def portion() -> Iterator[None]:

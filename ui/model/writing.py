@@ -10,7 +10,7 @@ from torch import Tensor
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
 from attention_core.hub.model import Kind
 from attention_core.hub.tokens import readable
-from ui.computed import computing
+from ui.heavy import heavy
 from ui.model.state import NAME
 from ui.runs.runs import ALSO_FORGOTTEN, Latest, prepared_of, pretrained_of
 from ui.state import Field
@@ -42,12 +42,12 @@ def generation_of(asked: Latest, ids: tuple[int, ...]) -> Generation:
     for n_known in range(len(ids), max(len(ids) - NEAR, 1) - 1, -1):
         found = _TEXTS.get((asked.key, encoder, ids[:n_known]))
         if found is not None and found.pretrained is pretrained:
-            with computing():
+            with heavy():
                 for token in ids[n_known:]:
                     found = grow(found, token)
             break
     else:
-        with computing():
+        with heavy():
             found = begin(pretrained, ids, source)
     _keep((asked.key, encoder, ids), found)
     return found

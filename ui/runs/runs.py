@@ -24,7 +24,8 @@ from attention_core.hub.own import own_language_model
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
-from ui.computed import computing
+from ui.computed import Shelf, computing
+from ui.heavy import heavy
 
 MOST_LOADED = 3
 MOST_RUNS = 4
@@ -87,23 +88,32 @@ def pretrained_of(key: str) -> Pretrained:
 
 def make_room() -> None:
     """Forget every loaded model and every run; who looks at one gets it loaded again."""
-    for forget in (run_of.clear, prepared_of.clear, pretrained_of.clear, *ALSO_FORGOTTEN):
+    for forget in (_runs().clear, prepared_of.clear, pretrained_of.clear, *ALSO_FORGOTTEN):
         forget()
     gc.collect()
 
 
-@st.cache_resource(max_entries=MOST_RUNS, show_spinner="Running the model")
-def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
-    """Return what a model (see pretrained_of) did with an input, computed once for everybody.
+@st.cache_resource(show_spinner=False)
+def _runs() -> Shelf:
+    return Shelf(most=MOST_RUNS)
 
-    Not to be called while computing: two visitors could wait for each other, one for the run and one for the turn.
+
+def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
+    """Return what a model (see pretrained_of) did with an input, computed once for everybody; not while computing.
 
     Raises:
         ModelError: the model or the input cannot be used.
     """
-    pretrained, prepared = pretrained_of(key), prepared_of(key, given)
-    with computing():
-        return run(pretrained, prepared, ablated=tuple(ablated))
+    asked = key, given, tuple(ablated)
+    found = _runs().find(asked)
+    if found is None:
+        pretrained, prepared = pretrained_of(key), prepared_of(key, given)
+        with heavy("Running the model"):
+            found = _runs().find(asked)  # who was before may have asked the same
+            if found is None:
+                found = (run(pretrained, prepared, ablated=asked[-1]),)
+                _runs().keep(asked, found)
+    return found[0]
 
 
 @st.cache_resource(max_entries=MOST_RUNS, show_spinner=False)

@@ -1,0 +1,166 @@
+"""Heavy runs take turns in a queue that has an end; who leaves or fails makes room; light computations go past."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention_core.device import choose_device
+from benchmarks.load import served
+from benchmarks.session import Session
+from ui.computed import computed
+from ui.heavy import Queue, heavy, queue_of
+
+PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
+
+
+def test_queue_is_bounded_and_keeps_the_order():
+    queue = Queue(most_waiting=2)
+    assert [queue.join(thread) for thread in (1, 2, 3, 4)] == [True, True, True, False]
+    assert [queue.wait(thread, 0) for thread in (1, 2, 3)] == [0, 1, 2]
+    queue.leave(2)
+    assert 2 not in queue
+    assert [queue.wait(thread, 0) for thread in (1, 3)] == [0, 1]
+    queue.leave(1)
+    assert queue.wait(3, 0) == 0
+    assert queue.join(4)
+    assert queue.wait(4, 0) == 1
+
+
+def test_waiting_ends_as_soon_as_the_one_before_has_left():
+    queue = Queue(most_waiting=2)
+    queue.join(1)
+    queue.join(2)
+    threading.Timer(0.1, queue.leave, [1]).start()
+    began = time.monotonic()
+    assert queue.wait(2, 20) == 0
+    assert time.monotonic() - began < 10
+
+
+@pytest.fixture
+def queue(monkeypatch):
+    """The queue of the device, with a short end and nobody in it."""
+    queue_of.cache_clear()
+    found = queue_of(choose_device())
+    found.most_waiting = 2
+    yield found
+    queue_of.cache_clear()
+
+
+@pytest.fixture
+def busy(queue):
+    """An event: somebody runs something heavy until it is set."""
+    over, begun = threading.Event(), threading.Event()
+
+    def run() -> None:
+        with heavy():
+            begun.set()
+            over.wait(60)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert begun.wait(10)
+    yield over
+    over.set()
+    thread.join(10)
+
+
+def page_of_a_run() -> None:
+    import streamlit as st
+
+    from ui.heavy import heavy
+
+    st.text("above")
+    with heavy():
+        st.session_state["done"] = st.session_state.get("done", 0) + 1
+    st.text("below")
+
+
+def texts(page: AppTest) -> list[str]:
+    assert not page.exception
+    return [text.value for text in page.text]
+
+
+def test_run_inside_a_run_is_the_same_turn(queue):
+    with heavy(), heavy():
+        assert threading.get_ident() in queue
+    assert threading.get_ident() not in queue
+
+
+def test_failed_run_makes_room(queue):
+    with suppress(ValueError), heavy():
+        raise ValueError
+    assert texts(AppTest.from_function(page_of_a_run).run()) == ["above", "below"]
+
+
+def test_light_computation_goes_past_a_heavy_run(busy):
+    answers = []
+    light = computed()(lambda number: number + 1)
+    thread = threading.Thread(target=lambda: answers.append(light(1.25)))
+    thread.start()
+    thread.join(10)
+    assert answers == [2.25]
+    assert not busy.is_set()
+
+
+def test_where_too_many_wait_the_next_is_told(busy, queue):
+    queue.join(-1)
+    queue.join(-2)
+    page = AppTest.from_function(page_of_a_run).run()
+    assert texts(page) == ["above"]
+    assert "Try again in a moment" in page.info[0].value
+    queue.leave(-1)
+    queue.leave(-2)
+    busy.set()
+    page.button[0].click().run()
+    assert texts(page) == ["above", "below"]
+
+
+def test_visitors_see_their_places_cancel_and_vanish():
+    """Real sessions: the first runs, the second cancels, the third closes the tab, the fourth comes next."""
+
+    def said(session: Session) -> str:
+        return " ".join(one.message.body for one in session.drawn.values() if one.kind in ("markdown", "text"))
+
+    async def until(happened: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not happened():
+                await asyncio.sleep(0.05)
+
+    async def visit(address: str) -> None:
+        first, second, third, fourth = sessions = [Session(address) for _ in range(4)]
+        for session in sessions:
+            await session.open()
+        runs = []
+        for number, session in enumerate(sessions):
+            runs.append(asyncio.create_task(session.use(session.widgets("checkbox", "run")[0], "bool_value", True)))
+            await until(lambda session=session, number=number: PLACES[number] in said(session))
+        await second.use(second.widgets("button", "queue_cancel*")[0], "trigger_value", True)
+        assert second.widgets("button", "queue_again*")
+        await until(lambda: "2 visitors are before you" in said(fourth))
+        runs[2].cancel()
+        await third.close()
+        await until(lambda: "One visitor is before you" in said(fourth))
+        light = Session(address)
+        await light.open()
+        answer = await light.use(light.widgets("button", "light")[0], "trigger_value", True, 20)
+        assert not answer.faults
+        assert "light is done" in said(light)
+        assert "running" in said(first)
+        assert "is done" not in said(first)
+        runs[0].cancel()
+        await first.close()
+        await until(lambda: "running" in said(fourth))
+        await second.touch(second.widgets("button", "queue_again*")[0], "trigger_value", True)
+        await until(lambda: "One visitor is before you" in said(second))
+        for session in (second, fourth, light):
+            await session.close()
+
+    with served("tests/queue_app.py") as server:
+        asyncio.run(visit(server.address))

@@ -1,0 +1,18 @@
+"""What the test of the queue visits: something heavy that lasts until its visitor is gone, and something light."""
+
+import time
+
+import streamlit as st
+
+from ui.computed import computing
+from ui.heavy import heavy
+
+place = st.empty()
+if st.button("Light", key="light"):
+    with computing():
+        place.text("light is done")
+if st.toggle("Run", key="run"):
+    with heavy():
+        while True:
+            place.text("running")
+            time.sleep(0.1)
