@@ -20,7 +20,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from ui.navigation import PAGES
 
 LIBRARIES = ("torch", "altair", "attention_core.charts")
-HEAD_START = 3.0
+HEAD_START = 10.0
 """Seconds that a visitor who comes with the server has it alone."""
 SECONDS_TO_PAINT = 0.3
 """Until the browser has what it shows meanwhile: an import leaves little to the thread that sends it."""
