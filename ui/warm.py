@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 import webbrowser
@@ -77,7 +78,7 @@ async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     PagesManager.uses_pages_directory = False  # else pages/ is taken for the navigation until app.py has run once
     if not st.get_option("server.headless"):  # what Streamlit does for scripts, but not for an st.App
         webbrowser.open(f"http://localhost:{st.get_option('server.port')}")
-    visits = asyncio.create_task(_visit_all_pages())
+    visits = asyncio.create_task(_visit_all_pages() if os.environ.get("ATTENTION_WARM") != "0" else asyncio.sleep(0))
     try:
         yield {}
     finally:

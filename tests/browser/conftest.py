@@ -77,7 +77,11 @@ def serving(folder: Path, **environment: str) -> Iterator[str]:
     options = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"]
     with log.open("w") as output:
         server = subprocess.Popen(
-            [*command, *options], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment}
+            [*command, *options],
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "ATTENTION_WARM": "0", **environment},
         )
     url = f"http://127.0.0.1:{port}"
     try:
