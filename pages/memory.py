@@ -26,7 +26,7 @@ with ask:
 both = READING.value == "bidirectional"
 with answer:
     section("What is left at the end")
-    memories = memories_of(text)
+    memories = memories_of(text, both)
     end_section(memories, both)
 
 
@@ -41,10 +41,11 @@ def doubts() -> None:
 
 
 def take_along() -> None:
-    """Offer all gradient norms of this sentence as a table; it is made when it is asked for."""
+    """Offer all gradient norms of this sentence, of both directions, as a table; it is made when it is asked for."""
+    complete = memories_of(text, both=True)
     st.download_button(
         "Gradient norms (.csv)",
-        lambda: norms_table(memories).to_csv(index=False),
+        lambda: norms_table(complete).to_csv(index=False),
         "gradient_norms.csv",
         on_click="ignore",
         key="memory_csv",

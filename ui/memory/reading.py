@@ -11,6 +11,7 @@ import streamlit as st
 from attention_core.charts.memory import NETWORK_COLOURS
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.models.translator import Translator
+from attention_core.topics.memory.influence import DIRECTIONS
 from attention_core.topics.memory.overview import Memory, remember
 from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
@@ -36,8 +37,9 @@ STYLE = """<style>
 
 
 @computed(spinner="Reading the sentence", grad=True)
-def _remember(name: str, text: str, by_pieces: bool) -> Memory:
-    return remember(cast(Translator, model_or_none(name)[0]), read_source(text), by_pieces)
+def _remember(name: str, text: str, by_pieces: bool, both: bool) -> Memory:
+    directions = DIRECTIONS if both else DIRECTIONS[:1]
+    return remember(cast(Translator, model_or_none(name)[0]), read_source(text), by_pieces, directions)
 
 
 def read_sentence() -> str:
@@ -71,15 +73,18 @@ def _walk_to_the_end() -> None:
     WALK.field.value = END
 
 
-def memories_of(text: str) -> dict[str, Memory]:
-    """Return what each network that is there remembers of the sentence; say what is missing, end the page if all is."""
+def memories_of(text: str, both: bool) -> dict[str, Memory]:
+    """Return what each network that is there remembers of the sentence, read in one or both directions.
+
+    Says what is missing, and ends the page if all is.
+    """
     found = {}
     for name, label in NETWORKS.items():
         model, fault = model_or_none(name)
         if model is None:
             st.error(f"**The {label} cannot be loaded.** {fault}", icon=":material/error:")
         else:
-            found[label] = _remember(name, text, BY_PIECES.value)
+            found[label] = _remember(name, text, BY_PIECES.value, both)
     if not found:
         st.stop()
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ class Memory:
     # direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates
     update: dict[str, np.ndarray]
     reset: dict[str, np.ndarray]  # the same for the reset gate
-    # direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states
+    # direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states; for those asked for
     norms: dict[str, np.ndarray]
 
     def __len__(self) -> int:
@@ -90,8 +90,8 @@ class Memory:
 
     def share_at_end(self, both: bool) -> np.ndarray:
         """Return what share each word has in what is handed over when all is read, (n,); sums to 1."""
-        forward, backward = (torch.from_numpy(self.norms[direction]) for direction in DIRECTIONS)
-        return to_array(influence.shares(influence.reaching_the_end(forward, backward if both else None)))
+        norms = [torch.from_numpy(self.norms[direction]) for direction in (DIRECTIONS if both else DIRECTIONS[:1])]
+        return to_array(influence.shares(influence.reaching_the_end(*norms)))
 
     def left_after(self, word: int = 0) -> list[float]:
         """Return what is left of a word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
@@ -102,10 +102,18 @@ class Memory:
         return influence.half_life(self.left_after(word))
 
 
-def remember(model: Translator, source: Source, by_pieces: bool = False) -> Memory:
-    """Read a sentence in both directions and keep what is needed to look at it.
+def remember(
+    model: Translator, source: Source, by_pieces: bool = False, directions: Sequence[str] = DIRECTIONS
+) -> Memory:
+    """Read a sentence in both directions and keep what is needed to look at it; gradient norms cost most by far.
 
     A word's state is the one after its last piece that was read.
+
+    Args:
+        model: its encoder is a GRU or a plain tanh network.
+        source: the sentence.
+        by_pieces: whether its positions are pieces rather than words.
+        directions: of DIRECTIONS, those whose gradient norms are computed.
     """
     word_of = list(range(len(source.ids))) if by_pieces else source.word_of
     n = word_of[-1] + 1
@@ -122,7 +130,7 @@ def remember(model: Translator, source: Source, by_pieces: bool = False) -> Memo
         states={way: in_order(way, reading.states) for way, reading in readings.items()},
         update={way: in_order(way, reading.update) for way, reading in readings.items() if reading.update is not None},
         reset={way: in_order(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
-        norms={way: to_array(influence.gradient_norms(model, source.ids, way, word_of)) for way in DIRECTIONS},
+        norms={way: to_array(influence.gradient_norms(model, source.ids, way, word_of)) for way in directions},
     )
 
 
@@ -133,7 +141,7 @@ def norms_table(memories: Mapping[str, Memory]) -> pd.DataFrame:
     rows = [
         (network, direction, t, memory.labels[t], s, memory.labels[s], float(memory.norms[direction][t, s]))
         for network, memory in memories.items()
-        for direction in DIRECTIONS
+        for direction in memory.norms
         for t in range(len(memory))
         for s in (range(t + 1) if direction == "forward" else range(t, len(memory)))
     ]
