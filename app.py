@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from ui.navigation import ICON, PAGES, navigation
 from ui.opened import go_to_opened
+from ui.pictures import route
 from ui.skeleton import foot, page_head, sidebar
 from ui.state import write_address
 from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
@@ -33,4 +34,4 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     foot(entry)
     write_address()
 else:
-    app = st.App(__file__, lifespan=warmed)
+    app = st.App(__file__, lifespan=warmed, routes=[route()])

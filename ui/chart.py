@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 import streamlit as st
-from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts.design import Data, Design
 from attention_core.charts.look import Look
+from ui.pictures import address
 
 PNG = "data:image/png;base64,"
 LECTURE = 1.25
@@ -44,10 +44,9 @@ def draw_chart(
         on: the container to draw it in; the one that is open if not said.
     """
     spec, data = chart.drawn(Look(letters=LECTURE if st.session_state.get("lecture") else 1.0))
-    place = on._get_delta_path_str()
     return on.vega_lite_chart(
         None,
-        spec | {"datasets": {name: _arrow(columns, f"{place} {name}") for name, columns in data.items()}},
+        spec | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
         key=key,
         width=width,
         on_select=on_select,
@@ -56,13 +55,13 @@ def draw_chart(
     )
 
 
-def _arrow(columns: Data, place: str) -> bytes:
+def _arrow(columns: Data) -> bytes:
     """Return data as Streamlit hands them to the browser."""
     arrays = {}
     for column in columns:
         values = np.asarray(columns[column])
-        if values.size and str(values[0]).startswith(PNG) and runtime.exists():
-            values = np.array([_address(url, f"{place} {column} {row}") for row, url in enumerate(values)], object)
+        if values.size and str(values[0]).startswith(PNG):
+            values = np.array([_address(url) for url in values], object)
         arrays[column] = pa.array(_narrow(values), from_pandas=True)
     table, sink = pa.table(arrays), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -81,9 +80,8 @@ def _narrow(values: np.ndarray) -> np.ndarray:
     return small if np.array_equal(small, values, equal_nan=True) else values
 
 
-def _address(url: str, place: str) -> str:
-    """Return where the browser finds a picture: in a file, if it is large, until this place has another one."""
+def _address(url: str) -> str:
+    """Return where the browser finds a picture: in a file, if it is large."""
     if len(url) < LEAST_FILE:
         return url
-    content = base64.b64decode(url.removeprefix(PNG))
-    return runtime.get_instance().media_file_mgr.add(content, "image/png", place).lstrip("/")
+    return address(base64.b64decode(url.removeprefix(PNG))) or url

@@ -148,3 +148,21 @@ def test_phone_shows_the_pad_without_scrolling_sideways(visitor):
     visitor.wait_for_timeout(500)
     settle(visitor)
     assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+def test_the_matrix_is_a_file_that_browsers_keep(visitor):
+    matrix = visitor.locator("[data-testid=stVegaLiteChart] image").last
+    matrix.wait_for()
+    visitor.wait_for_function(
+        "[...document.querySelectorAll('image')].some(one => one.href.baseVal.includes('pictures/'))"
+    )
+    hrefs = visitor.evaluate(
+        "[...document.querySelectorAll('image')].map(one => new URL(one.href.baseVal, document.baseURI).href)"
+    )
+    found = [visitor.request.get(href) for href in hrefs if "/pictures/" in href]
+    assert found
+    for answer in found:
+        assert answer.ok
+        assert answer.body().startswith(b"\x89PNG")
+        assert "immutable" in answer.headers["cache-control"]
+    assert visitor.request.get(hrefs[-1].rsplit("/", 1)[0] + "/nothing.png").status == 404
