@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
@@ -23,7 +23,37 @@ MOST_BYTES = 512 * 2**20
 """All kept values together."""
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
-TURN = threading.RLock()
+
+
+class Turn:
+    """A lock that goes round in the order of asking, so that nobody waits for ever; its holder may take it again."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._line: deque[tuple[int, threading.Event]] = deque()
+        self._holder, self._depth = 0, 0
+
+    def __enter__(self) -> None:
+        me, called = threading.get_ident(), threading.Event()
+        with self._guard:
+            if self._holder in (0, me):
+                self._holder, self._depth = me, self._depth + 1
+                return
+            self._line.append((me, called))
+        called.wait()
+
+    def __exit__(self, *error: object) -> None:
+        with self._guard:
+            self._depth -= 1
+            if self._depth:
+                return
+            self._holder = 0
+            if self._line:
+                (self._holder, called), self._depth = self._line.popleft(), 1
+                called.set()
+
+
+TURN = Turn()
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from ui.computed import Shelf, computed, computing, content_key, size_in_bytes, values
+from ui.computed import Shelf, Turn, computed, computing, content_key, size_in_bytes, values
 
 
 def page_of_fields() -> None:
@@ -163,3 +165,33 @@ def test_sizes_count_tensors_once_and_keys_tell_types_apart():
     assert content_key(1) != content_key(1.0) != content_key(True)
     assert content_key([1, 2]) != content_key((1, 2))
     assert content_key(np.zeros(2)) == content_key(torch.zeros(2, dtype=torch.float64))
+
+
+def test_turn_goes_round_in_the_order_of_asking_and_its_holder_may_take_it_again():
+    turn, order, threads = Turn(), [], []
+
+    def take(number):
+        with turn, turn:
+            order.append(number)
+
+    with turn:
+        for number in range(5):
+            threads.append(threading.Thread(target=take, args=(number,)))
+            threads[-1].start()
+            while len(turn._line) <= number:
+                time.sleep(0.001)
+    with turn:
+        order.append("again")
+    for thread in threads:
+        thread.join(5)
+    assert order == [0, 1, 2, 3, 4, "again"]
+    assert turn._holder == 0
+
+
+def test_turn_is_free_after_a_failure():
+    turn = Turn()
+    with pytest.raises(ValueError, match="wrong"), turn:
+        raise ValueError("wrong")
+    with turn:
+        pass
+    assert turn._holder == 0

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from functools import cached_property, lru_cache, partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
+import torch
 
 from attention_core.atlas import Atlas, Tile, search
 from attention_core.atlas.glimpse import glimpse
@@ -16,7 +19,6 @@ from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
-from ui.computed import computing
 from ui.models import spare_imports
 
 MOST_PACKED = 150
@@ -53,7 +55,8 @@ class Shelf:
     def __init__(self, key: str, atlas: Atlas) -> None:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
         self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
-        self._whole_tile = lru_cache(MOST_PACKED)(partial(_packed, atlas))
+        self._whole_tile = lru_cache(MOST_PACKED)(self._packed)
+        self._turn = RLock()
 
     def answer(self, places: list[Place]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
         """Return what is told about each tile, the tiles, and the names of those for which the time was too short."""
@@ -79,7 +82,7 @@ class Shelf:
         """Compute what a row of tiles needs, until the clock says so; others have their turn between two steps."""
         bands = self.atlas.prepare(place[1], place[2])
         while True:
-            with computing():
+            with self._computing():
                 if next(bands, self) is self:
                     return True
             if time.monotonic() > until:
@@ -93,13 +96,13 @@ class Shelf:
         _, level, row, col = place
         if level < self.atlas.base_level or self.atlas.is_surveyed:
             return self._whole_tile(place), None
-        with computing():
+        with self._computing():
             tile = self.atlas.tile(level, row, col)
             n_seen = int((~np.isnan(tile.mean[:, 0])).sum())
             if level == self.atlas.n_levels - 1:
                 both = zip(tile, self._glimpse, strict=True)
                 tile = Tile(*(np.where(np.isnan(surveyed), glimpsed, surveyed) for surveyed, glimpsed in both))
-            return _packed(self.atlas, place, tile), n_seen
+            return self._packed(place, tile), n_seen
 
     @cached_property
     def _glimpse(self) -> Tile:
@@ -109,7 +112,7 @@ class Shelf:
         """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
         seconds = PORTION if seconds is None else seconds
         began = time.monotonic()
-        with computing():
+        with self._computing():
             for _ in self.atlas.survey():
                 if time.monotonic() - began > seconds:
                     break
@@ -117,17 +120,22 @@ class Shelf:
         return self.atlas.surveyed
 
     @cached_property
-    @computing()
     def landmarks(self) -> list[Landmark]:
         """The places worth going to; the survey is complete."""
-        return landmarks(self.atlas)
+        with self._computing():
+            return landmarks(self.atlas)
 
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Look at the atlas when it is this thread's turn; pages that do not show it need not wait for that."""
+        with self._turn, torch.inference_mode():
+            yield
 
-@computing()
-def _packed(atlas: Atlas, place: Place, tile: Tile | None = None) -> Packed:
-    kind, *where = place
-    tile = atlas.tile(*where) if tile is None else tile
-    return pack(tile.mean if kind == "mean" else tile.largest, hidden_cells(atlas, *where, tile.largest))
+    def _packed(self, place: Place, tile: Tile | None = None) -> Packed:
+        kind, *where = place
+        with self._computing():
+            tile = self.atlas.tile(*where) if tile is None else tile
+            return pack(tile.mean if kind == "mean" else tile.largest, hidden_cells(self.atlas, *where, tile.largest))
 
 
 def axis_of(atlas: Atlas, axis: str) -> Axis:

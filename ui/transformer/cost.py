@@ -9,7 +9,7 @@ from attention_core.charts.cost import cost_chart
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.cost import CostRow
 from ui.chart import draw_chart
-from ui.computed import computing
+from ui.heavy import heavy
 from ui.layout import figures_table
 from ui.state import Field
 from ui.transformer.first_screen import NAME
@@ -62,9 +62,10 @@ def cost_of_length(n: int) -> None:
 def _measure(place: DeltaGenerator) -> None:
     bar = place.progress(0.0, text="Warming up")
     rows = []
-    for progress in cost.measure_all(most_seconds=MOST_SECONDS, around=lambda call: computing()(call)()):
-        bar.progress(progress.share, text=progress.words)
-        rows.append(progress.row)
+    with heavy():
+        for progress in cost.measure_all(most_seconds=MOST_SECONDS):
+            bar.progress(progress.share, text=progress.words)
+            rows.append(progress.row)
     place.empty()
     MEASURED.value = rows
 
