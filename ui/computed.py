@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.device import to_array
+from ui.shelf import Shelf
 
 MOST_BYTES = 512 * 2**20
 """All kept values together."""
@@ -145,46 +146,7 @@ def _parts(value: Any) -> list[Any]:
     return [getattr(value, name) for name in getattr(value, "__slots__", ()) if hasattr(value, name)]
 
 
-class Shelf:
-    """Keeps values up to a number of bytes; the least looked at goes first.
-
-    Args:
-        most_bytes: all of them together; a value that is larger alone is not kept.
-        most: how many.
-    """
-
-    def __init__(self, most_bytes: int = sys.maxsize, most: int = sys.maxsize) -> None:
-        self.most_bytes, self.most, self.n_bytes = most_bytes, most, 0
-        self._door = threading.Lock()
-        self._values: OrderedDict[Hashable, tuple[tuple[Any], int]] = OrderedDict()
-
-    def find(self, key: Hashable) -> tuple[Any] | None:
-        """Return a kept value in a tuple of its own, or None."""
-        with self._door:
-            if key not in self._values:
-                return None
-            self._values.move_to_end(key)
-            return self._values[key][0]
-
-    def keep(self, key: Hashable, value: tuple[Any]) -> None:
-        """Keep a value, and let go of others if there is no room."""
-        size = size_in_bytes(value)
-        with self._door:
-            if size > self.most_bytes or key in self._values:
-                return
-            self._values[key] = value, size
-            self.n_bytes += size
-            while self.n_bytes > self.most_bytes or len(self._values) > self.most:
-                self.n_bytes -= self._values.popitem(last=False)[1][1]
-
-    def clear(self) -> None:
-        """Let go of everything."""
-        with self._door:
-            self._values.clear()
-            self.n_bytes = 0
-
-
 @st.cache_resource(show_spinner=False)
 def values() -> Shelf:
     """Return what is kept for all visitors; the menu's “Clear cache” empties it with everything else."""
-    return Shelf(MOST_BYTES)
+    return Shelf(MOST_BYTES, size=size_in_bytes)

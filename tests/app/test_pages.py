@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from attention_core.charts import design
-from ui.computed import Shelf
 from ui.navigation import PAGES, path_of
+from ui.shelf import Shelf
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.url_path)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
+from threading import Event
 
 import pyarrow as pa
 import pytest
 from PIL import Image
 
 from ui import chart, pictures
-from ui.pictures import Shelf
+from ui.shelf import Shelf
 
 
 def png(shade: int) -> bytes:
@@ -19,39 +20,55 @@ def png(shade: int) -> bytes:
     return written.getvalue()
 
 
-def test_one_content_is_one_file():
-    shelf, content = Shelf(10_000), png(3)
-    assert shelf.put(content) == shelf.put(bytes(content))
-    assert shelf.get(shelf.put(content)) == content
-    assert shelf.get("nothing.png") is None
+@pytest.fixture
+def served(monkeypatch):
+    """A function that begins a server's pictures anew, within a bound in bytes."""
+
+    def begin(most_bytes: int) -> None:
+        monkeypatch.setattr(pictures, "FILES", Shelf(most_bytes, size=lambda found: len(found[0])))
+        monkeypatch.setattr(pictures, "IS_SERVED", Event())
+        pictures.IS_SERVED.set()
+
+    return begin
 
 
-def test_the_bound_holds_and_what_was_used_last_stays():
+def content_at(address: str | None) -> bytes | None:
+    found = pictures.FILES.find((address or "").removeprefix("pictures/"))
+    return found[0] if found else None
+
+
+def test_one_content_is_one_file(served):
+    served(10_000)
+    content = png(3)
+    assert pictures.address(content) == pictures.address(bytes(content))
+    assert content_at(pictures.address(content)) == content
+    assert content_at("pictures/nothing.png") is None
+
+
+def test_the_bound_holds_and_what_was_used_last_stays(served):
     contents = [png(shade) for shade in range(4)]
-    shelf = Shelf(sum(map(len, contents[:3])) + 10)
-    names = [shelf.put(content) for content in contents[:3]]
-    shelf.put(contents[0])
-    shelf.put(contents[3])
-    assert shelf.get(names[1]) is None
-    assert shelf.get(names[0]) == contents[0]
-    assert sum(len(shelf.get(shelf.put(content)) or b"") for content in contents) == sum(map(len, contents))
+    served(max(sum(map(len, contents[:3])), len(contents[0]) + len(contents[2]) + len(contents[3])))
+    addresses = [pictures.address(content) for content in contents[:3]]
+    pictures.address(contents[0])
+    pictures.address(contents[3])
+    assert content_at(addresses[1]) is None
+    assert content_at(addresses[0]) == contents[0]
+    assert pictures.FILES.n_bytes <= pictures.FILES.most_bytes
 
 
 @pytest.mark.parametrize("is_served", [True, False])
-def test_large_pictures_are_files_where_a_server_answers_and_stay_in_the_data_elsewhere(monkeypatch, is_served):
-    monkeypatch.setattr(pictures, "SHELF", Shelf(1_000_000))
-    pictures.SHELF.is_served = is_served
-    large = chart.PNG + base64.b64encode(png(60) + bytes(2000)).decode()
+def test_large_pictures_are_files_where_a_server_answers_and_stay_in_the_data_elsewhere(served, is_served):
+    served(1_000_000)
+    if not is_served:
+        pictures.IS_SERVED.clear()
+    content = png(60) + bytes(2000)
+    large = chart.PNG + base64.b64encode(content).decode()
     small = chart.PNG + "iVBORw0KGgo="
     columns = {"url": [large, small], "row": [0, 1]}
     sent = pa.ipc.open_stream(chart._arrow(columns)).read_all().to_pydict()
     assert sent["row"] == [0, 1]
     assert sent["url"][1] == small
     if is_served:
-        assert pictures.SHELF.get(sent["url"][0].removeprefix("pictures/")) == png_of(large)
+        assert content_at(sent["url"][0]) == content
     else:
         assert sent["url"][0] == large
-
-
-def png_of(url: str) -> bytes:
-    return base64.b64decode(url.removeprefix(chart.PNG))

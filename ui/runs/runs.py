@@ -24,8 +24,9 @@ from attention_core.hub.own import own_language_model
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
-from ui.computed import Shelf, computing
+from ui.computed import computing
 from ui.heavy import heavy
+from ui.shelf import Shelf
 
 MOST_LOADED = 3
 MOST_RUNS = 4
