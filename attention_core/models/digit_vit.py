@@ -1,0 +1,60 @@
+"""Digits read as 7 x 7 patches by a small vision transformer.
+
+Built by the transformers library, so that it goes the way that every model from outside goes.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.capture import capture
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.trace import AttentionTrace, Prediction
+from attention_core.device import device_of
+from attention_core.models.registry import register
+
+NAME = "digit-vit"
+
+
+class DigitVit(nn.Module):
+    """Four layers of four heads, d_k 16, over a class token and 49 patches of 4 x 4 pixels; 64 numbers for each.
+
+    Source: Dosovitskiy et al. 2020, "An image is worth 16 x 16 words", section 3.1.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        from transformers import ViTConfig, ViTForImageClassification
+
+        config = ViTConfig(
+            image_size=28,
+            patch_size=4,
+            num_channels=1,
+            hidden_size=64,
+            intermediate_size=128,
+            num_hidden_layers=4,
+            num_attention_heads=4,
+            num_labels=10,
+        )
+        self.vit = ViTForImageClassification(config)
+
+    def forward(self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION) -> Prediction:
+        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; paper is white and ink black for the patches.
+
+        Raises:
+            ValueError: an intervention, which the library's attention does not take.
+        """
+        if intervention != NO_INTERVENTION:
+            raise ValueError("the patches' attention cannot be changed; take the trace and change that")
+        return Prediction(self.vit(pixel_values=1 - 2 * images[:, None]).logits)
+
+    @torch.inference_mode()
+    def traces(self, image: Tensor) -> tuple[AttentionTrace, ...]:
+        """Return one trace per layer of a picture (28, 28), its positions the class token and 49 patches."""
+        with capture() as recording:
+            self(torch.as_tensor(image, dtype=torch.float32, device=device_of(self))[None])
+        return tuple(recording.traces)
+
+
+register(NAME, "digits:evaluate_digits", DigitVit)
