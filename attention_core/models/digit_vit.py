@@ -11,10 +11,13 @@ from torch import Tensor, nn
 from attention_core.attention.capture import capture
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.trace import AttentionTrace, Prediction
+from attention_core.attention.types import Axis
 from attention_core.device import device_of
 from attention_core.models.registry import register
 
 NAME = "digit-vit"
+GRID = (7, 7)
+"""Rows and columns of patches; the class token stands before them."""
 
 
 class DigitVit(nn.Module):
@@ -35,7 +38,7 @@ class DigitVit(nn.Module):
             intermediate_size=128,
             num_hidden_layers=4,
             num_attention_heads=4,
-            num_labels=10,
+            num_labels=10,  # type: ignore[call-arg]
         )
         self.vit = ViTForImageClassification(config)
 
@@ -51,10 +54,11 @@ class DigitVit(nn.Module):
 
     @torch.inference_mode()
     def traces(self, image: Tensor) -> tuple[AttentionTrace, ...]:
-        """Return one trace per layer of a picture (28, 28), its positions the class token and 49 patches."""
+        """Return one trace per layer of a picture (28, 28): what class token and patches collect from each other."""
         with capture() as recording:
             self(torch.as_tensor(image, dtype=torch.float32, device=device_of(self))[None])
-        return tuple(recording.traces)
+        patches = Axis("patches", ["class", *Axis.picture("patches", *GRID).labels])
+        return tuple(trace.retold(query_axis=patches, key_axis=patches) for trace in recording.traces)
 
 
 register(NAME, "digits:evaluate_digits", DigitVit)

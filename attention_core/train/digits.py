@@ -14,6 +14,8 @@ from attention_core.data.mnist import load_mnist
 from attention_core.data.strokes import Trajectories, load_trajectories, stroke_digits
 from attention_core.evaluate.digits import accuracy, to_tensor
 from attention_core.models import load
+from attention_core.models.pixel_classifier import PixelClassifier
+from attention_core.models.pixel_notes import VARIANTS, PixelProduct
 from attention_core.train.loop import RECIPES, Moment, Recipe
 from attention_core.weights import WeightsError
 
@@ -65,6 +67,7 @@ class DigitTask:
         }
         if hasattr(model, "trace"):
             figures["test_accuracy_with_uniform_attention"] = accuracy(model, self.test, self.device, UNIFORM)
+        if isinstance(model, PixelClassifier):
             figures["feed_forward_network"] = self._baseline()
         return figures
 
@@ -103,15 +106,27 @@ def _recipe(epochs: float, learning_rate: float, coarse: float, **more: Any) -> 
     )
 
 
+SNAPSHOT_AT = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.4, 1)
 RECIPES |= {
     "pixel-classifier": _recipe(
         epochs=15,
         learning_rate=6e-3,
         coarse=12 / 15,
         gentle=("embedding.position", "attention.value_waves"),
-        snapshot_at=(0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.4, 1),
+        snapshot_at=SNAPSHOT_AT,
         snapshot_of=("embedding.", "attention."),
     ),
     "ffn-classifier": _recipe(epochs=20, learning_rate=2e-3, coarse=0),
     "digit-vit": _recipe(epochs=14, learning_rate=2e-3, coarse=0, weight_decay=0.05, half=True),
+    **{
+        name: _recipe(
+            epochs=10,
+            learning_rate=3e-3,
+            coarse=0,
+            half=True,
+            snapshot_at=SNAPSHOT_AT if issubclass(made_of[0], PixelProduct) else (),
+            snapshot_of=("ink", "position", "query.", "key.", "value."),
+        )
+        for name, made_of in VARIANTS.items()
+    },
 }

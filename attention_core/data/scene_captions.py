@@ -1,0 +1,143 @@
+"""A drawing of coloured digits in words: "a red 3 left of a blue 7, and two green 1s".
+
+Digits of one kind and one colour are told together. The single ones come first, from left to right and by twos, with
+the relation between the two; groups follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from attention_core.data.colours import COLOURS
+from attention_core.data.questions import DIGITS
+from attention_core.data.scene_questions import Item
+
+COUNTS = ("a", "two", "three", "four", "five", "six")
+RELATIONS = ("left of", "above", "below")
+AND, NOTHING = "and", "nothing"
+WORDS = (*COUNTS, *COLOURS, *DIGITS, *(f"{digit}s" for digit in DIGITS), *RELATIONS, AND, NOTHING)
+START, END, FIRST_WORD = 0, 1, 2
+"""Number 0 stands before the first word, 1 after the last, 2 is the first of WORDS."""
+_NUMBER = {word: place + FIRST_WORD for place, word in enumerate(WORDS)}
+ASLANT = 0.5
+"""A digit is left of another if it lies at least so far to its left, as a share of how far it lies above or below."""
+
+
+class Told(NamedTuple):
+    """A description of a drawing.
+
+    Attributes:
+        words: of WORDS, the end left out.
+        places: for each word the digits that it tells of, by their places in the drawing; none for "and" and relations.
+    """
+
+    words: tuple[str, ...]
+    places: tuple[tuple[int, ...], ...]
+
+
+class Thing(NamedTuple):
+    """What one part of a sentence tells of."""
+
+    count: str  # one of COUNTS
+    colour: str
+    digit: str
+
+
+def numbers_of(words: Sequence[str]) -> list[int]:
+    """Return the model's number of each word."""
+    return [_NUMBER[word] for word in words]
+
+
+def words_of(numbers: Sequence[int]) -> tuple[str, ...]:
+    """Return the words of a model's numbers, up to its end."""
+    said = list(numbers)
+    said = said[: said.index(END)] if END in said else said
+    return tuple(WORDS[number - FIRST_WORD] for number in said if number >= FIRST_WORD)
+
+
+def sentence(words: Sequence[str]) -> str:
+    """Return words as a person writes them."""
+    return " ".join(words).replace(f" {AND}", f", {AND}")
+
+
+def tell(items: Sequence[Item]) -> Told:
+    """Describe the digits of a drawing, at most six."""
+    if not items:
+        return Told((NOTHING,), ((),))
+    groups = _groups(items)
+    singles = [places[0] for places in groups.values() if len(places) == 1]
+    words, told = list[str](), list[tuple[int, ...]]()
+
+    def say(text: str, places: tuple[int, ...] = ()) -> None:
+        words.append(text)
+        told.append(places)
+
+    for number, place in enumerate(singles):
+        if number:
+            say(relation(items[singles[number - 1]], items[place]) if number % 2 else AND)
+        for word in ("a", items[place].colour, items[place].digit):
+            say(word, (place,))
+    for (colour, digit), places in groups.items():
+        if len(places) > 1:
+            if words:
+                say(AND)
+            for word in (COUNTS[len(places) - 1], colour, f"{digit}s"):
+                say(word, places)
+    return Told(tuple(words), tuple(told))
+
+
+def _groups(items: Sequence[Item]) -> dict[tuple[str, str], tuple[int, ...]]:
+    """Return the places of the digits by colour and kind, from left to right."""
+    groups: dict[tuple[str, str], tuple[int, ...]] = {}
+    for place in sorted(range(len(items)), key=lambda place: items[place].x):
+        kind = items[place].colour, items[place].digit
+        groups[kind] = (*groups.get(kind, ()), place)
+    return groups
+
+
+def relation(first: Item, second: Item) -> str:
+    """Return how a digit lies to another one on its right."""
+    right, down = second.x - first.x, second.y - first.y
+    return "left of" if right >= abs(down) else "above" if down > 0 else "below"
+
+
+def is_right(words: Sequence[str], items: Sequence[Item]) -> bool:
+    """Say whether a sentence is true of a drawing and leaves nothing out, in whatever order it tells things."""
+    groups = {(colour, digit): places for (colour, digit), places in _groups(items).items()}
+    if not items or tuple(words) == (NOTHING,):
+        return not items and tuple(words) == (NOTHING,)
+    told = list[tuple[str, str]]()
+    before, between = None, ""
+    try:
+        for thing, link in _things(words):
+            kind = thing.colour, thing.digit.removesuffix("s")
+            single = thing.count == "a"
+            if len(groups[kind]) != COUNTS.index(thing.count) + 1 or single == thing.digit.endswith("s"):
+                return False
+            if between in RELATIONS and not (before and single and _holds(between, before, items[groups[kind][0]])):
+                return False
+            told.append(kind)
+            before, between = items[groups[kind][0]] if single else None, link
+    except (KeyError, ValueError):
+        return False
+    return not between and sorted(told) == sorted(groups)
+
+
+def _things(words: Sequence[str]) -> Iterator[tuple[Thing, str]]:
+    """Yield each part of a sentence with the word that leads on from it, empty after the last.
+
+    Raises:
+        ValueError: words that make no sentence.
+    """
+    for start in range(0, len(words), 4):
+        count, colour, digit, *link = words[start : start + 4]
+        if link and link[0] not in (*RELATIONS, AND):
+            raise ValueError(f"{link[0]!r} does not lead on")
+        yield Thing(count, colour, digit), link[0] if link else ""
+
+
+def _holds(between: str, first: Item, second: Item) -> bool:
+    right, down = second.x - first.x, second.y - first.y
+    along, across = {"left of": (right, down), "above": (down, right), "below": (-down, right)}[between]
+    return along > 0 and along >= ASLANT * abs(across)
