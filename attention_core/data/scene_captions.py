@@ -104,7 +104,7 @@ def relation(first: Item, second: Item) -> str:
 
 def is_right(words: Sequence[str], items: Sequence[Item]) -> bool:
     """Say whether a sentence is true of a drawing and leaves nothing out, in whatever order it tells things."""
-    groups = {(colour, digit): places for (colour, digit), places in _groups(items).items()}
+    groups = _groups(items)
     if not items or tuple(words) == (NOTHING,):
         return not items and tuple(words) == (NOTHING,)
     told = list[tuple[str, str]]()
@@ -122,6 +122,14 @@ def is_right(words: Sequence[str], items: Sequence[Item]) -> bool:
     except (KeyError, ValueError):
         return False
     return not between and sorted(told) == sorted(groups)
+
+
+def places_of(words: Sequence[str], items: Sequence[Item]) -> tuple[tuple[int, ...], ...]:
+    """Return which digits of a drawing each word of a right sentence tells of."""
+    groups, told = _groups(items), list[tuple[int, ...]]()
+    for thing, link in _things(words) if items else ():
+        told += [groups[thing.colour, thing.digit.removesuffix("s")]] * 3 + [()] * bool(link)
+    return tuple(told)
 
 
 def _things(words: Sequence[str]) -> Iterator[tuple[Thing, str]]:

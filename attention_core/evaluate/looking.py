@@ -5,6 +5,7 @@ Canvases go through the same code as the pages' own.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.arrays import read_npz
+from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import colour_picture, coloured_input, ink_picture
 from attention_core.data.drawing import INK_THRESHOLD, ink_of
 from attention_core.data.mnist import DataError
@@ -23,6 +25,9 @@ from attention_core.data.scenes import ASK_SIDE, FIND_SIDE, READ_SIZE
 from attention_core.device import device_of
 from attention_core.evaluate.vision import judge_answering, judge_finding, judge_reading
 from attention_core.models.scene_question import SCORINGS
+
+THINGS = re.compile("|".join(f" {link} " for link in (*captions.RELATIONS, captions.AND)))
+"""What stands between the digits of a caption."""
 
 
 def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
@@ -113,6 +118,33 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
             figures[scoring] = judged | {"accuracy": round(judged["accuracy"] * share, 5)}
     best = figures[SCORINGS[0]]
     return {"accuracy": best["accuracy"]} | {k: best[k] for k in ("peak_inside",) if k in best} | figures
+
+
+def evaluate_telling(model: nn.Module, path: str | Path) -> dict[str, Any]:
+    """Return the share of drawings that a caption model tells in the same words, and of those with the same digits.
+
+    The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, and `captions` (n,) as text, such as "a red 3 left
+    of a blue 7, and two green 1s"; commas do not count.
+
+    Raises:
+        DataError: no such file, or not of that form.
+    """
+    path = Path(path)
+    arrays = _read(path, "captions")
+    wanted = [str(caption).replace(",", "").strip().lower() for caption in arrays["captions"].tolist()]
+    seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in arrays["canvases"]]
+    pictures = coloured_input(
+        torch.from_numpy(np.stack([picture.coverage for picture in seen])),
+        torch.from_numpy(np.stack([picture.colours for picture in seen])),
+    ).to(device_of(model))
+    with torch.inference_mode():
+        told = [" ".join(model.explain(picture).words) for picture in pictures]  # type: ignore[operator]
+    things = [[sorted(THINGS.split(text)) for text in texts] for texts in (told, wanted)]
+    return {
+        "n": len(told),
+        "accuracy": round(float(np.mean([one == other for one, other in zip(told, wanted, strict=True)])), 5),
+        "same_digits": round(float(np.mean([one == other for one, other in zip(*things, strict=True)])), 5),
+    }
 
 
 def _understood(text: str) -> tuple[Question, list[str]]:

@@ -12,11 +12,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import coloured_input
 from attention_core.data.question_reading import words_of
 from attention_core.data.questions import ANSWERS, Kind, numbers_of, padded
 from attention_core.data.scene_questions import Asked, ask, items_of
-from attention_core.data.scenes import Glyphs, Scenes, drawing_scenes, find_scenes, number_scenes
+from attention_core.data.scenes import Drawings, Glyphs, Scenes, drawing_scenes, find_scenes, number_scenes
 from attention_core.models.scene_question import SCORINGS
 
 BATCH = 100
@@ -240,6 +241,52 @@ def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -
             blind = {s: judge_answering(model, pictures, asked, of_picture, None, s, UNIFORM) for s in SCORINGS}
             figures["with_uniform_attention"] = {scoring: judged["accuracy"] for scoring, judged in blind.items()}
     return figures
+
+
+def judge_telling(
+    model: nn.Module, drawings: Drawings, device: str, intervention: Intervention = NO_INTERVENTION
+) -> dict[str, Any]:
+    """Return the share of whole sentences that are right (see is_right), by number of digits too, and where it looked.
+
+    The peak counts under every word that tells of digits in a sentence that is right: is it inside one of them?
+    """
+    pictures = coloured_input(drawings.coverage, drawings.inks).to(device)
+    first_word = model.config.n_glances - 1  # type: ignore[union-attr]
+    right: dict[str, list[bool]] = {}
+    peak = list[Tensor]()
+    for some in batches(len(pictures)):
+        looked = model(pictures[some], intervention=intervention)
+        maps = looked.weights[:, first_word:, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
+        for place, said in enumerate(looked.logits[:, first_word:].argmax(-1).tolist()):
+            items, words = items_of(drawings, some.start + place), captions.words_of(said)
+            right.setdefault(str(len(items)), []).append(captions.is_right(words, items))
+            told = captions.places_of(words, items) if right[str(len(items))][-1] else ()
+            for look, places in enumerate(told):
+                if places:
+                    boxes = drawings.boxes[some.start + place][list(places)].to(device)
+                    inside = peak_inside(maps[place, look].expand(len(boxes), -1, -1), boxes, _size(pictures))
+                    peak.append(inside.any()[None])
+    figures: dict[str, Any] = {"n": len(pictures), "accuracy": _share(list(chain(*right.values())))}
+    figures["accuracy_by_digits"] = {count: _share(right[count]) for count in sorted(right)}
+    return figures | ({"peak_inside": _mean(peak)} if peak else {})
+
+
+def tell_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
+    """Return the figures of the card of a caption model, on drawings of test digits and of held-out strokes."""
+
+    def drawings_of(glyphs: Glyphs, seed: int, n: int, most: int = 3) -> Drawings:
+        return drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=(1, most))
+
+    ones = Glyphs(*(part[mnist.labels < 2] for part in mnist))
+    return {
+        "note": "The picture encoder is that of scene-question, frozen. In the first half of the training, weight on "
+        "the digits being told was rewarded too, ever less; in the second half the words alone counted.",
+        "test_drawings": judge_telling(model, drawings_of(mnist, 41, 2000), device),
+        "with_uniform_attention": judge_telling(model, drawings_of(mnist, 41, 500), device, UNIFORM)["accuracy"],
+        "four_digits": judge_telling(model, drawings_of(mnist, 42, 1000, 4), device),
+        "several_of_a_kind": judge_telling(model, drawings_of(ones, 43, 600), device),
+        "held_out_strokes": judge_telling(model, drawings_of(strokes, 44, 2000), device),
+    }
 
 
 def _share(truths: list[bool]) -> float:

@@ -63,7 +63,32 @@ class Answered(NamedTuple):
     words: tuple[AttentionTrace, ...]
 
 
-class SceneQuestion(PlacedRegions):
+class SceneEncoder(PlacedRegions):
+    """What a drawing offers to be looked at: a key and a value per region, and one more of each for "nothing"."""
+
+    def __init__(self, side: int, layers: tuple[Layer, ...], d_k: int) -> None:
+        super().__init__(4, layers, (side, side))
+        self.side, d = side, self.features.n_channels
+        self.key, self.value = nn.Linear(d, d_k), nn.Linear(d, d_k)
+        self.empty_key = nn.Parameter(torch.zeros(d_k))
+        self.empty_value = nn.Parameter(torch.zeros(d_k))
+
+    def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64).
+
+        Raises:
+            ValueError: pictures of another size.
+        """
+        side = self.side
+        if pictures.ndim != 4 or tuple(pictures.shape[1:]) != (4, side, side):
+            raise ValueError(f"pictures must be (batch, 4, {side}, {side}), got {tuple(pictures.shape)}")
+        seen = regions(self.features(pictures)) + self.place
+        none = len(pictures), 1, -1
+        keys = torch.cat((self.key(seen), self.empty_key.expand(*none)), 1)
+        return keys, torch.cat((self.value(seen), self.empty_value.expand(*none)), 1)
+
+
+class SceneQuestion(SceneEncoder):
     """Question encoder, picture encoder, and reasoning steps between them.
 
     At every step attention over the question's words says what the step is about; together with what the step before
@@ -78,18 +103,15 @@ class SceneQuestion(PlacedRegions):
     """
 
     def __init__(self, config: SceneQuestionConfig = SceneQuestionConfig()) -> None:
-        super().__init__(4, config.layers, (config.side, config.side))
+        super().__init__(config.side, config.layers, config.d_k)
         self.config = config
-        d, d_word, d_k = self.features.n_channels, config.d_word, config.d_k
-        self.key, self.value = nn.Linear(d, d_k), nn.Linear(d, d_k)
-        self.empty_key = nn.Parameter(torch.zeros(d_k))
-        self.empty_value = nn.Parameter(torch.zeros(d_k))
+        d_word, d_k = config.d_word, config.d_k
         self.embedding = nn.Embedding(FIRST_WORD + len(WORDS), d_word, padding_idx=0)
         self.encoder = nn.GRU(d_word, d_word // 2, batch_first=True, bidirectional=True)
         self.word_query = nn.ModuleList([nn.Linear(d_k, d_word) for _ in range(config.n_looks)])
         self.query = nn.ModuleDict(
             {
-                scoring: nn.ModuleList([_mlp(d_word + d_k, 2 * d_k, d_k) for _ in range(config.n_looks)])
+                scoring: nn.ModuleList([mlp_of(d_word + d_k, 2 * d_k, d_k) for _ in range(config.n_looks)])
                 for scoring in SCORINGS
             }
         )
@@ -111,20 +133,6 @@ class SceneQuestion(PlacedRegions):
             raise ValueError(f"scoring must be one of {SCORINGS}, got {scoring!r}")
         additive = Additive(self.score_query, self.score_key, self.score_vector)
         return dict(zip(SCORINGS, (ScaledDot(), additive), strict=True))[scoring]
-
-    def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
-        """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64).
-
-        Raises:
-            ValueError: pictures of another size.
-        """
-        side = self.config.side
-        if pictures.ndim != 4 or tuple(pictures.shape[1:]) != (4, side, side):
-            raise ValueError(f"pictures must be (batch, 4, {side}, {side}), got {tuple(pictures.shape)}")
-        seen = regions(self.features(pictures)) + self.place
-        none = len(pictures), 1, -1
-        keys = torch.cat((self.key(seen), self.empty_key.expand(*none)), 1)
-        return keys, torch.cat((self.value(seen), self.empty_value.expand(*none)), 1)
 
     def encode_questions(self, words: Tensor) -> tuple[Tensor, Tensor]:
         """Return states (batch, n_words, d_word) and mask (batch, n_words), True = a word, of padded word numbers."""
@@ -186,7 +194,7 @@ class SceneQuestion(PlacedRegions):
             losses.append(F.cross_entropy(self._answer(steps), own[2], label_smoothing=smoothing))
             if nudge:
                 weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
-                losses[-1] = losses[-1] + nudge * _missed(weights[..., :-1], own[3])
+                losses[-1] = losses[-1] + nudge * missed(weights[..., :-1], own[3])
         return torch.stack(losses).mean()
 
     def _answer(self, steps: list[ReasoningStep]) -> Tensor:
@@ -265,11 +273,12 @@ class SceneQuestion(PlacedRegions):
         return Answered(probabilities, looks, read)
 
 
-def _mlp(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
+def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
+    """Return a network with one hidden layer."""
     return nn.Sequential(nn.Linear(d_in, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_out))
 
 
-def _missed(weights: Tensor, where: Tensor) -> Tensor:
+def missed(weights: Tensor, where: Tensor) -> Tensor:
     """Return the mean surprise, in nats, at how little weight the digits in question got.
 
     weights: (batch, n_looks, n_regions), without the empty key; where: (batch, n_looks, n_digits, n_regions).

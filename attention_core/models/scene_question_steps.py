@@ -11,7 +11,7 @@ from attention_core.attention.attend import Attended
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.attention.types import Axis, Role, Step, Story, Text
 from attention_core.data.questions import ANSWERS
 from attention_core.models.features import picture_step
 
@@ -117,22 +117,30 @@ def look_trace(
             key_axis=where,
             value_axis=Axis.numbered("dimensions", value.shape[-1]),
             steps_before=(
-                picture_step(
-                    named["picture"],
-                    formula=r"p \in [0, 1]^{4 \times 64 \times 64}",
-                    code="ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
-                    explanation=(
-                        "The canvas, shrunk to 64 x 64 pixels: how much ink lies in each, and of which colour."
-                    ),
-                ),
-                KEY.filled(n=len(where) - 1).step(key[0], where, **named),
-                VALUE.step(value[0], where, **named),
+                *encoder_steps(named["picture"], encoded, where, named),
                 QUERY.filled(found=FOUND[number > 0]).step(
                     step.query[0, 0], asks, **named, words_context=words_2, found=step.found[0, 0]
                 ),
             ),
             steps_after=(answer,) if last else (),
         ),
+    )
+
+
+def encoder_steps(
+    picture: Tensor, encoded: tuple[Tensor, Tensor], where: Axis, named: Mapping[str, Any]
+) -> tuple[Step, ...]:
+    """Return the steps that lead from a picture (4, 64, 64) to keys and values (1, n_regions + 1, d_k)."""
+    named = {**named, "picture": picture}
+    return (
+        picture_step(
+            picture,
+            formula=r"p \in [0, 1]^{4 \times 64 \times 64}",
+            code="ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
+            explanation="The canvas, shrunk to 64 x 64 pixels: how much ink lies in each, and of which colour.",
+        ),
+        KEY.filled(n=len(where) - 1).step(encoded[0][0], where, **named),
+        VALUE.step(encoded[1][0], where, **named),
     )
 
 

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from attention_core.data import scene_captions as captions
 from attention_core.data.augment import augment
 from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
@@ -28,11 +29,12 @@ from attention_core.data.scenes import (
     vary_ink,
 )
 from attention_core.data.strokes import load_trajectories, stroke_digits
-from attention_core.evaluate.vision import ask_figures, find_figures, overlap, read_figures
+from attention_core.evaluate.vision import ask_figures, find_figures, overlap, read_figures, tell_figures
 from attention_core.models.digit_reader import END
-from attention_core.models.scene_question import SCORINGS
+from attention_core.models.scene_question import SCORINGS, missed
 from attention_core.train.digits import DATA, N_HELD_OUT, N_REPLAYS, STROKE_SHARE, some
 from attention_core.train.loop import RECIPES, Moment, Recipe
+from attention_core.weights import read_weights
 
 BATCH_SIZE = 64
 BATCHES_PER_EPOCH = 1000
@@ -40,6 +42,9 @@ POOL, POOL_BATCHES = 6144, 40
 """So many digits are bent, cut out and then used for the scenes of so many batches."""
 N_DRAWINGS, N_QUESTIONS = 32, 5
 """Drawings in a batch, and questions about each that each scoring function answers."""
+N_TOLD, MOST_TOLD = 64, 4
+"""Drawings in a batch of those to be told, and the most digits in one."""
+ENCODER = ("features.", "row", "column", "key.", "value.", "empty_")
 NUDGE, NUDGE_UNTIL = 0.4, 0.5
 LABEL_SMOOTHING = 0.02
 
@@ -146,6 +151,79 @@ class AskTask(SceneTask):
         return model.training_loss(pictures, words, targets, LABEL_SMOOTHING, where, nudge)  # type: ignore[operator]
 
 
+class TellTask(SceneTask):
+    """Tell drawings of one to four digits in a sentence, with the frozen encoder of scene-question.
+
+    Half of the drawings have digits of two kinds only, so that some are told together. Weight on the digits being told
+    is rewarded as in AskTask.
+    """
+
+    measure = staticmethod(tell_figures)
+
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+        """Return the cross-entropy of every word; before the first batch the encoder gets its weights."""
+        if moment.step == 0:
+            start_encoder(model)
+        cpu = _cpu(generator, moment)
+        glyphs = self.source.at(moment.step)
+        parts = [
+            drawing_scenes(some, N_TOLD // 2, cpu, n_digits=(1, MOST_TOLD))
+            for some in (glyphs, _two_kinds(glyphs, cpu))
+        ]
+        drawings = Drawings(*(torch.cat(part) for part in zip(*parts, strict=True)))
+        coverage = vary_ink(drawings.coverage, cpu)
+        pictures = coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(self.device)
+        told = [captions.tell(items_of(drawings, number)) for number in range(N_TOLD)]
+        n_glances = model.config.n_glances  # type: ignore[union-attr]
+        said, targets = (words.to(self.device) for words in words_to_say(told, n_glances))
+        looked = model(pictures, said)
+        loss = F.cross_entropy(
+            looked.logits[:, n_glances - 1 :].flatten(0, 1),
+            targets.flatten(),
+            ignore_index=-1,
+            label_smoothing=LABEL_SMOOTHING,
+        )
+        nudge = NUDGE * max(0.0, 1 - moment.progress / NUDGE_UNTIL)
+        if not nudge:
+            return loss
+        where = told_of(drawings, told, model.grid).to(self.device)  # type: ignore[arg-type]
+        return loss + nudge * missed(looked.weights[:, n_glances - 1 :, :-1], where)
+
+
+def start_encoder(model: nn.Module) -> None:
+    """Give a caption model the picture encoder of the committed scene-question."""
+    trained, own = read_weights("scene-question"), model.state_dict()
+    shared = {name: tensor for name, tensor in trained.items() if name.startswith(ENCODER)}
+    model.load_state_dict(own | shared)
+
+
+def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
+    kinds = torch.randperm(10, generator=generator)[:2]
+    chosen = torch.isin(glyphs.labels, kinds)
+    return Glyphs(*(part[chosen] for part in glyphs)) if chosen.any() else glyphs
+
+
+def words_to_say(told: list[captions.Told], n_glances: int) -> tuple[Tensor, Tensor]:
+    """Return the words before each look (n, n_glances + longest) and after it (n, 1 + longest), -1 after the end."""
+    numbers = [captions.numbers_of(one.words) for one in told]
+    longest = max(map(len, numbers))
+    said = [[captions.START] * n_glances + own + [captions.END] * (longest - len(own)) for own in numbers]
+    targets = [[*own, captions.END] + [-1] * (longest - len(own)) for own in numbers]
+    return torch.tensor(said), torch.tensor(targets)
+
+
+def told_of(drawings: Drawings, told: list[captions.Told], grid: tuple[int, int]) -> Tensor:
+    """Return where each word and the end should be found, (n, 1 + longest, n_digits, n_regions), as looked_for does."""
+    inside = overlap(drawings.boxes.flatten(0, 1), grid, (drawings.coverage.shape[1], drawings.coverage.shape[2]))
+    inside = inside.view(*drawings.labels.shape, -1)
+    where = torch.zeros(len(told), 1 + max(len(one.words) for one in told), *inside.shape[1:])
+    for number, one in enumerate(told):
+        for look, places in enumerate(one.places):
+            for place in places:
+                where[number, look, place] = inside[number, place]
+    return where
+
+
 def looked_for(drawings: Drawings, asked: list[Asked], grid: tuple[int, int]) -> Tensor:
     """Return where two looks should find what a question is about, (n_questions, 2, n_digits, n_regions).
 
@@ -202,4 +280,5 @@ RECIPES |= {
     "feature-mean": _recipe(FindTask, epochs=7, learning_rate=3e-3),
     "digit-reader": _recipe(ReadTask, epochs=10, learning_rate=2e-3),
     "scene-question": _recipe(AskTask, epochs=10, learning_rate=2e-3),
+    "scene-caption": _recipe(TellTask, epochs=6, learning_rate=2e-3),
 }

@@ -1,0 +1,240 @@
+"""Tell a drawing: a recurrent decoder writes a sentence about coloured digits and looks before each word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.attend import attend
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.steps import affine
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.data.scene_captions import END, START, WORDS, words_of
+from attention_core.data.scenes import ASK_SIDE
+from attention_core.models.features import Layer, Looked
+from attention_core.models.registry import register
+from attention_core.models.scene_question import LAYERS, SceneEncoder, mlp_of
+from attention_core.models.scene_question_steps import EMPTY, encoder_steps
+
+LABELS = ("start", "end", *WORDS)
+N_WORDS = len(LABELS)
+QUERY = Text(
+    "query",
+    "Queries: what comes next",
+    "q",
+    r"q_t = \mathrm{MLP}[h_{t-1}; y_{t-1}]",
+    "query = mlp(torch.cat((states[:-1], said), -1))  # said: a vector for each word before",
+    "Made of the state before each word and of the word before: what has been told decides where to look next.",
+    Role.QUERY,
+)
+STATE = Text(
+    "state",
+    "States after each look",
+    "hₜ",
+    r"h_t = \mathrm{GRU}([y_{t-1}; c_t], h_{t-1})",
+    "state = gru_cell(torch.cat((said, context), -1), states[:-1])",
+    "The word before and what was seen go into the recurrent state.",
+    Role.CONTEXT,
+)
+OUTPUT = Text(
+    "output",
+    "Words",
+    "ŷₜ",
+    r"\hat y_t = \mathrm{softmax}(\mathrm{MLP}[h_t; c_t])",
+    "probabilities = say(torch.cat((state, context), -1)).softmax(-1)",
+    "After every look a word, or the end; the likeliest is said and fed back. The first looks come before any word.",
+    Role.OUTPUT,
+)
+
+
+@dataclass(frozen=True)
+class SceneCaptionConfig:
+    """Sizes.
+
+    Attributes:
+        side: pixels along a side of the picture.
+        layers: of the convolutional network.
+        d_k: width of queries, keys, values and contexts.
+        d_word: width of the words' vectors.
+        d_state: width of the decoder's state.
+        n_glances: looks that it takes to say the first word.
+        most_words: the decoder stops here if it has not said the end.
+        dropout: share of the hidden units before a word that are left out while training.
+    """
+
+    side: int = ASK_SIDE
+    layers: tuple[Layer, ...] = LAYERS
+    d_k: int = 96
+    d_word: int = 64
+    d_state: int = 256
+    n_glances: int = 2
+    most_words: int = 24
+    dropout: float = 0.1
+
+
+class Look(NamedTuple):
+    """One look of the decoder, (batch, ...) each: what it asked, got, became and says."""
+
+    query: Tensor
+    context: Tensor
+    weights: Tensor
+    state: Tensor
+    logits: Tensor
+
+
+class Caption(NamedTuple):
+    """One drawing, told.
+
+    Attributes:
+        words: as they were said, without the end.
+        finished: whether the end came.
+        probabilities: (n_looks, N_WORDS) after each look.
+        trace: one query per look: the glances, the words, the end.
+    """
+
+    words: tuple[str, ...]
+    finished: bool
+    probabilities: Tensor
+    trace: AttentionTrace
+
+
+class SceneCaption(SceneEncoder):
+    """The picture encoder of SceneQuestion, frozen, and a recurrent decoder that looks at its regions word by word.
+
+    Source: Xu et al. 2015, "Show, attend and tell", section 3.1, with soft attention; the score is a scaled dot
+    product, and one more key stands for "nothing", as in SceneQuestion.
+    """
+
+    def __init__(self, config: SceneCaptionConfig = SceneCaptionConfig()) -> None:
+        super().__init__(config.side, config.layers, config.d_k)
+        self.requires_grad_(False)
+        self.config = config
+        d_k, d_word, d_state = config.d_k, config.d_word, config.d_state
+        self.embedding = nn.Embedding(N_WORDS, d_word)
+        self.start = nn.Linear(d_k, d_state)
+        self.query = mlp_of(d_state + d_word, 2 * d_k, d_k)
+        self.cell = nn.GRUCell(d_word + d_k, d_state)
+        self.say = nn.Sequential(
+            nn.Linear(d_state + d_k, 192), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(192, N_WORDS)
+        )
+
+    def train(self, mode: bool = True) -> SceneCaption:
+        """Set the mode of the decoder; the frozen encoder never trains."""
+        super().train(mode)
+        self.features.eval()
+        return self
+
+    def looks(
+        self, encoded: tuple[Tensor, Tensor], said: Tensor | None, intervention: Intervention = NO_INTERVENTION
+    ) -> Iterator[Look]:
+        """Yield look after look at encoded pictures, without end.
+
+        The words before each look are given, int64 (batch, n_looks), or what it has said itself is fed back.
+        """
+        keys, values = (part[:, None] for part in encoded)
+        state = self.start(encoded[1].mean(1)).tanh()
+        word = torch.full((len(state),), START, device=state.device)
+        for number in range(self.config.n_glances + self.config.most_words):
+            before = self.embedding(word if said is None else said[:, number])
+            query = self.query(torch.cat((state, before), -1))
+            attended = attend(query[:, None, None], keys, values, intervention=intervention, with_weights=True)
+            context = attended.context[:, 0, 0]
+            state = self.cell(torch.cat((before, context), -1), state)
+            logits = self.say(torch.cat((state, context), -1))
+            yield Look(query, context, attended.weights[:, 0, 0], state, logits)  # type: ignore[index]
+            if number + 1 >= self.config.n_glances:
+                word = logits.argmax(-1)
+
+    def forward(
+        self, pictures: Tensor, said: Tensor | None = None, *, intervention: Intervention = NO_INTERVENTION
+    ) -> Looked:
+        """Tell pictures (batch, 4, 64, 64) from coloured_input.
+
+        Args:
+            pictures: the drawings.
+            said: int64 (batch, n_looks), the words before each look, START before the glances and the first word; None
+                feeds back what is said.
+            intervention: edits of every look.
+
+        Returns:
+            logits (batch, n_looks, N_WORDS) and weights (batch, n_looks, n_regions + 1), the empty key's last.
+        """
+        most = self.config.n_glances + self.config.most_words if said is None else said.shape[1]
+        with torch.no_grad():
+            encoded = self.encode_pictures(pictures)
+        logits, weights = list[Tensor](), list[Tensor]()
+        for look in self.looks(encoded, said, intervention):
+            logits.append(look.logits)
+            weights.append(look.weights)
+            if len(logits) == most:
+                break
+        return Looked(torch.stack(logits, 1), torch.stack(weights, 1))
+
+    @torch.inference_mode()
+    def explain(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> Caption:
+        """Tell one picture, (4, 64, 64), until the end, and keep everything that happens."""
+        picture = torch.as_tensor(picture, dtype=torch.float32, device=self.row.device)
+        encoded = self.encode_pictures(picture[None])
+        n_glances, looks, said = self.config.n_glances, list[Look](), [START]
+        for look in self.looks(encoded, None, intervention):
+            looks.append(look)
+            said.append(int(look.logits.argmax()) if len(looks) >= n_glances else START)
+            if said[-1] == END:
+                break
+        words = words_of(said)
+        finished = said[-1] == END
+        names = [f"glance {number + 1}" for number in range(n_glances - 1)]
+        names += [LABELS[number] for number in said[n_glances:]]
+        trace = self._trace(picture, encoded, looks, said[:-1], names, intervention)
+        return Caption(words, finished, torch.cat([look.logits for look in looks]).softmax(-1), trace)
+
+    def _trace(
+        self,
+        picture: Tensor,
+        encoded: tuple[Tensor, Tensor],
+        looks: list[Look],
+        said: list[int],
+        names: list[str],
+        intervention: Intervention,
+    ) -> AttentionTrace:
+        key, value = encoded
+        query, context, _, states, logits = (torch.cat(part) for part in zip(*looks, strict=True))
+        started = torch.cat((self.start(value.mean(1)).tanh(), states))
+        asks, regions = Axis("words", names), Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY])
+        named = {"states": started, "said": self.embedding.weight[said], "mlp": self.query}
+        vectors = {
+            "cnn": self.features,
+            "place": self.place,
+            **affine(K=self.key, V=self.value),
+            "empty_key": self.empty_key[None],
+            "empty_value": self.empty_value[None],
+        }
+        return AttentionTrace(
+            query=query[None],
+            key=key,
+            value=value,
+            intervention=intervention,
+            fused_context=context[None],
+            story=Story(
+                mechanism="attention of a recurrent decoder over a drawing",
+                query_axis=asks,
+                key_axis=regions,
+                steps_before=(*encoder_steps(picture, encoded, regions, vectors), QUERY.step(query, asks, **named)),
+                steps_after=(
+                    STATE.step(states, asks, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
+                    OUTPUT.step(logits.softmax(-1), asks, Axis("words", LABELS), say=self.say),
+                ),
+            ),
+        )
+
+    def trace(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+        """Return the attention trace of one picture, (4, 64, 64): one query per look."""
+        return self.explain(picture, intervention).trace
+
+
+register("scene-caption", "looking:evaluate_telling", SceneCaption, SceneCaptionConfig())
