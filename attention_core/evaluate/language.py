@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from attention_core.data.language_pieces import pieces
 from attention_core.data.mnist import DataError
 from attention_core.device import device_of
 
 AT_ONCE = 64
+DISTANCES = (8, 16, 32, 64, 128)
+"""Bounds of the ranges of distances, in pieces."""
 
 
 def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
@@ -42,6 +45,46 @@ def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
         "perplexity_per_piece": round(math.exp(nats / n_pieces), 2),
         "likeliest_piece_right": round(right / n_pieces, 4),
     }
+
+
+def bits_by_distance(model: nn.Module, windows: Tensor) -> dict[str, Any]:
+    """Return how surprising the pieces of windows, int64 (n, n_pieces), are: by how far back the same two last stood.
+
+    Returns:
+        for each range of distances in pieces, and for what is new in its window, the number of pieces and the mean
+        surprise in bits.
+    """
+    far = distances(windows)
+    surprise = torch.cat(
+        [
+            F.cross_entropy(
+                model(input_ids=some[:, :-1], use_cache=False).logits.transpose(1, 2), some[:, 1:], reduction="none"
+            )
+            for some in windows.split(AT_ONCE)
+        ]
+    ) / math.log(2)
+    figures: dict[str, Any] = {}
+    for first, last in pairwise((0, *DISTANCES)):
+        chosen = (far > first) & (far <= last)
+        figures[f"{first + 1} to {last}"] = _surprise(surprise[chosen])
+    return figures | {"new": _surprise(surprise[far == 0])}
+
+
+def distances(windows: Tensor) -> Tensor:
+    """Return how many pieces back each piece and the one before it last stood together; 0 = not in the window.
+
+    windows: (n, n_pieces) -> (n, n_pieces - 1), without the first piece.
+    """
+    pairs = windows[:, :-1] * (1 + int(windows.max())) + windows[:, 1:]
+    places = torch.arange(pairs.shape[1], device=windows.device)
+    back = places[:, None] - places
+    same = (pairs[:, :, None] == pairs[:, None]) & (back > 0)
+    nearest = torch.where(same, back, len(places) + 1).amin(-1)
+    return nearest.masked_fill(nearest > len(places), 0)
+
+
+def _surprise(bits: Tensor) -> dict[str, float]:
+    return {"pieces": len(bits), "bits": round(float(bits.mean()), 3) if len(bits) else 0.0}
 
 
 def evaluate_language(model: nn.Module, file: str) -> dict[str, Any]:

@@ -10,10 +10,12 @@ from torch import Tensor, nn
 
 from attention_core.data.language_pieces import NAME, WINDOW, pieces
 from attention_core.data.tatoeba import english_sentences
-from attention_core.evaluate.language import bits_of
+from attention_core.evaluate.language import bits_by_distance, bits_of
 from attention_core.train.loop import RECIPES, Moment, Recipe
 
 BATCH_SIZE = 16
+N_WINDOWS = 256
+"""Windows of test sentences that what looking back is worth is measured on."""
 REPEATED = 0.2
 """Share of the sentences that say again one of the same window, so that looking back is worth something."""
 
@@ -30,34 +32,53 @@ class LanguageTask:
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the cross-entropy per piece of one batch, in nats."""
         cpu = torch.Generator().manual_seed(generator.initial_seed())  # sentences are drawn one by one
-        windows = torch.tensor([self._window(cpu) for _ in range(BATCH_SIZE)], device=self.device)
+        windows = torch.tensor([window_of(self.train, cpu) for _ in range(BATCH_SIZE)], device=self.device)
         logits = model(input_ids=windows[:, :-1], use_cache=False).logits
         return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
-
-    def _window(self, generator: torch.Generator) -> list[int]:
-        filled, drawn = [0], list[int]()
-        while len(filled) <= WINDOW:
-            again = bool(drawn) and torch.rand((), generator=generator).item() < REPEATED
-            choices = len(drawn) if again else len(self.train)
-            place = int(torch.randint(choices, (), generator=generator))
-            drawn.append(drawn[place] if again else place)
-            filled += self.train[drawn[-1]]
-        return filled[: WINDOW + 1]
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
         """Return how well held-out sentences are foreseen."""
         return {part: bits_of(model, sentences) for part, sentences in self.held_out.items()}
 
 
-RECIPES |= {
-    NAME: Recipe(
-        task=LanguageTask,
+class RecurrentTask(LanguageTask):
+    """The same, measured besides on windows in which sentences come again: what is it worth to look back?"""
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        """Return how well held-out sentences and windows of them are foreseen."""
+        cut = [one.ids for one in pieces().encode_batch_fast(self.held_out["test"], add_special_tokens=False)]
+        generator = torch.Generator().manual_seed(N_WINDOWS)
+        windows = torch.tensor([window_of(cut, generator) for _ in range(N_WINDOWS)], device=self.device)
+        return super().figures(model) | {"windows": bits_by_distance(model, windows)}
+
+
+def window_of(cut: list[list[int]], generator: torch.Generator) -> list[int]:
+    """Return WINDOW + 1 pieces of sentences drawn at random, some of them again, the first one the start."""
+    filled, drawn = [0], list[int]()
+    while len(filled) <= WINDOW:
+        again = bool(drawn) and torch.rand((), generator=generator).item() < REPEATED
+        choices = len(drawn) if again else len(cut)
+        place = int(torch.randint(choices, (), generator=generator))
+        drawn.append(drawn[place] if again else place)
+        filled += cut[drawn[-1]]
+    return filled[: WINDOW + 1]
+
+
+def _recipe(task: Any, epochs: float) -> Recipe:
+    return Recipe(
+        task=task,
         data="the English sentences of 136,952 pairs of tatoeba.org, selected by manythings.org/anki (2017-09-29), "
         "CC-BY 2.0; development and test parts as for the translators",
         batches_per_epoch=427,
-        epochs=8,
+        epochs=epochs,
         learning_rate=3e-3,
         weight_decay=0.05,
         half=True,
     )
+
+
+RECIPES |= {
+    NAME: _recipe(LanguageTask, epochs=8),
+    "language-recurrent": _recipe(RecurrentTask, epochs=6),
+    "language-recurrent-alone": _recipe(RecurrentTask, epochs=6),
 }

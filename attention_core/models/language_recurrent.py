@@ -1,0 +1,182 @@
+"""A causal recurrent language model, with and without attention over its own earlier states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.attend import attend
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.trace import AttentionTrace, Prediction
+from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.data.language_pieces import VOCABULARY_SIZE
+from attention_core.models.registry import register
+
+STATES = Text(
+    "value",
+    "States: values",
+    "H",
+    r"v_t = h_t = \mathrm{GRU}(x_t, h_{t-1})",
+    "value = gru(embedding)[0]  # one state after each piece",
+    "A recurrent network reads from left to right. Its states are what can be looked back at.",
+    Role.VALUE,
+)
+QUERY = Text(
+    "query",
+    "Queries",
+    "Q",
+    r"q_t = W_Q h_t",
+    "query = value @ W_Q",
+    "What the state after each piece is looking for.",
+    Role.QUERY,
+)
+KEY = Text(
+    "key",
+    "Keys",
+    "K",
+    r"k_t = W_K h_t",
+    "key = value @ W_K",
+    "What each state can be found by later.",
+    Role.KEY,
+)
+MERGED = Text(
+    "merged",
+    "State and context",
+    "h̃ₜ",
+    r"\tilde h_t = W_2 \tanh(W_1 [h_t; c_t])",
+    "merged = merge(torch.cat((value, context), -1))",
+    "What the network knows by itself, and what it has found by looking back.",
+    Role.OUTPUT,
+)
+NEXT = Text(
+    "next",
+    "Next piece",
+    "ŷ",
+    r"P = \operatorname{softmax}(\tilde H E^{\top} + b)",
+    "probabilities = (merged @ pieces.T + bias).softmax(-1)",
+    "Every piece's vector is compared with the result: which piece comes next?",
+    Role.OUTPUT,
+)
+
+
+@dataclass(frozen=True)
+class RecurrentConfig:
+    """Sizes.
+
+    Attributes:
+        attends: whether it looks back at its own earlier states.
+        d_state: width of the states and of the pieces' vectors.
+        d_k: width of queries and keys.
+        hidden: units between state, context and the next piece.
+    """
+
+    attends: bool = True
+    d_state: int = 192
+    d_k: int = 64
+    hidden: int = 128
+
+
+class RecurrentLanguage(nn.Module):
+    """A GRU whose context averages its own earlier states; the vectors that read a piece also write it.
+
+    Source: attention over the earlier states of a recurrent language model, Cheng et al. 2016, "Long short-term
+    memory-networks for machine reading", section 3.1, here beside the recurrence instead of in it; tied vectors, Press
+    and Wolf 2017.
+    """
+
+    def __init__(self, config: RecurrentConfig = RecurrentConfig()) -> None:
+        super().__init__()
+        self.config = config
+        d, n_inputs = config.d_state, config.d_state * (1 + config.attends)
+        self.embedding = nn.Embedding(VOCABULARY_SIZE, d)
+        nn.init.normal_(self.embedding.weight, std=d**-0.5)
+        self.gru = nn.GRU(d, d, batch_first=True)
+        if config.attends:
+            self.query = nn.Linear(d, config.d_k, bias=False)
+            self.key = nn.Linear(d, config.d_k, bias=False)
+        self.merge = nn.Sequential(nn.Linear(n_inputs, config.hidden), nn.Tanh(), nn.Linear(config.hidden, d))
+        self.bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
+
+    def forward(
+        self, input_ids: Tensor, use_cache: bool = False, *, intervention: Intervention = NO_INTERVENTION
+    ) -> Prediction:
+        """Foresee the piece after each piece, int64 (batch, n); every state sees those before it, not itself.
+
+        There is no cache: the argument is that of the transformers library's language models.
+
+        Returns:
+            logits (batch, n, n_pieces).
+        """
+        states, _ = self.gru(self.embedding(input_ids))
+        merged = self.merge(torch.cat((states, *self._contexts(states, intervention)), -1))
+        return Prediction(merged @ self.embedding.weight.T + self.bias)
+
+    def _contexts(self, states: Tensor, intervention: Intervention) -> tuple[Tensor, ...]:
+        if not self.config.attends:
+            return ()
+        query, key, value = (part[:, None] for part in (self.query(states), self.key(states), states))
+        return (attend(query, key, value, mask=earlier(states), intervention=intervention).context[:, 0],)
+
+    @torch.inference_mode()
+    def trace(
+        self, ids: Sequence[int], labels: Sequence[str], intervention: Intervention = NO_INTERVENTION
+    ) -> AttentionTrace:
+        """Return where it looked back after each piece; ids and labels of the pieces are as many.
+
+        Raises:
+            ValueError: the network without attention.
+        """
+        if not self.config.attends:
+            raise ValueError("a network without attention has no trace")
+        embedded = self.embedding(torch.tensor(list(ids), device=self.bias.device))
+        states, _ = self.gru(embedded)
+        query, key = self.query(states), self.key(states)
+        context = self._contexts(states[None], intervention)[0][0]
+        merged = self.merge(torch.cat((states, context), -1))
+        at, units = Axis("pieces", list(labels)), Axis.numbered("units", states.shape[-1])
+        probabilities = (merged @ self.embedding.weight.T + self.bias).softmax(-1)
+        return AttentionTrace(
+            query=query[None],
+            key=key[None],
+            value=states[None],
+            mask=earlier(states),
+            intervention=intervention,
+            fused_context=context[None],
+            story=Story(
+                mechanism="attention of a recurrent network over its own earlier states",
+                query_axis=at,
+                key_axis=at,
+                value_axis=units,
+                steps_before=(
+                    STATES.step(states, at, units, gru=self.gru, embedding=embedded),
+                    QUERY.step(query, at, W_Q=self.query.weight.T),
+                    KEY.step(key, at, W_K=self.key.weight.T),
+                ),
+                steps_after=(
+                    MERGED.step(merged, at, units, merge=self.merge),
+                    NEXT.step(
+                        probabilities,
+                        at,
+                        Axis.numbered("pieces of the vocabulary", VOCABULARY_SIZE),
+                        pieces=self.embedding.weight,
+                        bias=self.bias,
+                    ),
+                ),
+            ),
+        )
+
+
+def earlier(states: Tensor) -> Tensor:
+    """Return the mask (1, n, n) that lets each of n states, (..., n, d), see those before it."""
+    n = states.shape[-2]
+    return torch.ones(1, n, n, dtype=torch.bool, device=states.device).tril(-1)
+
+
+ATTENTIVE = RecurrentConfig()
+register("language-recurrent", "language:evaluate_language", RecurrentLanguage, ATTENTIVE)
+ALONE = replace(ATTENTIVE, attends=False, hidden=256)
+"""As many parameters, but for 0.1 %: what attention has is spent on more hidden units."""
+register("language-recurrent-alone", "language:evaluate_language", RecurrentLanguage, ALONE)
