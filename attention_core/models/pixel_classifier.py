@@ -222,9 +222,7 @@ class PixelClassifier(nn.Module):
         tokens = self.embedding(images)
         query, key, value = self.attention.project(tokens, where)
         attended = attend(query, key, value, intervention=intervention, with_normaliser=trace)
-        collected = self.attention.turn_back(attended.context[:, 0], where)
-        hidden = self._features(collected, side)
-        logits = self.classify(self._pool(hidden, side).flatten(1))
+        collected, hidden, logits = self._read(attended.context[:, 0], where)
         if not trace:
             return Prediction(logits)
         attention_trace = AttentionTrace(
@@ -245,6 +243,16 @@ class PixelClassifier(nn.Module):
         image = torch.as_tensor(image, dtype=torch.float32, device=self.embedding.value.device)
         with torch.inference_mode():
             return self(image[None], intervention=intervention, trace=True).traces[0]
+
+    def read(self, context: Tensor) -> Prediction:
+        """Answer from what every pixel of a picture of 28 x 28 has collected, (batch, n, d_k)."""
+        return Prediction(self._read(context, places(self.config.side, self.config.side).to(context))[2])
+
+    def _read(self, context: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        side = math.isqrt(len(where))
+        collected = self.attention.turn_back(context, where)
+        hidden = self._features(collected, side)
+        return collected, hidden, self.classify(self._pool(hidden, side).flatten(1))
 
     def _story(
         self, image: Tensor, where: Tensor, tokens: Tensor, vectors: tuple[Tensor, ...], after: tuple[Tensor, ...]

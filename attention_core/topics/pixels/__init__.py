@@ -1,0 +1,1 @@
+"""What the page *Draw a digit* computes about scores and answers over pixels."""

@@ -1,0 +1,129 @@
+"""What Q and K say: every score of a drawing split exactly by place and ink of the pixel that asks and the one asked.
+
+A token is a place and some ink, added; projections are linear; so a query is q_place + q_ink, a key k_place + k_ink,
+and their dot product has four parts. What a model asks of an empty picture is place alone; the rest is ink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.interventions import UNIFORM
+from attention_core.attention.scores import ScaledDot
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import ALL, Rows
+
+PLACE, INK = "place", "ink"
+PARTS = tuple(product((PLACE, INK), repeat=2))
+"""What asks, then what is asked: place-place, place-ink, ink-place, ink-ink."""
+Part = tuple[str, str]
+
+
+class Means(NamedTuple):
+    """Averages of a matrix of n queries and n keys.
+
+    Attributes:
+        column: (n_keys,) mean of each column, over the queries: is paid attention to.
+        row: (n_queries,) mean of each row, over the keys: pays attention.
+    """
+
+    column: Tensor
+    row: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class SplitScores:
+    """The four parts of the scores of one head.
+
+    Attributes:
+        query: by what asks, (n_queries, d_k) each.
+        key: by what is asked, (n_keys, d_k) each.
+        factor: by which dot products are multiplied to give scores.
+    """
+
+    query: dict[str, Tensor]
+    key: dict[str, Tensor]
+    factor: float
+
+    def scores(self, part: Part, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
+        """Return one part of the scores, (n_queries, n_keys), or a tile of it."""
+        asks, asked = part
+        return self.query[asks][rows] @ self.key[asked][cols].T * self.factor
+
+    def means(self, part: Part) -> Means:
+        """Return the averages of one part of the scores over its columns and its rows."""
+        asks, asked = part
+        return _means(self.query[asks], self.key[asked], self.factor)
+
+    def shares(self) -> dict[Part, float]:
+        """Return how much of the variation within a row of the scores is due to each part; they sum to 1.
+
+        A part's share is its covariance with the scores, within rows, divided by their variance; it is negative where
+        the part works against the others. Where all rows are even every share is 0.
+        """
+        within = {part: _centred(self.scores(part)) for part in PARTS}
+        whole = torch.stack(list(within.values())).sum(0)
+        variance = float(whole.square().sum())
+        return {part: float((own * whole).sum()) / variance if variance else 0.0 for part, own in within.items()}
+
+
+def split_scores(drawn: AttentionTrace, blank: AttentionTrace, head: int = 0) -> SplitScores:
+    """Split the scores of a drawing, given the traces of the drawing and of an empty picture by the same model.
+
+    Raises:
+        ValueError: traces of other sizes, or scores that are no dot products.
+    """
+    factor = drawn.score.dot_factor(drawn.key.shape[-1])
+    if factor is None or drawn.query.shape != blank.query.shape or drawn.key.shape != blank.key.shape:
+        raise ValueError("scores are split between dot products over a drawing and over an empty picture of its size")
+    place_q, place_k = blank.query[head], blank.key_of(head)
+    return SplitScores(
+        {PLACE: place_q, INK: drawn.query[head] - place_q},
+        {PLACE: place_k, INK: drawn.key_of(head) - place_k},
+        factor,
+    )
+
+
+def with_parts(drawn: AttentionTrace, split: SplitScores, kept: Collection[Part]) -> AttentionTrace:
+    """Return the trace of a drawing whose scores have only some of their parts; with none every weight is the same.
+
+    The drawing's trace has one head.
+    """
+    parts = [part for part in PARTS if part in kept]
+    score = ScaledDot(split.factor)
+    trace = replace(drawn, score=score, normaliser=None, fused_context=None).retold(steps_before=(), steps_after=())
+    if not parts:
+        return trace.replace(UNIFORM)
+    query = torch.cat([split.query[asks] for asks, _ in parts], -1)
+    key = torch.cat([split.key[asked] for _, asked in parts], -1)
+    return replace(trace, query=query[None], key=key[None])
+
+
+@torch.inference_mode()
+def answer_from(model: nn.Module, trace: AttentionTrace) -> Tensor:
+    """Return the probabilities (10,) that a model with one head over pixels gives to what this trace collects."""
+    return model.read(trace.context()[None]).logits[0].softmax(-1)  # type: ignore[operator]
+
+
+def product_means(trace: AttentionTrace, head: int = 0) -> Means:
+    """Return the averages of Q K^T itself, before scale and softmax, without ever building it."""
+    return _means(trace.query[head], trace.key_of(head), 1.0)
+
+
+def ink_number(model: nn.Module) -> float:
+    """Return the one number c of a model whose tokens are ink alone: Q K^T = c p p^T, p the drawing's 784 pixels."""
+    return float(model.query(model.ink) @ model.key(model.ink))  # type: ignore[operator]
+
+
+def _means(query: Tensor, key: Tensor, factor: float) -> Means:
+    return Means(key @ query.mean(0) * factor, query @ key.mean(0) * factor)
+
+
+def _centred(scores: Tensor) -> Tensor:
+    return scores - scores.mean(1, keepdim=True)

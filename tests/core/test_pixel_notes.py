@@ -1,0 +1,215 @@
+"""The layer of the notes on pixels, its controls, the four parts of a score, and the Jacobian of a network."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core import UNIFORM, Intervention, load
+from attention_core.models import attention_at_snapshot, build
+from attention_core.models.pixel_notes import VARIANTS
+from attention_core.topics.pixels.jacobian import damage, jacobian, jacobian_map, moved
+from attention_core.topics.pixels.split import (
+    INK,
+    PARTS,
+    PLACE,
+    answer_from,
+    ink_number,
+    product_means,
+    split_scores,
+    with_parts,
+)
+from tests.core.test_shown_code import check, drawing
+
+SOFTMAX = ("pixel-notes", "pixel-notes-ink")
+PICTURE = drawing(28, 28) * torch.linspace(0.4, 1, 28)
+BLANK = torch.zeros(28, 28)
+
+
+def untrained(name):
+    torch.manual_seed(3)
+    return build(name).eval().requires_grad_(False)
+
+
+def traced(model):
+    return model.trace(PICTURE), model.trace(BLANK)
+
+
+@pytest.mark.parametrize("name", SOFTMAX)
+def test_layer_is_the_one_of_the_notes_written_out(name):
+    model = untrained(name)
+    x = PICTURE.flatten()[:, None] * model.ink
+    if model.position is not None:
+        x = x + model.position
+    q, k, v = x @ model.query.weight.T, x @ model.key.weight.T, x @ model.value.weight.T
+    weights = (q @ k.T / 16**0.5).softmax(-1)
+    trace = model.trace(PICTURE)
+    assert_close(trace.weights(), weights)
+    assert_close(trace.context(), weights @ v)
+    assert_close(model(PICTURE[None]).logits, model.classify((weights @ v).reshape(1, -1)))
+
+
+def test_layer_without_softmax_is_the_product_divided_by_the_number_of_pixels():
+    model = untrained("pixel-notes-product")
+    query, key, value = (part[0, 0] for part in model.project(PICTURE[None]))
+    context = (query @ key.T / 784) @ value
+    assert_close(model(PICTURE[None]).logits, model.classify(context.reshape(1, -1)))
+
+
+def test_without_positions_the_scores_are_the_drawing_times_itself_times_one_number():
+    model = untrained("pixel-notes-ink")
+    trace, pixels = model.trace(PICTURE), PICTURE.flatten()
+    assert_close(trace.query[0] @ trace.key[0].T, ink_number(model) * torch.outer(pixels, pixels))
+    assert torch.linalg.matrix_rank(trace.scores(), rtol=1e-5) == 1
+
+
+def test_controls_look_at_themselves_and_at_all_alike():
+    own, alike = untrained("pixel-notes-self"), untrained("pixel-notes-uniform")
+    notes = untrained("pixel-notes")
+    for control in (own, alike):
+        control.load_state_dict({name: notes.state_dict()[name] for name in control.state_dict()})
+    value = own.value(own.tokens(PICTURE[None]))
+    assert_close(own(PICTURE[None]).logits, own.classify(value.flatten(1)))
+    assert_close(alike(PICTURE[None]).logits, notes(PICTURE[None], intervention=UNIFORM).logits)
+
+
+def test_looking_only_at_oneself_is_no_more_than_the_network_alone():
+    """A = I is linear in the pixels up to the first hidden layer: other weights of the network alone do the same."""
+    own, alone = untrained("pixel-notes-self"), untrained("pixel-notes-alone")
+    first = own.classify[0].weight.view(256, 784, 4)
+    state = own.classify.state_dict()
+    state["0.weight"] = first @ own.value(own.ink)
+    state["0.bias"] = state["0.bias"] + torch.einsum("hnv,nv->h", first, own.value(own.position))
+    alone.classify.load_state_dict(state)
+    assert_close(alone(PICTURE[None]).logits, own(PICTURE[None]).logits)
+
+
+def test_variants_have_the_same_network_but_for_what_it_reads():
+    for name in VARIANTS:
+        first = untrained(name).classify[0]
+        assert (first.in_features, first.out_features) == (784 if name == "pixel-notes-alone" else 3136, 256)
+
+
+@pytest.mark.parametrize("name", SOFTMAX)
+def test_lines_of_a_snapshot_name_its_parameters(name):
+    model = untrained(name)
+    then = {f"0.{name}": one + 0.05 * torch.randn_like(one) for name, one in model.named_parameters()}
+    for trace in attention_at_snapshot(model, then, 0, PICTURE):
+        check(trace)
+
+
+@pytest.mark.parametrize(
+    "model", [untrained("pixel-notes"), untrained("pixel-notes-ink"), load("pixel-classifier", "cpu")]
+)
+def test_four_parts_sum_to_the_score(model):
+    drawn, blank = traced(model)
+    split = split_scores(drawn, blank)
+    whole = sum(split.scores(part) for part in PARTS)
+    assert_close(whole, drawn.scores(), atol=1e-4, rtol=1e-4)
+    assert_close(split.scores((PLACE, PLACE)), blank.scores())
+    rows, cols = [400, 3, 391], slice(380, 400)
+    assert_close(split.scores((PLACE, INK), rows, cols), split.scores((PLACE, INK))[rows][:, cols])
+    paper = PICTURE.flatten() == 0
+    assert split.scores((INK, PLACE))[paper].abs().max() < 1e-5  # paper has no ink to ask with
+    assert split.scores((PLACE, INK))[:, paper].abs().max() < 1e-4  # nor to be asked for
+
+
+@pytest.mark.parametrize("name", SOFTMAX)
+def test_averages_of_the_parts_and_of_the_product(name):
+    drawn, blank = traced(untrained(name))
+    split = split_scores(drawn, blank)
+    for part in PARTS:
+        scores, means = split.scores(part), split.means(part)
+        assert_close(means.column, scores.mean(0), atol=1e-5, rtol=1e-4)
+        assert_close(means.row, scores.mean(1), atol=1e-5, rtol=1e-4)
+    product, means = drawn.query[0] @ drawn.key[0].T, product_means(drawn)
+    assert_close(means.column, product.mean(0), atol=1e-5, rtol=1e-4)
+    assert_close(means.row, product.mean(1), atol=1e-5, rtol=1e-4)
+
+
+def test_shares_of_the_variation_within_rows_sum_to_one():
+    drawn, blank = traced(untrained("pixel-notes"))
+    shares = split_scores(drawn, blank).shares()
+    assert sum(shares.values()) == pytest.approx(1, abs=1e-4)
+    assert shares[PLACE, PLACE] > shares[INK, INK]  # most of the picture is paper
+    alone = split_scores(*traced(untrained("pixel-notes-ink"))).shares()
+    assert alone[INK, INK] == pytest.approx(1)
+    assert set(split_scores(blank, blank).shares().values()) > {0.0}
+    nothing = untrained("pixel-notes-ink").trace(BLANK)
+    assert set(split_scores(nothing, nothing).shares().values()) == {0.0}
+
+
+def test_today_s_model_asks_mostly_by_place():
+    drawn, blank = traced(load("pixel-classifier", "cpu"))
+    shares = split_scores(drawn, blank).shares()
+    assert shares[PLACE, PLACE] > 0.7
+    assert abs(shares[INK, PLACE] + shares[INK, INK]) < 0.1
+
+
+@pytest.mark.parametrize("model", [untrained("pixel-notes"), load("pixel-classifier", "cpu")])
+def test_parts_can_be_switched_off_and_the_answer_follows(model):
+    drawn, blank = traced(model)
+    split = split_scores(drawn, blank)
+    whole = model(PICTURE[None]).logits[0].softmax(-1)
+    assert_close(answer_from(model, with_parts(drawn, split, PARTS)), whole, atol=1e-4, rtol=1e-3)
+    uniform = model(PICTURE[None], intervention=UNIFORM).logits[0].softmax(-1)
+    assert_close(answer_from(model, with_parts(drawn, split, [])), uniform, atol=1e-5, rtol=1e-4)
+    some = with_parts(drawn, split, [PARTS[0], PARTS[3]])
+    assert_close(some.scores(), split.scores(PARTS[0]) + split.scores(PARTS[3]), atol=1e-4, rtol=1e-4)
+    check(some)
+    answers = [answer_from(model, with_parts(drawn, split, [part])) for part in PARTS]
+    assert len({tuple(one.tolist()) for one in answers}) == len(PARTS)
+
+
+def test_traces_of_other_sizes_are_not_split():
+    model = load("pixel-classifier", "cpu")
+    with pytest.raises(ValueError, match="of its size"):
+        split_scores(model.trace(PICTURE), model.trace(PICTURE[::2, ::2]))
+
+
+@pytest.mark.parametrize("name", ["pixel-notes", "pixel-notes-product", "pixel-notes-alone"])
+def test_jacobian_foretells_small_changes(name):
+    model = untrained(name)
+    with torch.inference_mode():
+        slope = jacobian(model, PICTURE)
+    step = 1e-2 * torch.randn(28, 28, generator=torch.Generator().manual_seed(1))
+    change = model((PICTURE + step)[None]).logits - model((PICTURE - step)[None]).logits
+    assert slope.shape == (10, 28, 28)
+    assert_close((slope * 2 * step).sum((1, 2)), change[0], atol=1e-4, rtol=2e-2)
+
+
+def test_jacobian_map_ignores_what_moves_all_logits_alike():
+    slope = torch.randn(10, 5, 5, generator=torch.Generator().manual_seed(0))
+    assert_close(jacobian_map(slope + 3), jacobian_map(slope))
+    assert jacobian_map(torch.ones(10, 5, 5)).max() == 0
+
+
+def test_maps_move_between_nothing_and_everything():
+    here, there = torch.eye(4), torch.eye(4).flip(0)
+    assert moved(here, 3 * here) == pytest.approx(0)
+    assert moved(here, there) == pytest.approx(1)
+    assert moved(here, torch.ones(4, 4)) == pytest.approx(0.75)
+    assert moved(torch.zeros(4, 4), torch.zeros(4, 4)) == 0
+    assert moved(torch.zeros(4, 4), here) == pytest.approx(1)
+
+
+def test_damage_is_the_fall_of_the_answers_probability():
+    model = load("ffn-classifier", "cpu")
+    image = drawing(28, 28)
+    sure = model(image[None]).logits[0].softmax(-1)
+    slope = jacobian_map(jacobian(model, image))
+    fallen = damage(model, image, slope, [0, 20, 10_000])
+    assert fallen[0] == pytest.approx(0, abs=1e-6)
+    nothing = model(torch.zeros(1, 28, 28)).logits[0].softmax(-1)
+    assert fallen[2] == pytest.approx(float(sure.max() - nothing[sure.argmax()]), abs=1e-5)
+    assert fallen[1] > damage(model, image, -slope, [20])[0]
+
+
+def test_edits_reach_the_answer():
+    model = untrained("pixel-notes")
+    before = model(PICTURE[None]).logits
+    for edit in (UNIFORM, Intervention(blocked_keys=(400, 401)), Intervention(scale=3.0)):
+        after = model(PICTURE[None], intervention=edit).logits
+        assert not torch.allclose(before, after)
+        assert_close(after[0], model.read(model.trace(PICTURE, edit).context()[None]).logits[0], atol=1e-5, rtol=1e-4)
