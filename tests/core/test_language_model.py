@@ -14,7 +14,7 @@ from attention_core.data.mnist import DataError
 from attention_core.data.tatoeba import english_sentences
 from attention_core.evaluate.language import bits_of, evaluate_language
 from attention_core.hub.tracing import run_model
-from attention_core.train.language import LanguageTask
+from attention_core.train.language import LanguageTask, window_of
 from attention_core.train.loop import Moment
 from attention_core.weights import read_card
 
@@ -86,13 +86,13 @@ def test_one_head_copies_a_word_that_was_said_before_and_nothing_replaces_it(mod
 @pytest.mark.data
 def test_windows_begin_with_the_start_and_hold_training_sentences_only(data_folder):
     task = LanguageTask(str(data_folder), 0, "cpu")
-    window = task._window(torch.Generator().manual_seed(3))
+    window = window_of(task.train, torch.Generator().manual_seed(3))
     assert len(window) == WINDOW + 1
     assert window[0] == 0
     assert 0 not in window[1:]
     held_out = set(task.held_out["development"]) | set(task.held_out["test"])
     assert not held_out & set(english_sentences(data_folder).train)
-    again = task._window(torch.Generator().manual_seed(3))
+    again = window_of(task.train, torch.Generator().manual_seed(3))
     assert window == again
     untrained = load(NAME, "cpu")
     loss = task.loss(untrained, Moment(0, 1), torch.Generator().manual_seed(0))

@@ -13,7 +13,7 @@ from attention_core.train.__main__ import main
 from attention_core.weights import read_card, read_weights, write_weights
 from tests import tiny_data
 
-FFN, PIXELS = "ffn-classifier", "pixel-classifier"
+FFN, PIXELS, NOTES = "ffn-classifier", "pixel-classifier", "pixel-notes"
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +52,14 @@ def same(name, first, second):
     return all(torch.equal(one[key], other[key]) for key in one)
 
 
-@pytest.mark.parametrize("name", [FFN, PIXELS])
+@pytest.mark.parametrize("name", [FFN, PIXELS, NOTES])
 def test_same_seed_gives_the_same_result_and_another_seed_another(run, name):
     folders = [run(name, to=to, epochs=3 / 780, seed=seed)[2] for to, seed in (("a", 7), ("b", 7), ("c", 8))]
     assert same(name, folders[0], folders[1])
     assert not same(name, folders[0], folders[2])
 
 
-@pytest.mark.parametrize("name", [FFN, PIXELS])
+@pytest.mark.parametrize("name", [FFN, PIXELS, NOTES])
 def test_stopped_and_resumed_run_equals_the_uninterrupted_one_exactly(run, monkeypatch, name):
     _, _, whole = run(name, to="whole")
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)  # a checkpoint after every batch
@@ -78,7 +78,7 @@ def test_stopped_and_resumed_run_equals_the_uninterrupted_one_exactly(run, monke
     assert code == 0
     assert len(batches) == 6 + 3  # five were done; the sixth is done again
     assert same(name, whole, resumed)
-    if name == PIXELS:
+    if name != FFN:
         assert same(f"{name}.snapshots", whole, resumed)
 
 
@@ -94,6 +94,16 @@ def test_eight_snapshots_of_the_attention_are_kept_from_untrained_to_trained(run
     for name in kept:
         assert torch.equal(snapshots[f"7.{name}"], final[name].half())
     assert any(not torch.equal(snapshots[f"0.{name}"], snapshots[f"7.{name}"]) for name in kept)
+
+
+def test_snapshots_of_the_plain_layer_hold_all_before_the_feed_forward_network(run):
+    _, _, folder = run(NOTES)
+    snapshots, final = read_weights(f"{NOTES}.snapshots", folder), read_weights(NOTES, folder)
+    kept = {name.removeprefix("7.") for name in snapshots if name.startswith("7.") and name != "7.step"}
+    assert kept == {name for name in final if not name.startswith("classify.")}
+    for name in kept:
+        assert torch.equal(snapshots[f"7.{name}"], final[name])
+        assert not torch.equal(snapshots[f"0.{name}"], final[name])
 
 
 def test_card_says_what_was_trained_how_and_how_well(run):

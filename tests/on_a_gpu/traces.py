@@ -31,7 +31,14 @@ EDITS = {
     "score edit": Intervention(score_edits=((0, 0, 1, 3.0),)),
     "scale": Intervention(scale=0.5),
 }
-WITHOUT_ATTENTION = {"ffn-classifier", "scoring-functions", "translator-none", "translator-plain"}
+PICTURES_ALONE = {"ffn-classifier", *(f"pixel-notes-{one}" for one in ("product", "self", "uniform", "alone"))}
+"""Classifiers of pictures that have no trace."""
+WITHOUT_ATTENTION = PICTURES_ALONE | {
+    "scoring-functions",
+    "translator-none",
+    "translator-plain",
+    "language-recurrent-alone",
+}
 ONLY_AFTERWARDS = {"sentence", "feature", "digit", "scene", "tatoeba"}
 """Families of models whose traces take edited scores, while they themselves do not run with them."""
 ATTENTIVE = sorted(set(MODELS) - WITHOUT_ATTENTION)
@@ -61,6 +68,12 @@ def ran(name, family, model, edit):
         return [translation.explain(model, source, translation.translate(model, source), edit)]
     if family == "sentence":
         return [sentences.explain(model, sentences.read_sentence(SENTENCE), edit)]
+    if name == "scene-caption":
+        return [model.trace(torch.rand(4, 64, 64), edit)]
+    if name == "digit-vit":
+        return [trace.replace(edit) for trace in model.traces(torch.rand(28, 28))]
+    if family == "language":
+        return [model.trace([5, 6, 7, 5, 6], list("abcde"), edit)]
     if family == "scene":
         answered = model.explain(torch.rand(4, 64, 64), [1, 2, 3], ["how", "many", "reds"], intervention=edit)
         return [*answered.looks, *answered.words]
@@ -127,7 +140,10 @@ def test_trace(name, edit, asked):
 
 
 def test_networks_without_attention():
-    assert load("ffn-classifier")(torch.rand(1, 28, 28, device=choose_device())).logits.isfinite().all()
+    for name in PICTURES_ALONE:
+        assert load(name)(torch.rand(1, 28, 28, device=choose_device())).logits.isfinite().all()
+    pieces = torch.tensor([[1, 2, 3]], device=choose_device())
+    assert load("language-recurrent-alone")(pieces).logits.isfinite().all()
     for name in ("translator-none", "translator-plain"):
         assert translation.translate(load(name), translation.read_source(SENTENCE)).text
 

@@ -1,0 +1,51 @@
+"""Digits as patches: the traces of a vision transformer, its class token and rollout."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core import UNIFORM
+from attention_core.explain.heads import rollout
+from attention_core.models import build
+from tests.core.test_shown_code import drawing
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(5)
+    return build("digit-vit").eval().requires_grad_(False)
+
+
+def test_traces_are_those_of_a_class_token_and_49_patches(model):
+    traces = model.traces(drawing(28, 28))
+    assert [(trace.n_heads, trace.n_queries, trace.n_keys) for trace in traces] == [(4, 50, 50)] * 4
+    assert traces[0].story.key_axis.labels[:2] == ["class", "row 0, column 0"]
+    for head in range(4):
+        assert_close(traces[0].weights(head).sum(-1), torch.ones(50))
+
+
+def test_rollout_tells_what_reached_the_class_token(model):
+    traces = model.traces(drawing(28, 28))
+    rolled = rollout(traces).rolled
+    by_hand = torch.eye(50)
+    for trace in traces:
+        mean = torch.stack([trace.weights(head) for head in range(4)]).mean(0)
+        by_hand = (0.5 * mean + 0.5 * torch.eye(50)) @ by_hand
+    assert_close(torch.as_tensor(rolled), by_hand, atol=1e-5, rtol=1e-4)
+    assert_close(torch.as_tensor(rolled)[0].sum(), torch.tensor(1.0))
+
+
+def test_a_patch_of_another_ink_changes_the_answer_and_paper_is_white(model):
+    blank = torch.zeros(1, 28, 28)
+    one = blank.clone()
+    one[0, 8:12, 8:12] = 1
+    library = model.vit(pixel_values=torch.ones(1, 1, 28, 28)).logits
+    assert_close(model(blank).logits, library)
+    assert not torch.allclose(model(one).logits, library)
+
+
+def test_interventions_are_refused(model):
+    with pytest.raises(ValueError, match="cannot be changed"):
+        model(torch.zeros(1, 28, 28), intervention=UNIFORM)
