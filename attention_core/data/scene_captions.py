@@ -39,7 +39,7 @@ class Told(NamedTuple):
 class Thing(NamedTuple):
     """What one part of a sentence tells of."""
 
-    count: str  # one of COUNTS
+    how_many: str  # one of COUNTS
     colour: str
     digit: str
 
@@ -112,8 +112,8 @@ def is_right(words: Sequence[str], items: Sequence[Item]) -> bool:
     try:
         for thing, link in _things(words):
             kind = thing.colour, thing.digit.removesuffix("s")
-            single = thing.count == "a"
-            if len(groups[kind]) != COUNTS.index(thing.count) + 1 or single == thing.digit.endswith("s"):
+            single = thing.how_many == "a"
+            if len(groups[kind]) != COUNTS.index(thing.how_many) + 1 or single == thing.digit.endswith("s"):
                 return False
             if between in RELATIONS and not (before and single and _holds(between, before, items[groups[kind][0]])):
                 return False

@@ -251,7 +251,7 @@ def judge_telling(
     The peak counts under every word that tells of digits in a sentence that is right: is it inside one of them?
     """
     pictures = coloured_input(drawings.coverage, drawings.inks).to(device)
-    first_word = model.config.n_glances - 1  # type: ignore[union-attr]
+    first_word: int = model.config.n_glances - 1  # type: ignore[union-attr, operator, assignment]
     right: dict[str, list[bool]] = {}
     peak = list[Tensor]()
     for some in batches(len(pictures)):

@@ -174,7 +174,7 @@ class TellTask(SceneTask):
         coverage = vary_ink(drawings.coverage, cpu)
         pictures = coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(self.device)
         told = [captions.tell(items_of(drawings, number)) for number in range(N_TOLD)]
-        n_glances = model.config.n_glances  # type: ignore[union-attr]
+        n_glances: int = model.config.n_glances  # type: ignore[union-attr, assignment]
         said, targets = (words.to(self.device) for words in words_to_say(told, n_glances))
         looked = model(pictures, said)
         loss = F.cross_entropy(

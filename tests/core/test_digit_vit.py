@@ -9,6 +9,7 @@ from torch.testing import assert_close
 from attention_core import UNIFORM
 from attention_core.explain.heads import rollout
 from attention_core.models import build
+from attention_core.topics.pixels.patches import class_maps, class_rollout
 from tests.core.test_shown_code import drawing
 
 
@@ -34,7 +35,21 @@ def test_rollout_tells_what_reached_the_class_token(model):
         mean = torch.stack([trace.weights(head) for head in range(4)]).mean(0)
         by_hand = (0.5 * mean + 0.5 * torch.eye(50)) @ by_hand
     assert_close(torch.as_tensor(rolled), by_hand, atol=1e-5, rtol=1e-4)
-    assert_close(torch.as_tensor(rolled)[0].sum(), torch.tensor(1.0))
+    own = class_rollout(traces)
+    assert own.shape == (7, 7)
+    assert_close(own.flatten(), by_hand[0, 1:], atol=1e-5, rtol=1e-4)
+    assert_close(own.sum() + by_hand[0, 0], torch.tensor(1.0))
+
+
+def test_maps_of_the_class_token_leave_out_what_it_pays_to_itself(model):
+    traces = model.traces(drawing(28, 28))
+    maps = class_maps(traces)
+    assert maps.shape == (4, 4, 7, 7)
+    assert maps[2, 1, 3, 5] == traces[2].weights(1)[0, 1 + 3 * 7 + 5]
+    assert_close(
+        maps.sum((2, 3)),
+        torch.stack([1 - trace.weights(head)[0, 0] for trace in traces for head in range(4)]).view(4, 4),
+    )
 
 
 def test_a_patch_of_another_ink_changes_the_answer_and_paper_is_white(model):

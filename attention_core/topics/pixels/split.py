@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import NamedTuple
 
 import torch
@@ -20,9 +19,9 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Rows
 
 PLACE, INK = "place", "ink"
-PARTS = tuple(product((PLACE, INK), repeat=2))
-"""What asks, then what is asked: place-place, place-ink, ink-place, ink-ink."""
 Part = tuple[str, str]
+PARTS: tuple[Part, ...] = ((PLACE, PLACE), (PLACE, INK), (INK, PLACE), (INK, INK))
+"""What asks, then what is asked."""
 
 
 class Means(NamedTuple):
