@@ -21,7 +21,7 @@ GRID = (7, 7)
 
 
 class DigitVit(nn.Module):
-    """Four layers of four heads, d_k 16, over a class token and 49 patches of 4 x 4 pixels; 64 numbers for each.
+    """Four layers of six heads, d_k 16, over a class token and 49 patches of 4 x 4 pixels; 96 numbers for each.
 
     Source: Dosovitskiy et al. 2020, "An image is worth 16 x 16 words", section 3.1.
     """
@@ -34,10 +34,10 @@ class DigitVit(nn.Module):
             image_size=28,
             patch_size=4,
             num_channels=1,
-            hidden_size=64,
-            intermediate_size=128,
+            hidden_size=96,
+            intermediate_size=192,
             num_hidden_layers=4,
-            num_attention_heads=4,
+            num_attention_heads=6,
             num_labels=10,  # type: ignore[call-arg]
         )
         self.vit = ViTForImageClassification(config)

@@ -21,9 +21,9 @@ def model():
 
 def test_traces_are_those_of_a_class_token_and_49_patches(model):
     traces = model.traces(drawing(28, 28))
-    assert [(trace.n_heads, trace.n_queries, trace.n_keys) for trace in traces] == [(4, 50, 50)] * 4
+    assert [(trace.n_heads, trace.n_queries, trace.n_keys) for trace in traces] == [(6, 50, 50)] * 4
     assert traces[0].story.key_axis.labels[:2] == ["class", "row 0, column 0"]
-    for head in range(4):
+    for head in range(6):
         assert_close(traces[0].weights(head).sum(-1), torch.ones(50))
 
 
@@ -32,7 +32,7 @@ def test_rollout_tells_what_reached_the_class_token(model):
     rolled = rollout(traces).rolled
     by_hand = torch.eye(50)
     for trace in traces:
-        mean = torch.stack([trace.weights(head) for head in range(4)]).mean(0)
+        mean = torch.stack([trace.weights(head) for head in range(6)]).mean(0)
         by_hand = (0.5 * mean + 0.5 * torch.eye(50)) @ by_hand
     assert_close(torch.as_tensor(rolled), by_hand, atol=1e-5, rtol=1e-4)
     own = class_rollout(traces)
@@ -44,11 +44,11 @@ def test_rollout_tells_what_reached_the_class_token(model):
 def test_maps_of_the_class_token_leave_out_what_it_pays_to_itself(model):
     traces = model.traces(drawing(28, 28))
     maps = class_maps(traces)
-    assert maps.shape == (4, 4, 7, 7)
+    assert maps.shape == (4, 6, 7, 7)
     assert maps[2, 1, 3, 5] == traces[2].weights(1)[0, 1 + 3 * 7 + 5]
     assert_close(
         maps.sum((2, 3)),
-        torch.stack([1 - trace.weights(head)[0, 0] for trace in traces for head in range(4)]).view(4, 4),
+        torch.stack([1 - trace.weights(head)[0, 0] for trace in traces for head in range(6)]).view(4, 6),
     )
 
 
