@@ -124,8 +124,8 @@ def size_in_bytes(value: Any) -> int:
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if type(part) is str:  # most parts are labels
-            size += sys.getsizeof(part)
+        if isinstance(part, list | tuple) and {*map(type, part)} == {str}:  # most parts are labels
+            size += sys.getsizeof(part) + sum(map(sys.getsizeof, part))
         elif isinstance(part, Tensor):
             size += part.untyped_storage().nbytes()
         elif isinstance(part, np.ndarray):
