@@ -65,6 +65,14 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
     )
 
 
+def folded_row(title: str, name: str, trace: AttentionTrace, head: int, query: int, n: int, key_words: str) -> None:
+    """Offer what query_row draws under a title, of a page's name; nothing is computed until it is opened."""
+    folded = st.expander(title, key=f"{name}_row", on_change="rerun")
+    if folded.open:
+        with folded:
+            query_row(trace, head, query, n, key_words)
+
+
 def _short(total: float) -> str:
     return f"{total:,.0f}" if 1000 <= total < 1e9 else f"{total:.4g}"
 

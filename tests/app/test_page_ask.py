@@ -263,3 +263,9 @@ def test_missing_weights_are_told_on_the_page(tmp_path, monkeypatch, start_app):
     assert not page.exception
     assert "attention_core.train scene-question" in page.error[0].value
     assert page.session_state[f"{NAME}_drawing"]["objects"]
+
+
+def test_the_row_in_numbers_is_computed_where_it_is_opened(page):
+    assert "**Its row in numbers**" not in said(page)
+    page.session_state[f"{NAME}_row"] = True
+    assert "**Its row in numbers**" in said(page.run())

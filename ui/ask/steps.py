@@ -20,7 +20,7 @@ from ui.ask.drawing import NAME, AskedDrawing
 from ui.chart import draw_chart
 from ui.models import card_or_empty
 from ui.state import Field, choice
-from ui.step_view import query_row, show_words
+from ui.step_view import folded_row, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
@@ -60,8 +60,7 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
             show_words(trace, step, 0, 0, heaviest)
         with picture:
             _show(step, drawing, grid, heaviest)
-            with st.expander("This look in numbers"):
-                query_row(trace, 0, 0, key_words="region")
+            folded_row("This look in numbers", NAME, trace, 0, 0, 7, "region")
 
 
 def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> None:

@@ -17,7 +17,7 @@ from ui.layout import section
 from ui.player import Walk
 from ui.read.drawing import COLUMNS, NAME, ReadDrawing, maps_of, numbered
 from ui.state import Field
-from ui.step_view import query_row, show_matrix, show_words
+from ui.step_view import folded_row, show_matrix, show_words
 from ui.stepper import Stepper
 
 WALK = Walk(NAME, label="Look")
@@ -138,8 +138,7 @@ def step_by_step(drawing: ReadDrawing) -> None:
     with numbers:
         _show_step(drawing, step, look, best)
         if step.name in ("scores", "weights"):
-            with st.expander("This look in numbers"):
-                query_row(trace, 0, look, n=5, key_words="region")
+            folded_row("This look in numbers", NAME, trace, 0, look, 5, "region")
 
 
 def _film(drawing: ReadDrawing) -> int:

@@ -14,7 +14,7 @@ from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
 from ui.layout import section
 from ui.state import Field, choice
-from ui.step_view import query_row, show_matrix, show_words
+from ui.step_view import folded_row, show_matrix, show_words
 from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
 from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
 from ui.words import chosen_piece, next_words
@@ -56,8 +56,7 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
             marked = query if step.row_axis is trace.story.query_axis else best
             show_matrix(step, head, marked, NAME, size=330)
             if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
-                with st.expander("This row in numbers"):
-                    query_row(trace, head, query, n=4, key_words="word")
+                folded_row("This row in numbers", NAME, trace, head, query, 4, "word")
     with following:
         _next_word(shown, text, query)
 
