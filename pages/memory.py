@@ -8,6 +8,7 @@ from ui.memory.fading import fading_tab, length_tab
 from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence
 from ui.memory.word_by_word import gradient_tab, walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.step_view import download_table
 
 page_frame(
     NAME,
@@ -43,13 +44,7 @@ def doubts() -> None:
 def take_along() -> None:
     """Offer all gradient norms of this sentence, of both directions, as a table; it is made when it is asked for."""
     complete = memories_of(text, both=True)
-    st.download_button(
-        "Gradient norms (.csv)",
-        lambda: norms_table(complete).to_csv(index=False),
-        "gradient_norms.csv",
-        on_click="ignore",
-        key="memory_csv",
-    )
+    download_table("Gradient norms", lambda: norms_table(complete), "gradient_norms.csv", "memory_csv")
 
 
 page_tabs(

@@ -20,6 +20,7 @@ from ui.scoring.controls import (
 from ui.scoring.formulas import printed_tab, scale_tab
 from ui.scoring.vector_plane import ACTIVE, NAME, arranged_vectors, vector_plane
 from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.step_view import download_table
 
 page_frame(
     NAME, "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see."
@@ -31,13 +32,7 @@ model = model_or_stop("scoring-functions")
 def take_along(traces: dict) -> None:
     """Offer the numbers of all functions as a table; the address is the link."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.download_button(
-            "Scores and weights of all (.csv)",
-            lambda: comparison_frame(traces).to_csv(index=False),
-            "scores.csv",
-            on_click="ignore",
-            key="scoring_csv",
-        )
+        download_table("Scores and weights of all", lambda: comparison_frame(traces), "scores.csv", "scoring_csv")
         st.caption("The page's address holds your vectors: a link reopens them.")
 
 

@@ -112,3 +112,16 @@ def test_faults_kept_messages_fragments_and_files(app: Server) -> None:
 def test_every_page_has_visitors() -> None:
     assert set(VISITS) == {"" if page.name == "start" else page.url_path for page in PAGES}
     assert all(VISITS.values())
+
+
+def test_every_picture_of_a_chart_is_found_in_its_data_once_or_coded():
+    from streamlit.proto.VegaLiteChart_pb2 import VegaLiteChart
+
+    from benchmarks.session import pictures_of
+    from ui.chart import _arrow
+
+    urls = [f"pictures/{place:032x}.png" for place in range(3)]
+    chart = VegaLiteChart()
+    chart.datasets.add().data.data = _arrow({"url": urls, "row": [0, 1, 2]})
+    chart.datasets.add().data.data = _arrow({"url": ["pictures/" + "a" * 32 + ".png"] * 9})
+    assert set(pictures_of(chart)) == {f"/{url}" for url in urls} | {f"/pictures/{'a' * 32}.png"}

@@ -62,11 +62,22 @@ def _arrow(columns: Data) -> bytes:
         values = np.asarray(columns[column])
         if values.size and str(values[0]).startswith(PNG):
             values = np.array([_address(url) for url in values], object)
-        arrays[column] = pa.array(_narrow(values), from_pandas=True)
+        arrays[column] = _coded(pa.array(_narrow(values), from_pandas=True))
     table, sink = pa.table(arrays), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
+
+
+def _coded(column: pa.Array) -> pa.Array:
+    """Return texts that come again and again as numbers, and each text once; all else as it is."""
+    if not pa.types.is_string(column.type):
+        return column
+    coded = column.dictionary_encode()
+    n_texts = len(coded.dictionary)
+    if 2 * n_texts > len(column) or n_texts > np.iinfo(np.int16).max:
+        return column
+    return coded.cast(pa.dictionary(pa.int8() if n_texts <= np.iinfo(np.int8).max else pa.int16(), pa.string()))
 
 
 def _narrow(values: np.ndarray) -> np.ndarray:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
@@ -93,14 +95,14 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
         script = partial(trace_to_code, trace)
         st.download_button("PyTorch script (.py)", script, "trace.py", on_click="ignore", key=f"{name}_code")
         if query is not None:
-            st.download_button(
-                "This query's row (.csv)",
-                lambda: trace_to_frame(trace, head, rows=slice(query, query + 1)).to_csv(index=False),
-                "row.csv",
-                on_click="ignore",
-                key=f"{name}_row",
-            )
+            table = partial(trace_to_frame, trace, head, rows=slice(query, query + 1))
+            download_table("This query's row", table, "row.csv", f"{name}_row")
     st.caption(
         "The script reads trace.npz and prints the same numbers. The toolbar at a chart's corner saves it as PNG, "
         "shows its data, copies its Vega-Lite specification, opens it full screen."
     )
+
+
+def download_table(label: str, make: Callable[[], pd.DataFrame], file: str, key: str) -> None:
+    """Offer a table as a file of comma-separated values, which is made when it is asked for."""
+    st.download_button(f"{label} (.csv)", lambda: make().to_csv(index=False), file, on_click="ignore", key=key)

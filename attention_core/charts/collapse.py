@@ -29,7 +29,8 @@ def collapse_chart(
     n = len(words)
     ramp = signed_ramp(states)
     below = n + 2
-    pictures = rectangles(0.0, [0.0, below], width, [n, 1], url=[png_url(one, ramp) for one in (states, context[None])])
+    urls = [png_url(rows, ramp) for rows in (states, context[None])]
+    pictures = rectangles(0.0, [0.0, below], width, [n, 1], url=urls)
     bar_room = 0.22 * width
     shares = np.array(weights, dtype=float)
     places = np.arange(n)

@@ -61,7 +61,7 @@ def heads_chart(
     frame["name"] = [f"layer {layer + 1}, head {head + 1}" for layer, head in heads]
     frame["note"] = [notes[layer][head] for layer, head in heads]
     frame["largest"] = [pictures.largest[layer][head] for layer, head in heads]
-    frame["is_off"] = [one in off for one in heads]
+    frame["is_off"] = [head in off for head in heads]
     width, height = LEFT + n_heads * right, HEAD + n_layers * down
     space = corners(width, height)
     gap = pictures.gap

@@ -72,7 +72,7 @@ def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> 
 
     A logarithmic one is for log10 of the values, over at most DECADES powers of ten.
     """
-    values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in matrices] or [np.ones(1)])
+    values = np.concatenate([cells[np.isfinite(cells) & (cells > 0)] for cells in matrices] or [np.ones(1)])
     high = float(values.max(initial=0.0)) or 1.0
     if not logarithmic:
         return Ramp(VIRIDIS, 0.0, high)
@@ -134,7 +134,7 @@ def fading_chart(
     words, if given, are those that were read at each moment, for the mouse.
     """
     height = size[1]
-    ends = [*lines.values(), *(one for pair in (bands or {}).values() for one in pair)]
+    ends = [*lines.values(), *(end for pair in (bands or {}).values() for end in pair)]
     least = _lowest(ends) if logarithmic else 0.0
     frame = pd.DataFrame(
         {"network": name, "later": later, "left": max(float(left), least), "word": words[later] if words else ""}
@@ -166,7 +166,7 @@ def fading_chart(
 
 def _lowest(lines: Sequence[Sequence[float]]) -> float:
     """Return the power of ten at which a logarithmic axis for these lines begins: 0.1 or below."""
-    least = max(min((float(one) for line in lines for one in line), default=1.0), 10.0**-DECADES)
+    least = max(min((float(left) for line in lines for left in line), default=1.0), 10.0**-DECADES)
     return min(0.1, 10.0 ** np.floor(np.log10(least)))
 
 

@@ -113,7 +113,7 @@ def contact_sheet(
     places, total_width, total_height = sheet(n, columns, round(width * scale), round(height * scale), 8, 16)
     lowest, highest = pictures.min((1, 2)).round(4), pictures.max((1, 2)).round(4)
     known = {**places, "label": labels, "lowest": lowest, "highest": highest}
-    frame = {**known, "url": [png_url(one, ramp) for one in pictures]}
+    frame = {**known, "url": [png_url(picture, ramp) for picture in pictures]}
     space = corners(total_width, total_height)
     names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABELS)
     bar = colour_bar_layer(ramp, title, min(total_width - 20, 260))

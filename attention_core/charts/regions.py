@@ -50,7 +50,7 @@ def region_picture(
     left, top = columns + GAP, (rows - SQUARE) / 2
     said = f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"
     parts = rectangles([0.0, left], [0.0, top], [columns, SQUARE], [rows, SQUARE])
-    parts["url"] = [png_url(one, ramp) for one in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
+    parts["url"] = [png_url(part, ramp) for part in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
     square = rectangles(left, top, SQUARE, SQUARE, name=extra, number=said)
     space = corners(left + SQUARE + 1.2, rows)
     layers = [
@@ -132,7 +132,7 @@ def nothing_weights(
     )
     dashes = alt.Legend(orient="top", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
     dash = alt.StrokeDash("part:N", sort=list(PARTS), scale=one_each(PARTS, ([1, 0], [3, 3])), legend=dashes)
-    answers = {"matching": list(counts), "said": [f"says {one}" for one in said], "weight": [1.0] * len(said)}
+    answers = {"matching": list(counts), "said": [f"says {answer}" for answer in said], "weight": [1.0] * len(said)}
     words = texts(answers, space, "said", dy=2, fontSize=11, color=SMALL)
     points = base.mark_point(size=50, filled=True, opacity=1)
     return alt.layer(base.mark_line(strokeWidth=2).encode(strokeDash=dash), points, words, height=height)
