@@ -16,8 +16,6 @@ from attention_core.charts.look import Look
 from ui.pictures import address
 
 PNG = "data:image/png;base64,"
-LECTURE = 1.25
-"""How many times as large letters are in lecture mode."""
 LEAST_FILE = 2000
 """Letters of a picture's data URL from which the browser gets it as a file, once, however often its chart changes."""
 
@@ -43,7 +41,7 @@ def draw_chart(
         selection_mode: the selection that a click changes.
         on: the container to draw it in; the one that is open if not said.
     """
-    spec, data = chart.drawn(Look(letters=LECTURE if st.session_state.get("lecture") else 1.0))
+    spec, data = chart.drawn(Look())
     return on.vega_lite_chart(
         None,
         spec | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.player import Player
 from ui.state import PLAYING, Field, take_address, write_address
@@ -27,11 +28,6 @@ STYLE = """<style>
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
 [class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
-</style>"""
-LECTURE_STYLE = """<style>
-html { font-size: 125%; }
-[data-testid="stMain"] p, [data-testid="stMain"] li { line-height: 1.5; }
-[data-testid="stMain"] .katex { font-size: 1.35em; }
 </style>"""
 
 
@@ -126,24 +122,21 @@ def foot(entry: PageEntry) -> None:
     st.divider()
     st.markdown(entry.leads_on)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
-        for other, icon, side in ((place - 1, "arrow_back", "left"), (place + 1, "arrow_forward", "right")):
+        for other, where, icon, side in (
+            (place - 1, "before", "arrow_back", "left"),
+            (place + 1, "after", "arrow_forward", "right"),
+        ):
             if 0 <= other < len(PAGES):
-                label = PAGES[other].title
-                st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
+                with st.container(key=f"page_{where}", width="content"):
+                    label = PAGES[other].title
+                    st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
 
 
 def sidebar() -> None:
     """Draw the sidebar's foot."""
     with st.sidebar:
-        lecture = st.toggle(
-            "Lecture mode",
-            key="lecture",
-            persist_state="session",
-            help="Larger type for a projector. Light and dark: the menu at the top right, Settings.",
-        )
+        lecture_mode()
         st.caption(f"Computing on {_device_words()}")
-    if lecture:
-        st.html(LECTURE_STYLE)
 
 
 @st.cache_resource(show_spinner=False)

@@ -66,10 +66,10 @@ class AlignedWords {
   }
 
   place() {
-    const box = this.stage.getBoundingClientRect();
+    const box = boxOf(this.stage);
     if (!this.paths || !box.width) return;
     const spot = (node, edge) => {
-      const own = node.getBoundingClientRect();
+      const own = boxOf(node);
       return [own.x + own.width / 2 - box.x, own[edge] - box.y];
     };
     const from = this.sources.map((node) => spot(node, "bottom")), to = this.targets.map((node) => spot(node, "top"));
