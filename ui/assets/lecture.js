@@ -43,12 +43,7 @@ class Lecture {
     window.addEventListener("keydown", (event) => this.key(event), true);
     window.addEventListener("resize", () => this.fit());
     window.addEventListener("pointermove", (event) => this.follow(event), { passive: true });
-    // Who clicks a chip wants the arrow keys for the steps; who came to it by the Tab key, for its neighbours.
-    window.addEventListener("click", (event) => {
-      if (event.detail && focused()?.matches("button, [role=radio], [role=tab], input[type=checkbox]")) focused().blur();
-      const tabs = this.on && event.target.closest?.('[role="tablist"]');
-      if (tabs) requestAnimationFrame(() => tabs.scrollIntoView({ behavior: "smooth" }));
-    });
+    window.addEventListener("click", (event) => requestAnimationFrame(() => this.clicked(event)), true);
   }
 
   adopt({ on, paths }) {
@@ -57,6 +52,12 @@ class Lecture {
     this.place.hidden = !on;
     if (!on) this.clear();
     this.fit();
+  }
+
+  // Who clicks a chip wants the arrow keys for the steps; who came to it by the Tab key, for its neighbours.
+  clicked({ detail, target }) {
+    if (detail && focused()?.matches("button, [role=radio], [role=tab], input[type=checkbox]")) focused().blur();
+    if (this.on) target.closest?.('[role="tablist"]')?.scrollIntoView({ behavior: "smooth" });
   }
 
   fit() {
