@@ -18,7 +18,7 @@ def lecture_mode() -> None:
         "Lecture mode",
         key=LECTURE,
         persist_state="session",
-        help="Everything larger, for a projector. There the key ? shows what the other keys and a presenter's remote do.",
+        help="Everything larger, for a projector. The key ? lists the others, those of a presenter's remote too.",
     )
     if on:
         st.html(find_file("ui/assets/lecture_page.css"))

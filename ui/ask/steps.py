@@ -44,7 +44,7 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
     choice("Look", LOOK, names, label_visibility="collapsed")
     trace = answered.looks[number]
     step, grid = STEPS.draw(trace), grid_of(trace)
-    if not STEPS.hides(step):
+    if not STEPS.hides(trace, step):
         weights = to_array(trace.weights()[0])
         heaviest = int(weights.argmax())
         words, picture = st.columns([0.82, 1], gap="large")

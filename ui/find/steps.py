@@ -40,14 +40,14 @@ def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> Non
     if chosen_region(trace) != region:
         st.rerun()  # its numbers are on the first screen too
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(step)
+    hidden = STEPS.hides(trace, step)
     words, numbers = st.columns([0.8, 1], gap="large")
     with words:
-        small, channel = st.columns([150, 260])
-        with small:
-            mask_over(drawing, trace, key="find_small", size=150, framed=region, bar=False)
-            st.caption(f"Region {region} is framed; click another. The arrow keys step.")
         if not hidden:
+            small, channel = st.columns([150, 260])
+            with small:
+                mask_over(drawing, trace, key="find_small", size=150, framed=region, bar=False)
+                st.caption(f"Region {region} is framed; click another. The arrow keys step.")
             if step.name in ("key", "query", "scores", "masked", "context"):
                 with channel:
                     _channel_card(trace, region)

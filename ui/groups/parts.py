@@ -132,7 +132,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     head = choice("Step through the head that", HEAD, HEAD_WORDS)
     trace = traces[head]
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, query):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     best = int(trace.weights(0, [query])[0].argmax())

@@ -31,7 +31,7 @@ def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
     """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
     query = chosen_query(drawing.image, NAME)
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(step)
+    hidden = STEPS.hides(trace, step, query)
     left, right = st.columns([0.82, 1], gap="large")
     with left:
         drawn, hint = st.columns([1, 1.1], vertical_alignment="center")

@@ -128,7 +128,7 @@ def step_by_step(drawing: ReadDrawing) -> None:
     """Draw the stepper, the present step's words and its numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, look):
         return
     words, numbers = st.columns([0.9, 1.1], gap="large")
     best = int(trace.weights(rows=[look])[0].argmax())

@@ -198,10 +198,10 @@ def _large(trace: AttentionTrace, head: Head, query: int) -> None:
 def step_by_step(text: str) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
     head, experiment, trace, query = _choose_head(text)
-    _arcs(experiment, trace, head, query)
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, query, head.head):
         return
+    _arcs(experiment, trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
         st.caption(

@@ -43,7 +43,8 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
         )
     )
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(step)
+    head = min(HEAD.value, trace.n_heads - 1)
+    hidden = STEPS.hides(trace, step, query, head)
     words, matrix, following = st.columns([1.05, 1.15, 0.8], gap="medium")
     if not hidden:
         with words:
