@@ -12,7 +12,8 @@ from streamlit.runtime.scriptrunner import StopException
 
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.player import Player
-from ui.state import PLAYING, Field, take_address, write_address
+from ui.sharing import sharing
+from ui.state import APP, PAGE, PLAYING, Field, take_address, write_address
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
@@ -35,6 +36,9 @@ html { font-size: 125%; }
 </style>"""
 
 
+LECTURE = Field(APP, "lecture", False, address="lecture")
+
+
 class Tab(NamedTuple):
     """What stands below the first screen under one name.
 
@@ -50,14 +54,15 @@ class Tab(NamedTuple):
 
 
 def page_frame(name: str, question: str) -> None:
-    """Draw the page's heading and the question that it answers, and let its fields follow its address.
+    """Draw the page's heading and the question that it answers; a page that runs alone follows its address here.
 
     Args:
         name: see PageEntry.name.
         question: one or two sentences, Markdown.
     """
     through_app()
-    take_address(name)
+    if st.session_state.get(PAGE) != name:
+        take_address(name)
     page_head(entry_of(name).heading, question)
 
 
@@ -121,7 +126,7 @@ def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
 
 
 def foot(entry: PageEntry) -> None:
-    """Draw the end of a page: one sentence that leads on, the page before it and the page after it."""
+    """Draw the end of a page: one sentence that leads on, the page before it and after it, and how to share it."""
     place = PAGES.index(entry)
     st.divider()
     st.markdown(entry.leads_on)
@@ -130,6 +135,7 @@ def foot(entry: PageEntry) -> None:
             if 0 <= other < len(PAGES):
                 label = PAGES[other].title
                 st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
+    sharing(entry)
 
 
 def sidebar() -> None:
@@ -137,7 +143,7 @@ def sidebar() -> None:
     with st.sidebar:
         lecture = st.toggle(
             "Lecture mode",
-            key="lecture",
+            key=LECTURE.key,
             persist_state="session",
             help="Larger type for a projector. Light and dark: the menu at the top right, Settings.",
         )
