@@ -20,7 +20,7 @@ from attention_core.data.sketches import Stroke
 from attention_core.data.strokes import draw_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.computed import computed
-from ui.state import Field, choice, number, one_of
+from ui.state import Field, between, choice, one_of
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
@@ -138,7 +138,7 @@ def paper_field(name: str) -> Field[str]:
 
 
 def _width_field(pad: Pad) -> Field[int]:
-    return Field(pad.name, "width", pad.pen_width, address="width", parse=number(2, 60))
+    return Field(pad.name, "width", pad.pen_width, address="width", parse=between(2, 60))
 
 
 def _strokes_field(pad: Pad) -> Field[str]:

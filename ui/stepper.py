@@ -36,8 +36,8 @@ class Stepper(Player[str]):
         modifier: str = "",
     ) -> None:
         super().__init__(Field(page, name, first, address=address), SECONDS_PER_STEP, modifier)
-        self.guesses = Field(page, f"{name}_guess", False)
-        self.revealed = Field(page, f"{name}_revealed", "")
+        self.guesses = Field(page, f"{name}_guess", False, address="guess" if address == "step" else f"{address}_guess")
+        self.revealed = Field(page, f"{name}_revealed", "", address=f"{address}_revealed")
 
     def draw(self, trace: AttentionTrace) -> Step:
         """Draw the controls and return the chosen step."""
