@@ -4,9 +4,9 @@ import streamlit as st
 
 from ui.navigation import PAGES, path_of
 from ui.skeleton import live, page_frame
-from ui.state import Field, choice
+from ui.state import Field, between, choice
 
-DIGIT = Field("start", "digit", 3)
+DIGIT = Field("start", "digit", 3, address="digit", parse=between(0, 9))
 WAYS_IN = (
     ("Draw", "pixels", "Draw a digit and see which pixels look at which, in a network that reads it."),
     ("Type", "translate", "Type a sentence, watch it being translated, and see at which words the network looks."),

@@ -7,16 +7,17 @@ import streamlit as st
 from attention_core.files import find_file
 from ui.component import component
 from ui.navigation import PAGES
+from ui.state import APP, Field
 
-LECTURE = "lecture"
-_component = component(LECTURE)
+LECTURE = Field(APP, "lecture", False, address="lecture")
+_component = component("lecture")
 
 
 def lecture_mode() -> None:
     """Let a lecturer switch lecture mode on, and give the page its keys."""
     on = st.toggle(
         "Lecture mode",
-        key=LECTURE,
+        key=LECTURE.key,
         persist_state="session",
         help="Everything larger, for a projector. The key ? lists the others, those of a presenter's remote too.",
     )

@@ -13,7 +13,8 @@ from streamlit.runtime.scriptrunner import StopException
 from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.player import Player
-from ui.state import PLAYING, Field, take_address, write_address
+from ui.sharing import sharing
+from ui.state import PAGE, PLAYING, Field, take_address, write_address
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
@@ -46,14 +47,15 @@ class Tab(NamedTuple):
 
 
 def page_frame(name: str, question: str) -> None:
-    """Draw the page's heading and the question that it answers, and let its fields follow its address.
+    """Draw the page's heading and the question that it answers; a page that runs alone follows its address here.
 
     Args:
         name: see PageEntry.name.
         question: one or two sentences, Markdown.
     """
     through_app()
-    take_address(name)
+    if st.session_state.get(PAGE) != name:
+        take_address(name)
     page_head(entry_of(name).heading, question)
 
 
@@ -117,7 +119,7 @@ def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
 
 
 def foot(entry: PageEntry) -> None:
-    """Draw the end of a page: one sentence that leads on, the page before it and the page after it."""
+    """Draw the end of a page: one sentence that leads on, the page before it and after it, and how to share it."""
     place = PAGES.index(entry)
     st.divider()
     st.markdown(entry.leads_on)
@@ -130,6 +132,7 @@ def foot(entry: PageEntry) -> None:
                 with st.container(key=f"page_{where}", width="content"):
                     label = PAGES[other].title
                     st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
+    sharing(entry)
 
 
 def sidebar() -> None:

@@ -17,7 +17,7 @@ from ui.chart import draw_chart
 from ui.labels import literal
 from ui.layout import role_colour
 from ui.player import Player
-from ui.state import Field, choice
+from ui.state import Field, choice, whole_number
 
 SECONDS_PER_STEP = 2.0
 MOST_CLICKED = 24
@@ -44,9 +44,16 @@ class Stepper(Player[str]):
         modifier: str = "",
     ) -> None:
         super().__init__(Field(page, name, first, address=address), SECONDS_PER_STEP, modifier)
-        self.guesses = Field(page, f"{name}_guess", False)
-        self.revealed = Field(page, f"{name}_revealed", "")
-        self.guessed: Field[tuple[str, int, int] | None] = Field(page, f"{name}_guessed", None)
+        self.guesses = Field(page, f"{name}_guess", False, address="guess" if address == "step" else f"{address}_guess")
+        self.revealed = Field(page, f"{name}_revealed", "", address=f"{address}_revealed")
+        self.guessed: Field[tuple[str, int, int] | None] = Field(
+            page,
+            f"{name}_guessed",
+            None,
+            address=f"{address}_guessed",
+            parse=_cell,
+            text=lambda cell: ".".join(map(str, cell)),
+        )
 
     def draw(self, trace: AttentionTrace) -> Step:
         """Draw the controls and return the chosen step."""
@@ -149,3 +156,8 @@ class Stepper(Player[str]):
 
     def _reveal(self, name: str) -> None:
         self.revealed.value = name
+
+
+def _cell(text: str) -> tuple[str, int, int]:
+    name, row, column = text.split(".")
+    return name, whole_number(row), whole_number(column)

@@ -19,12 +19,12 @@ from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
 from ui.ask.drawing import NAME, AskedDrawing
 from ui.chart import draw_chart
 from ui.models import card_or_empty
-from ui.state import Field, choice
+from ui.state import Field, choice, whole_number
 from ui.step_view import query_row, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
-LOOK = Field(NAME, "number", -1)
+LOOK = Field(NAME, "number", -1, address="look", parse=whole_number)
 """The look that is shown, from 0; at first the last one."""
 SHEET = 24
 """Dimensions of keys and values that are drawn: those that differ most from region to region."""

@@ -19,12 +19,12 @@ from ui.digits import chosen_query, pick_pixel, query_maps, whole_maps
 from ui.layout import section
 from ui.models import load_snapshots, model_or_stop
 from ui.pixels.drawing import NAME, STEPS
-from ui.state import Field, whole_number, yes
+from ui.state import Field, whole_number
 from ui.step_view import query_row, show_matrix, show_words
 
 MODEL = "pixel-classifier"
 MOMENT = Field(NAME, "snapshot", -1, address="moment", parse=whole_number)
-INK_ONLY = Field(NAME, "ink_only", False, address="ink", parse=yes, text=lambda on: "1" if on else "0")
+INK_ONLY = Field(NAME, "ink_only", False, address="ink")
 
 
 def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:

@@ -16,13 +16,13 @@ from ui.digits import ink_image
 from ui.layout import section
 from ui.player import Walk
 from ui.read.drawing import COLUMNS, NAME, ReadDrawing, maps_of, numbered
-from ui.state import Field
+from ui.state import Field, whole_number
 from ui.step_view import query_row, show_matrix, show_words
 from ui.stepper import Stepper
 
 WALK = Walk(NAME, label="Look")
 STEPS = Stepper(NAME, modifier="Shift+")
-REGION = Field(NAME, "region", None)
+REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 STRIP = Field(NAME, "strip_number", 0)
 """How many strips were mounted: a second click on the same picture counts only on a new one."""
 STEP_SIZE = 480
