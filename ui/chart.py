@@ -11,7 +11,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.charts.design import Data, Design
+from attention_core.charts.design import Data, Design, Spec
 from attention_core.charts.look import Look
 from ui.pictures import address
 
@@ -44,15 +44,29 @@ def draw_chart(
         on: the container to draw it in; the one that is open if not said.
     """
     spec, data = chart.drawn(Look(letters=LECTURE if st.session_state.get("lecture") else 1.0))
+    own_size = _own_size(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(
         None,
-        spec | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
+        spec | own_size | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
         key=key,
         width=width,
         on_select=on_select,
         selection_mode=selection_mode,
         alt=alt,
     )
+
+
+def _own_size(spec: Spec, sides: tuple[str, ...]) -> Spec:
+    """Return what keeps a chart's sides as they are where Streamlit sets them to those of the full screen.
+
+    ui.skeleton enlarges it there as a whole.
+    """
+    own = {side: spec[side] for side in sides if isinstance(spec.get(side), int | float)}
+    kept = [
+        {"name": side, "value": size, "on": [{"events": {"signal": side}, "update": f"min({side}, {size})"}]}
+        for side, size in own.items()
+    ]
+    return {"params": [*spec.get("params", []), *kept]}
 
 
 def _arrow(columns: Data) -> bytes:

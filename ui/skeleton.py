@@ -20,6 +20,10 @@ STYLE = """<style>
 .role { font-weight: 600; }
 .who { margin: 0; line-height: 1.5; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
+[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
+  max-width: 560px; margin: auto; }
+[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) svg.marks {
+  position: fixed; inset: 3.5rem 1rem 1rem; width: calc(100vw - 2rem); height: calc(100vh - 4.5rem); max-width: none; }
 [class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
 [class*="_presets"] button { width: 100%; }
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
