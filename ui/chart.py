@@ -44,10 +44,10 @@ def draw_chart(
         on: the container to draw it in; the one that is open if not said.
     """
     spec, data = chart.drawn(Look(letters=LECTURE if st.session_state.get("lecture") else 1.0))
-    own_size = _own_size(spec, ("width", "height") if width == "content" else ("height",))
+    settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(
         None,
-        spec | own_size | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
+        spec | settled | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
         key=key,
         width=width,
         on_select=on_select,
@@ -56,17 +56,19 @@ def draw_chart(
     )
 
 
-def _own_size(spec: Spec, sides: tuple[str, ...]) -> Spec:
-    """Return what keeps a chart's sides as they are where Streamlit sets them to those of the full screen.
+def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
+    """Return what keeps Streamlit from changing a chart.
 
-    ui.skeleton enlarges it there as a whole.
+    It sets sides to those of the full screen, where ui.skeleton enlarges a chart as a whole; and it moves the first
+    and the last name of an axis from the middle of what they name.
     """
     own = {side: spec[side] for side in sides if isinstance(spec.get(side), int | float)}
     kept = [
         {"name": side, "value": size, "on": [{"events": {"signal": side}, "update": f"min({side}, {size})"}]}
         for side, size in own.items()
     ]
-    return {"params": [*spec.get("params", []), *kept]}
+    config = {"axisDiscrete": {"labelFlush": False}, **spec.get("config", {})}
+    return {"params": [*spec.get("params", []), *kept], "config": config}
 
 
 def _arrow(columns: Data) -> bytes:

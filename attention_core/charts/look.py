@@ -11,8 +11,6 @@ SIZES = {"axis": 12, "header": 12, "legend": 14, "title": 16}
 """Letters of the parts of a chart in screen pixels, as on the pages."""
 LONGEST_NAME = 160
 """Screen pixels of a name in a legend; a longer one is cut."""
-DISCRETE: dict[str, Any] = {"axisDiscrete": {"labelFlush": False}}
-"""Names stand in the middle of what they name, the first and the last one, too; a page's theme moves these."""
 THEME: dict[str, Any] = {
     "background": "#ffffff",
     "font": "Source Sans 3, Source Sans Pro, Helvetica, Arial, sans-serif",
@@ -44,7 +42,7 @@ class Look:
 
     def dress(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Return a Vega-Lite spec in this look."""
-        config = {**DISCRETE, **spec.get("config", {}), **(THEME if self.themed else {})}
+        config = {**spec.get("config", {}), **(THEME if self.themed else {})}
         if self.themed or self.letters != 1:
             for part, size in SIZES.items():
                 names = ("fontSize",) if part == "title" else ("labelFontSize", "titleFontSize")
