@@ -50,6 +50,7 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
         table,
         hide_index=True,
         width="stretch",
+        placeholder="",  # all the other keys together have no score
         column_config={
             "key": st.column_config.TextColumn(f"key ({key_words})"),
             "score": st.column_config.NumberColumn("score", format="%.2f"),
