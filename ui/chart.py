@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts.design import Data, Design, Spec
 from attention_core.charts.look import Look
+from ui.figures import note_picture
 from ui.pictures import address
 
 PNG = "data:image/png;base64,"
@@ -30,6 +31,7 @@ def draw_chart(
     width: Literal["stretch", "content"] | None = None,
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
     selection_mode: str | None = None,
+    step: str = "",
     on: DeltaGenerator = st._main,
 ) -> Any:
     """Draw a chart; all else is as st.vega_lite_chart has it, what is returned, too.
@@ -41,8 +43,10 @@ def draw_chart(
         width: on the page.
         on_select: what a click calls.
         selection_mode: the selection that a click changes.
+        step: the name of the step of a trace that it shows, for the name of its file; empty if it shows none.
         on: the container to draw it in; the one that is open if not said.
     """
+    note_picture(chart, alt, step)
     spec, data = chart.drawn(Look(letters=LECTURE if st.session_state.get("lecture") else 1.0))
     settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(

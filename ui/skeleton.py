@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from ui.figures import forget_pictures, new_part, noted_in, save_pictures
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.player import Player
 from ui.state import PLAYING, Field, take_address, write_address
@@ -62,6 +63,7 @@ def page_frame(name: str, question: str) -> None:
     """
     through_app()
     take_address(name)
+    forget_pictures()
     page_head(entry_of(name).heading, question)
 
 
@@ -82,9 +84,11 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
         beat: seconds after which it runs again by itself, if no player says so; None = it does not.
     """
 
+    place = new_part()
+
     @wraps(part)
     def run(*given: Any) -> None:
-        with suppress(StopException):
+        with suppress(StopException), noted_in(place):
             part(*given)
         write_address()
 
@@ -127,6 +131,7 @@ def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
 def foot(entry: PageEntry) -> None:
     """Draw the end of a page: one sentence that leads on, the page before it and the page after it."""
     place = PAGES.index(entry)
+    save_pictures(entry.name)
     st.divider()
     st.markdown(entry.leads_on)
     with st.container(horizontal=True, horizontal_alignment="distribute"):

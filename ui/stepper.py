@@ -9,6 +9,7 @@ import streamlit as st
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
+from ui.figures import say_subject
 from ui.layout import role_colour
 from ui.player import Player
 from ui.state import Field, choice
@@ -41,6 +42,7 @@ class Stepper(Player[str]):
 
     def draw(self, trace: AttentionTrace) -> Step:
         """Draw the controls and return the chosen step."""
+        say_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
         names = list(by_name)
         self.field.among(names)
