@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from ui.figures import forget_pictures, new_part, noted_in, save_pictures
 from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.player import Player
@@ -22,6 +23,10 @@ STYLE = """<style>
 .role { font-weight: 600; }
 .who { margin: 0; line-height: 1.5; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
+[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
+  max-width: 560px; margin: auto; }
+[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) svg.marks {
+  position: fixed; inset: 3.5rem 1rem 1rem; width: calc(100vw - 2rem); height: calc(100vh - 4.5rem); max-width: none; }
 [class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
 [class*="_presets"] button { width: 100%; }
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
@@ -56,6 +61,7 @@ def page_frame(name: str, question: str) -> None:
     through_app()
     if st.session_state.get(PAGE) != name:
         take_address(name)
+    forget_pictures()
     page_head(entry_of(name).heading, question)
 
 
@@ -76,9 +82,11 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
         beat: seconds after which it runs again by itself, if no player says so; None = it does not.
     """
 
+    place = new_part()
+
     @wraps(part)
     def run(*given: Any) -> None:
-        with suppress(StopException):
+        with suppress(StopException), noted_in(place):
             part(*given)
         write_address()
 
@@ -121,6 +129,7 @@ def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
 def foot(entry: PageEntry) -> None:
     """Draw the end of a page: one sentence that leads on, the page before it and after it, and how to share it."""
     place = PAGES.index(entry)
+    save_pictures(entry.name)
     st.divider()
     st.markdown(entry.leads_on)
     with st.container(horizontal=True, horizontal_alignment="distribute"):

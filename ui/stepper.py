@@ -14,6 +14,7 @@ from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import weights_ramp
 from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart
+from ui.figures import say_subject
 from ui.labels import literal
 from ui.layout import role_colour
 from ui.player import Player
@@ -57,6 +58,7 @@ class Stepper(Player[str]):
 
     def draw(self, trace: AttentionTrace) -> Step:
         """Draw the controls and return the chosen step."""
+        say_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
         names = list(by_name)
         self.field.among(names)

@@ -73,7 +73,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
     values = to_array(step.value().float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = _chart_for(step, values, drawing, grid, heaviest)
-    draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words)
+    draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words, step=step.name)
     if len(values) > 1:
         st.caption(
             f"{SHEET} of {values.shape[1]} dimensions, those that differ most from region to region. "

@@ -221,7 +221,7 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
             size=STEP_SIZE // 2 - 8,
             marked=best,
         )
-        draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words)
+        draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words, step=step.name)
     else:
         show_matrix(step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)
 
