@@ -92,10 +92,11 @@ def look(map: Any, random: Random) -> dict[str, Any]:
 
 
 def edit(columns: Sequence[str], values: Sequence[Any]) -> Given:
-    """Return what types one of some values into one of the first three rows of a table."""
+    """Return what types one of some values into one of the rows of a table, of the first three."""
 
     def value(table: Any, random: Random) -> dict[str, Any]:
-        cell = {str(random.randrange(3)): {random.choice(columns): random.choice(values)}}
+        n_rows = pa.ipc.open_stream(table.arrow_data.data).read_all().num_rows
+        cell = {str(random.randrange(min(n_rows, 3))): {random.choice(columns): random.choice(values)}}
         return {"edited_rows": cell, "added_rows": [], "deleted_rows": []}
 
     return value

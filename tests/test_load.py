@@ -7,11 +7,14 @@ import time
 from collections.abc import Iterator
 from random import Random
 
+import pandas as pd
 import pytest
+from streamlit.dataframe_util import convert_pandas_df_to_arrow_bytes
+from streamlit.proto.Dataframe_pb2 import Dataframe
 
 from benchmarks.load import FLOOR_PAGE, Server, Tally, Visitor, options_of, served, summary
 from benchmarks.session import Session
-from benchmarks.visits import VISITS, act
+from benchmarks.visits import VISITS, act, edit
 from ui.navigation import PAGES
 
 
@@ -62,6 +65,15 @@ def test_a_visitor_who_vanishes_leaves_room_for_the_next(floor: Server) -> None:
     assert tally.vanished > 0
     assert sum(done.kind == "open" for done in tally.done) >= tally.vanished
     assert not tally.faults
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 5])
+def test_edits_stay_within_the_rows_of_a_table(n_rows: int) -> None:
+    table = Dataframe()
+    table.arrow_data.data = convert_pandas_df_to_arrow_bytes(pd.DataFrame({"1": range(n_rows)}))
+    random, value = Random(0), edit(("1",), ("0.5",))
+    edited = {row for _ in range(40) for row in value(table, random)["edited_rows"]}
+    assert edited == {str(row) for row in range(min(n_rows, 3))}
 
 
 def test_faults_kept_messages_fragments_and_files(app: Server) -> None:

@@ -75,7 +75,7 @@ class DecoderLayer(EncoderLayer):
     def forward(  # type: ignore[override]
         self,
         x: Tensor,
-        causal: Tensor,
+        causal: Tensor | None,
         memory: Memory,
         mask: Tensor | None,
         own: Intervention = NO_INTERVENTION,
@@ -210,7 +210,9 @@ class Transformer(TiedTranslator):
         """
         n, n_said = target.shape[1], 0 if said is None else said.shape[-2]
         n_rows = len(target) // len(encoding.states)  # of each sentence
-        causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
+        causal = None  # a piece after all that was said sees all of it
+        if n > 1 or said is None:
+            causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
         visible = None if encoding.mask is None else encoding.mask[:, None, None]
         x, looked, crossed = self.embed(target, with_positions, n_said), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):

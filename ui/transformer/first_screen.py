@@ -62,9 +62,10 @@ def translation(experiment: Experiment) -> Translation:
 @computed()
 def probabilities(experiment: Experiment) -> list[float]:
     """Return how probable each piece of the translation as trained is to the model as changed."""
-    return piece_probabilities(
-        _edited(experiment), read_source(experiment.text), translation(experiment.as_trained).ids
-    )
+    made = translation(experiment.as_trained)
+    if experiment == experiment.as_trained:
+        return made.probabilities
+    return piece_probabilities(_edited(experiment), read_source(experiment.text), made.ids)
 
 
 @computed()

@@ -88,9 +88,10 @@ def scored_translation(translator: str, text: str, forced: tuple[int, ...]) -> S
         forced: French pieces that it must begin with; END last ends it there.
     """
     model, source = _model(translator), read_source(text)
-    ended = bool(forced) and forced[-1] == END
-    made = translation_of(forced) if ended else translate(model, source, BEAM, forced)
-    return ScoredTranslation(made, piece_probabilities(model, source, made.ids))
+    if forced and forced[-1] == END:
+        return ScoredTranslation(translation_of(forced), piece_probabilities(model, source, forced))
+    made = translate(model, source, BEAM, forced)
+    return ScoredTranslation(made, made.probabilities)
 
 
 @computed()
