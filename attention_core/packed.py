@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.data.sketches import Stroke
+from attention_core.data.stroke import Stroke
 
 MARK, VERSION = "~", "1"
 """A packed text begins with both."""

@@ -16,7 +16,7 @@ from streamlit_drawable_canvas import st_canvas
 
 from attention_core.data.colours import PEN
 from attention_core.data.presets import preset_paths
-from attention_core.data.sketches import Stroke
+from attention_core.data.stroke import Stroke
 from attention_core.data.strokes import draw_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.computed import computed

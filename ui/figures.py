@@ -8,15 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from attention_core.charts.design import Design
-from attention_core.charts.figure import COLUMN, FORMATS, figure
+if TYPE_CHECKING:
+    from attention_core.charts.design import Design
 
 PAGE, PART, SUBJECT = "pictures_of_the_page", "pictures_of_the_part", "pictures_subject"
-WIDTHS = {"as on the screen": None, "one column": COLUMN, "two columns": 2 * COLUMN + 6}
 LONGEST = 80
 """Letters of a file's name."""
 
@@ -108,19 +107,22 @@ def save_pictures(page: str) -> None:
     place = st.popover("Save a picture", icon=":material/download:", key="pictures_open", on_change="rerun")
     if not place.open:
         return
+    from attention_core.charts.figure import COLUMN, FORMATS, figure
+
+    widths = {"as on the screen": None, "one column": COLUMN, "two columns": 2 * COLUMN + 6}
     shown = pictures()
     with place:
         if not shown:
             st.caption("This page shows no chart just now.")
             return
         number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
-        width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
+        width = st.segmented_control("Width in print", list(widths), default=next(iter(widths)), required=True)
         picture = shown[number]
         with st.container(horizontal=True, gap="small"):
             for form in FORMATS:
                 st.download_button(
                     form.upper(),
-                    partial(figure, picture.chart, form, title=picture.title, width=WIDTHS[width]),
+                    partial(figure, picture.chart, form, title=picture.title, width=widths[width]),
                     f"{file_name(page, picture.name)}.{form}",
                     on_click="ignore",
                     key=f"pictures_{form}",
