@@ -22,7 +22,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     st.session_state["came_through_app"] = True
     page = navigation()
     entry = next(entry for entry in PAGES if entry.title == page.title)
-    if not is_warm():
+    if not is_warm() and entry.name != "start":  # Start shows what was made beforehand
         page_head(entry.heading, entry.question)
         st.skeleton(height=400)
         time.sleep(SECONDS_TO_PAINT)
