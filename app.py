@@ -12,8 +12,9 @@ from streamlit.runtime.scriptrunner import StopException
 from ui.navigation import ICON, PAGES, navigation
 from ui.opened import go_to_opened
 from ui.pictures import route
+from ui.sharing import go_to_session
 from ui.skeleton import foot, page_head, sidebar
-from ui.state import write_address
+from ui.state import take_address, tell_faults, write_address
 from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
@@ -21,17 +22,20 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     st.session_state["came_through_app"] = True
     page = navigation()
     entry = next(entry for entry in PAGES if entry.title == page.title)
-    if not is_warm():
+    if not is_warm() and entry.name != "start":  # Start shows what was made beforehand
         page_head(entry.heading, entry.question)
         st.skeleton(height=400)
         time.sleep(SECONDS_TO_PAINT)
         import_libraries()
         st.rerun()
     go_to_opened(page.url_path)
+    go_to_session(entry)
+    take_address(entry.name)
     sidebar()
     with suppress(StopException):  # a page ends early where something is missing; its foot and its address do not
         page.run()
     foot(entry)
     write_address()
+    tell_faults()
 else:
     app = st.App(__file__, lifespan=warmed, routes=[route()])

@@ -145,7 +145,7 @@ def typed(key: str, texts: Sequence[str], kind: str = "text_area") -> Action:
 
 
 VISITS: dict[str, tuple[Action, ...]] = {
-    "": (chosen("start_digit"), Action("vega_lite_chart", "start_*_pick"), chosen("start_digit")),
+    "": (chosen("start_digit"), chosen("start_digit")),
     "lookup": (
         chosen("lookup_preset"),
         typed("lookup_queries", ("neural networks\nsequence models", "translation", "image recognition\nattention")),

@@ -54,7 +54,7 @@ words_section(sentence, text, trace, blocked)
 def step_by_step() -> None:
     """Step from the words' vectors to the answer."""
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step):
         return
     heaviest = int(trace.weights()[0].argmax())
     words, matrix = st.columns([0.82, 1], gap="large")

@@ -18,7 +18,7 @@ from ui.scoring.controls import (
     vector_table,
 )
 from ui.scoring.formulas import printed_tab, scale_tab
-from ui.scoring.vector_plane import ACTIVE, NAME, arranged_vectors, vector_plane
+from ui.scoring.vector_plane import ACTIVE, NAME, TYPING, arranged_vectors, vector_plane
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.step_view import download_table
 
@@ -53,7 +53,7 @@ def comparison() -> None:
     with left:
         place = st.container()
         if d == 2:
-            numbers = st.expander("Type the numbers", key="scoring_typing", on_change="rerun")
+            numbers = st.expander("Type the numbers", key=TYPING.key, on_change="rerun")
             if numbers.open:
                 with numbers:
                     vector_table(vectors)

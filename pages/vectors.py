@@ -58,7 +58,7 @@ def workbench() -> None:
             st.warning(
                 f"{names} may see no key: no softmax is possible, so the weights and the context are zeros, not NaN."
             )
-        if STEPS.hides(step):
+        if STEPS.hides(trace, step, chosen_query(trace), head):
             st.stop()
         show_step(problem, trace, step, head)
     before = None if BEFORE.value is None else attention(Problem.from_plain(BEFORE.value))

@@ -16,15 +16,18 @@ from streamlit_drawable_canvas import st_canvas
 
 from attention_core.data.colours import PEN
 from attention_core.data.presets import preset_paths
-from attention_core.data.sketches import Stroke
+from attention_core.data.stroke import Stroke
 from attention_core.data.strokes import draw_paths
+from attention_core.packed import pack_strokes, unpack_strokes
 from ui.computed import computed
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
 MAX_SESSION_BYTES = 2_000_000
 MAX_OBJECTS, MAX_COMMANDS = 200, 20_000
+MOST_ASTRAY = 0.3
+"""Share of the ink by which our picture of the strokes may differ from the browser's and still stands for it."""
 DRAWN = "drawn"
 
 
@@ -85,18 +88,17 @@ def drawing_pad(pad: Pad) -> PadState:
     Returns:
         what is drawn now.
     """
-    state, name, shown = st.session_state, pad.name, preset_field(pad)
-    if f"{name}_drawing" not in state:
-        state[f"{name}_paper"], state[f"{name}_width"], state[f"{name}_generation"] = "light", pad.pen_width, 0
-    if shown.value != state.get(f"{name}_put"):  # on arrival, and after Back
-        _follow_address(pad, shown)
+    state, name = st.session_state, pad.name
+    state.setdefault(f"{name}_generation", 0)
+    if _told(pad) != state.get(f"{name}_put"):  # on arrival, and after Back
+        _follow_address(pad)
     component = f"{name}_pad_{state[f'{name}_generation']}"
     if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
         state[f"{name}_seed"] = state[f"{name}_drawing"]
-    paper = state[f"{name}_paper"]
+    paper = paper_field(pad.name).value
     with st.container(key=f"{name}_canvas_frame"):
         result = st_canvas(
-            stroke_width=state[f"{name}_width"],
+            stroke_width=_width_field(pad).value,
             stroke_color=_present_ink(pad),
             background_color=PAPER[paper],
             width=pad.size[1],
@@ -106,28 +108,81 @@ def drawing_pad(pad: Pad) -> PadState:
             key=component,
         )
     if result.image_data is not None:
-        state[f"{name}_drawing"] = result.json_data
+        if result.json_data != state[f"{name}_drawing"] or preset_field(pad).value != DRAWN:
+            _tell(pad, result.json_data, DRAWN)
         state[f"{name}_pixels"] = result.image_data
-        shown.value = state[f"{name}_put"] = DRAWN
     _buttons(pad)
-    drawing = state[f"{name}_drawing"]
-    pixels = state[f"{name}_pixels"]
-    inked = inked_strokes(drawing, INK[paper])
-    shown = render_strokes(inked, pad.size, paper) if pixels is None else pixels
+    pixels, packed = state[f"{name}_pixels"], _strokes_field(pad).value
+    inked = inked_strokes(state[f"{name}_drawing"], INK[paper])
+    if packed:  # what the address tells is what counts
+        inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in unpack_strokes(packed)]
+    drawn = render_strokes(inked, pad.size, paper)
+    shown = drawn if pixels is None or _alike(drawn, pixels, paper) else pixels
     return PadState(shown, inked, paper)
 
 
+def _alike(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
+    """Return whether the strokes tell what the browser shows; then ours counts, which a link gives again exactly."""
+    astray, ink = np.abs(ours.astype(np.int16) - pixels), np.abs(pixels[..., :3].astype(np.int16) - _rgb(PAPER[paper]))
+    return bool(astray.sum() <= MOST_ASTRAY * ink.sum())
+
+
 def preset_field(pad: Pad) -> Field[str]:
-    """Return which preset is on the pad; DRAWN when it is something else, which the address does not hold."""
+    """Return which preset is on the pad; DRAWN when it is something else."""
     return Field(pad.name, "preset", pad.first, address=pad.address)
 
 
-def _follow_address(pad: Pad, shown: Field[str]) -> None:
-    """Put what the address asks for onto the pad; a drawing that goes with Back comes again with Forward."""
-    state, name, asked = st.session_state, pad.name, shown.value
-    if state.get(f"{name}_put") == DRAWN:
+def paper_field(name: str) -> Field[str]:
+    """Return whether the paper of a pad is light or dark."""
+    return Field(name, "paper", "light", address="paper", parse=one_of(PAPER))
+
+
+def _width_field(pad: Pad) -> Field[int]:
+    return Field(pad.name, "width", pad.pen_width, address="width", parse=between(2, 60))
+
+
+def _strokes_field(pad: Pad) -> Field[str]:
+    """Return what is drawn, packed; "" where a preset tells it or it is more than a link may hold."""
+    return Field(pad.name, "strokes", "", address="strokes", parse=_sound_strokes, text=str)
+
+
+def _sound_strokes(packed: str) -> str:
+    unpack_strokes(packed)
+    return packed
+
+
+def _told(pad: Pad) -> tuple[str, str]:
+    return preset_field(pad).value, _strokes_field(pad).value
+
+
+def _tell(pad: Pad, drawing: dict[str, Any], told: str) -> None:
+    """Keep what is drawn now, and let the address tell it."""
+    state, name = st.session_state, pad.name
+    state[f"{name}_drawing"] = drawing
+    preset_field(pad).value, _strokes_field(pad).value = told, _packed(pad, drawing) if told == DRAWN else ""
+    state[f"{name}_put"] = _told(pad)
+
+
+def _packed(pad: Pad, drawing: dict[str, Any]) -> str:
+    ink = INK[paper_field(pad.name).value]
+    strokes = [
+        stroke._replace(colour=None if stroke.colour == ink else stroke.colour)
+        for stroke in inked_strokes(drawing, ink)
+    ]
+    try:
+        return _sound_strokes(pack_strokes(strokes))
+    except (ValueError, OverflowError):  # more than a link may hold
+        return ""
+
+
+def _follow_address(pad: Pad) -> None:
+    """Put what the address asks for onto the pad; a drawing too long for it that goes with Back comes with Forward."""
+    state, name, (asked, packed) = st.session_state, pad.name, _told(pad)
+    if state.get(f"{name}_put") == (DRAWN, ""):
         state[f"{name}_mine"] = state[f"{name}_drawing"]
-    if asked == DRAWN and f"{name}_mine" in state:
+    if packed:
+        put_strokes(pad, unpack_strokes(packed))
+    elif asked == DRAWN and f"{name}_mine" in state:
         _replace(pad, state[f"{name}_mine"])
     else:
         found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
@@ -164,19 +219,17 @@ def _buttons(pad: Pad) -> None:
                 "Stroke width",
                 2,
                 60,
-                state[f"{name}_width"],
-                key=f"{name}_width_choice",
-                on_change=_set_width,
-                args=(name,),
+                key=_width_field(pad).key,
+                persist_state="session",
             )
             st.radio(
                 "Canvas",
                 ["light", "dark"],
-                index=["light", "dark"].index(state[f"{name}_paper"]),
                 horizontal=True,
-                key=f"{name}_paper_choice",
-                on_change=_set_paper,
-                args=(pad,),
+                key=paper_field(name).key,
+                persist_state="session",
+                on_change=_turn_paper,
+                args=(pad, paper_field(name).value),
             )
             st.download_button(
                 "Save drawing",
@@ -199,19 +252,32 @@ FIRST_ANY_INK = "#00A0A0"
 
 def _pen_choice(pad: Pad) -> None:
     names = [*(pad.pens or ("pen",)), *([ANY_INK] if pad.any_ink else []), *([ERASER] if pad.eraser else [])]
-    pen = choice("Pen", Field(pad.name, "pen", names[0]), names, label_visibility="collapsed", wrap=True)
+    pen = choice("Pen", _pen_field(pad), names, label_visibility="collapsed", wrap=True)
     if pen == ANY_INK:
-        key = f"{pad.name}_any_ink"
-        st.session_state.setdefault(key, FIRST_ANY_INK)
-        st.color_picker("Ink of any colour", key=key, persist_state="session")
+        st.color_picker("Ink of any colour", key=_any_ink_field(pad).key, persist_state="session")
+
+
+def _pen_field(pad: Pad) -> Field[str]:
+    return Field(pad.name, "pen", (pad.pens or ("pen",))[0], address="pen")
+
+
+def _any_ink_field(pad: Pad) -> Field[str]:
+    return Field(pad.name, "any_ink", FIRST_ANY_INK, address="colour", parse=_colour_of, text=lambda ink: ink[1:])
+
+
+def _colour_of(digits: str) -> str:
+    if not re.fullmatch("[0-9a-fA-F]{6}", digits):
+        raise ValueError("a colour is six digits")
+    return f"#{digits}"
 
 
 def _present_ink(pad: Pad) -> str:
-    chosen, paper = st.session_state.get(f"{pad.name}_pen"), st.session_state[f"{pad.name}_paper"]
+    paper = paper_field(pad.name).value
+    chosen = _pen_field(pad).value if pad.pens or pad.eraser else ""
     if chosen == ERASER:
         return PAPER[paper]
     if chosen == ANY_INK:
-        return st.session_state.get(f"{pad.name}_any_ink", FIRST_ANY_INK)
+        return _any_ink_field(pad).value
     return PEN[chosen if chosen in pad.pens else pad.pens[0]] if pad.pens else INK[paper]
 
 
@@ -225,7 +291,7 @@ def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told:
         told: what the address says of it, from which they can be made again.
     """
     state = st.session_state
-    ink = INK[state[f"{pad.name}_paper"]]
+    ink = INK[paper_field(pad.name).value]
     objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in strokes]
     kept = state[f"{pad.name}_drawing"].get("objects", []) if add else []
     _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, told)
@@ -239,12 +305,10 @@ def remove_strokes(pad: Pad, width: float) -> None:
 
 
 def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN) -> None:
-    """Put another drawing onto the pad, which means mounting a new canvas; the address tells it if it can."""
-    state, name = st.session_state, pad.name
-    state[f"{name}_drawing"] = drawing
-    state[f"{name}_pixels"] = None
-    state[f"{name}_generation"] += 1
-    preset_field(pad).value = state[f"{name}_put"] = told
+    """Put another drawing onto the pad, which means mounting a new canvas."""
+    _tell(pad, drawing, told)
+    st.session_state[f"{pad.name}_pixels"] = None
+    st.session_state[f"{pad.name}_generation"] += 1
 
 
 def _choose_preset(pad: Pad, label: str) -> None:
@@ -281,15 +345,10 @@ def _clear(pad: Pad) -> None:
     _replace(pad, {**st.session_state[f"{pad.name}_drawing"], "objects": []})
 
 
-def _set_width(name: str) -> None:
-    st.session_state[f"{name}_width"] = st.session_state[f"{name}_width_choice"]
-
-
-def _set_paper(pad: Pad) -> None:
+def _turn_paper(pad: Pad, before: str) -> None:
     """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
     state, name = st.session_state, pad.name
-    before, paper = state[f"{name}_paper"], state[f"{name}_paper_choice"]
-    state[f"{name}_paper"] = paper
+    paper = paper_field(name).value
     turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
     drawing = {key: value for key, value in state[f"{name}_drawing"].items() if key != "background"}
     objects = [
@@ -307,7 +366,7 @@ def _open(pad: Pad, content: bytes) -> None:
         size = sum(len(shape["path"]) for shape in drawing["objects"])
         if not strokes or len(strokes) > MAX_OBJECTS or size > MAX_COMMANDS:
             raise ValueError
-        ink = INK[st.session_state[f"{pad.name}_paper"]]
+        ink = INK[paper_field(pad.name).value]
         drawn = [shape for shape in drawing["objects"] if shape.get("path")]
         objects = [
             _path_object(path, _sound_colour(shape.get("stroke"), ink), _sound_width(shape.get("strokeWidth")))
@@ -376,7 +435,7 @@ def drawn_elsewhere(name: str, size: tuple[int, int] = (256, 256)) -> np.ndarray
     state = st.session_state
     if f"{name}_drawing" not in state:
         return None
-    paper = state[f"{name}_paper"]
+    paper = paper_field(name).value
     return render_strokes(inked_strokes(state[f"{name}_drawing"], INK[paper]), size, paper)
 
 

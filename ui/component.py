@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
@@ -10,6 +11,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from attention_core.files import find_file
 
 
+@lru_cache
 def component(name: str, script: str | None = None) -> ComponentRenderer:
     """Register a component: a root, the rules of prelude.css and its own, and its script.
 

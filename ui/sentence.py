@@ -8,11 +8,10 @@ import streamlit as st
 
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words
 from ui.labels import literal
-from ui.state import Field
+from ui.state import Field, plain_text
 
 MOST_TYPED = 6000
 """Characters that the box takes: more than is read, so that a pasted page is kept and not refused."""
-MOST_IN_ADDRESS = 600
 EMPTY = "Type an English sentence, or take one of the examples."
 
 
@@ -80,8 +79,7 @@ def text_field(name: str, first: str) -> Field[str]:
         "text",
         first,
         address="text",
-        parse=lambda asked: asked[:MOST_TYPED],
-        text=lambda typed: typed[:MOST_IN_ADDRESS],
+        parse=lambda asked: plain_text(asked)[:MOST_TYPED],
     )
 
 

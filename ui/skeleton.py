@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from ui.figures import forget_pictures, new_part, noted_in, save_pictures
+from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.player import Player
-from ui.state import PLAYING, Field, take_address, write_address
+from ui.sharing import sharing
+from ui.state import PAGE, PLAYING, Field, take_address, write_address
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
@@ -20,6 +23,10 @@ STYLE = """<style>
 .role { font-weight: 600; }
 .who { margin: 0; line-height: 1.5; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
+[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
+  max-width: 560px; margin: auto; }
+[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) svg.marks {
+  position: fixed; inset: 3.5rem 1rem 1rem; width: calc(100vw - 2rem); height: calc(100vh - 4.5rem); max-width: none; }
 [class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
 [class*="_presets"] button { width: 100%; }
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
@@ -27,11 +34,6 @@ STYLE = """<style>
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
 [class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
-</style>"""
-LECTURE_STYLE = """<style>
-html { font-size: 125%; }
-[data-testid="stMain"] p, [data-testid="stMain"] li { line-height: 1.5; }
-[data-testid="stMain"] .katex { font-size: 1.35em; }
 </style>"""
 
 
@@ -50,14 +52,16 @@ class Tab(NamedTuple):
 
 
 def page_frame(name: str, question: str) -> None:
-    """Draw the page's heading and the question that it answers, and let its fields follow its address.
+    """Draw the page's heading and the question that it answers; a page that runs alone follows its address here.
 
     Args:
         name: see PageEntry.name.
         question: one or two sentences, Markdown.
     """
     through_app()
-    take_address(name)
+    if st.session_state.get(PAGE) != name:
+        take_address(name)
+    forget_pictures()
     page_head(entry_of(name).heading, question)
 
 
@@ -77,10 +81,11 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
         players: those that it draws.
         beat: seconds after which it runs again by itself, if no player says so; None = it does not.
     """
+    place = new_part()
 
     @wraps(part)
     def run(*given: Any) -> None:
-        with suppress(StopException):
+        with suppress(StopException), noted_in(place):
             part(*given)
         write_address()
 
@@ -121,29 +126,28 @@ def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
 
 
 def foot(entry: PageEntry) -> None:
-    """Draw the end of a page: one sentence that leads on, the page before it and the page after it."""
+    """Draw the end of a page: one sentence that leads on, the page before it and after it, and how to share it."""
     place = PAGES.index(entry)
+    save_pictures(entry.name)
     st.divider()
     st.markdown(entry.leads_on)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
-        for other, icon, side in ((place - 1, "arrow_back", "left"), (place + 1, "arrow_forward", "right")):
+        for other, where, icon, side in (
+            (place - 1, "before", "arrow_back", "left"),
+            (place + 1, "after", "arrow_forward", "right"),
+        ):
             if 0 <= other < len(PAGES):
-                label = PAGES[other].title
-                st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
+                with st.container(key=f"page_{where}", width="content"):
+                    label = PAGES[other].title
+                    st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
+    sharing(entry)
 
 
 def sidebar() -> None:
     """Draw the sidebar's foot."""
     with st.sidebar:
-        lecture = st.toggle(
-            "Lecture mode",
-            key="lecture",
-            persist_state="session",
-            help="Larger type for a projector. Light and dark: the menu at the top right, Settings.",
-        )
+        lecture_mode()
         st.caption(f"Computing on {_device_words()}")
-    if lecture:
-        st.html(LECTURE_STYLE)
 
 
 @st.cache_resource(show_spinner=False)

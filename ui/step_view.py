@@ -41,7 +41,7 @@ def show_matrix(step: Step, head: int, query: int | None, name: str, size: int =
     """Draw the step's numbers in the form that suits them: a matrix, pictures per dimension, or bars."""
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = step_chart(step, head, query=query, size=size)
-    draw_chart(chart, width="content", key=f"{name}_{step.name}", alt=words)
+    draw_chart(chart, width="content", key=f"{name}_{step.name}", alt=words, step=step.name)
 
 
 def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_words: str = "pixel") -> None:
@@ -52,6 +52,7 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
         table,
         hide_index=True,
         width="stretch",
+        placeholder="",  # all the other keys together have no score
         column_config={
             "key": st.column_config.TextColumn(f"key ({key_words})"),
             "score": st.column_config.NumberColumn("score", format="%.2f"),

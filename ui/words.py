@@ -55,26 +55,25 @@ def aligned_words(
         on_choose: called after a click on a target word, see chosen_row.
         args: of on_choose.
     """
+    more = {"note": note, "plain": plain, "single": single if view.is_single else "", "forced": n_forced}
     _arcs(
         key=f"{name}_words",
-        data={
-            "name": model,
-            "source": view.source,
-            "target": view.target,
-            "weights": [[round(weight, 4) for weight in row] for row in view.weights.tolist()],
-            "probabilities": [
-                None if math.isnan(probability) else round(probability, 4) for probability in view.probabilities
-            ],
-            "uniform": 1 / len(view.keys),
-            "note": note,
-            "plain": plain,
-            "single": single if view.is_single else "",
-            "active": min(active, len(view.target) - 1),
-            "forced": n_forced,
-        },
+        data=word_data(view, model) | more | {"active": min(active, len(view.target) - 1)},
         default={"chosen": None},
         on_chosen_change=(lambda: on_choose(*args)) if on_choose else (lambda: None),
     )
+
+
+def word_data(view: WordView, model: str) -> dict[str, Any]:
+    """Return what the browser draws of words and weights."""
+    return {
+        "name": model,
+        "source": view.source,
+        "target": view.target,
+        "weights": [[round(weight, 4) for weight in row] for row in view.weights.tolist()],
+        "probabilities": [None if math.isnan(share) else round(share, 4) for share in view.probabilities],
+        "uniform": 1 / len(view.keys),
+    }
 
 
 class Bar(NamedTuple):

@@ -13,7 +13,7 @@ LONGEST_NAME = 160
 """Screen pixels of a name in a legend; a longer one is cut."""
 THEME: dict[str, Any] = {
     "background": "#ffffff",
-    "font": "Source Sans 3, Source Sans Pro, Helvetica, Arial, sans-serif",
+    "font": "Liberation Sans, Arial, Helvetica, sans-serif",  # of one width; files embed the first
     "axis": {
         "labelColor": LABELS,
         "titleColor": LABELS,

@@ -52,6 +52,7 @@ class Ramp:
         exponent: below 1 spreads small values: colour = ((value - low) / (high - low)) ** exponent.
         reference: a value to mark on the colour bar, such as the uniform weight, or None.
         reference_label: what it is called.
+        is_cut: whether there are values beyond the ends, which then say so.
     """
 
     colours: tuple[str, ...]
@@ -60,6 +61,7 @@ class Ramp:
     exponent: float = 1.0
     reference: float | None = None
     reference_label: str = ""
+    is_cut: bool = False
 
     def position(self, values: np.ndarray) -> np.ndarray:
         """Return where on the ramp the values lie, 0 to 1; values beyond the ends are put there."""
@@ -77,10 +79,10 @@ class Ramp:
 
 
 def signed_ramp(values: np.ndarray) -> Ramp:
-    """Return a diverging ramp, symmetric around 0; the largest thousandth of the values may saturate."""
+    """Return a diverging ramp, symmetric around 0; of many values the largest thousandth saturates."""
     finite = np.abs(values[np.isfinite(values)])
-    high = float(np.quantile(finite, 0.999)) if finite.size else 1.0
-    return Ramp(BLUE_ORANGE, -(high or 1.0), high or 1.0)
+    high = float(np.quantile(finite, 0.999, method="higher")) if finite.size else 1.0
+    return Ramp(BLUE_ORANGE, -(high or 1.0), high or 1.0, is_cut=bool((finite > high).any()))
 
 
 def weights_ramp(n_keys: int, high: float = 1.0) -> Ramp:

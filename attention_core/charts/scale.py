@@ -48,6 +48,8 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
     """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
     ticks = [ramp.low, ramp.high]
     label = "format(datum.value, '.3~g')"
+    if ramp.is_cut:
+        label = f"(datum.value > 0 ? '≥ ' : datum.value < 0 ? '≤ ' : '') + {label}"
     if ramp.reference is not None and ramp.low < ramp.reference < ramp.high and _has_room(ramp, ramp.reference):
         ticks.insert(1, ramp.reference)
         close = abs(ramp.high - ramp.reference) / 1e6

@@ -141,3 +141,16 @@ def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
     opened(page, OTHER)
     opened(page, PAGE)
     assert "sentence-attention" in page.error[0].value
+
+
+def test_guess_is_taken_and_compared(page):
+    page.session_state["matter_step"] = "weights"
+    page.session_state["matter_step_guess"] = True
+    page.run()
+    assert "you expected" not in said(page)
+    page.session_state["matter_step_guessed"] = ("weights", 0, 1)
+    page.button(key="matter_step_reveal").click().run()
+    assert not page.exception
+    assert "you expected the largest number at" in said(page) + "".join(
+        box.value for box in [*page.info, *page.success]
+    )

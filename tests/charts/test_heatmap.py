@@ -16,7 +16,7 @@ from PIL import Image
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import MAX_RECT_SIDE, VIRIDIS, Ramp, matrix_chart, ramp_for, signed_ramp, weights_ramp
 from attention_core.charts.raster import png_url, reduce_by_max
-from attention_core.charts.scale import colour_scale
+from attention_core.charts.scale import colour_bar, colour_scale
 
 ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b", "a"])
 MATRIX = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
@@ -239,3 +239,19 @@ def test_chart_is_as_large_as_asked_and_thin_matrices_are_widened():
 def test_constant_and_fully_masked_matrices_are_drawn(matrix):
     json.dumps(spec_of(chart_of(matrix)), allow_nan=False)
     assert png_url(matrix, ramp_for(Role.WEIGHTS, matrix, len(matrix))).startswith("data:image/png;base64,")
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (12, 12), (30, 33)])
+def test_colour_bar_of_a_small_matrix_ends_at_its_largest_cell(shape):
+    matrix = np.random.default_rng(1).normal(size=shape)
+    ramp = signed_ramp(matrix)
+    assert ramp.high == np.abs(matrix).max()
+    assert "≥" not in colour_bar(ramp, "", 100).to_altair().labelExpr
+
+
+def test_colour_bar_says_where_values_lie_beyond_its_end():
+    matrix = np.random.default_rng(1).normal(size=(100, 100))
+    ramp = signed_ramp(matrix)
+    assert ramp.high in np.abs(matrix)
+    assert 0 < (np.abs(matrix) > ramp.high).sum() <= 10
+    assert "≥" in colour_bar(ramp, "", 100).to_altair().labelExpr

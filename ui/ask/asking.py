@@ -26,7 +26,7 @@ from ui.computed import computed
 from ui.labels import literal
 from ui.layout import role_colour
 from ui.models import model_or_stop
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of, plain_text
 
 Box = tuple[float, float, float, float]
 MODEL = "scene-question"
@@ -38,10 +38,9 @@ TEXT = Field(
     "text",
     FIRST,
     address="q",
-    parse=lambda asked: asked[:MOST_TYPED],
-    text=lambda typed: typed if len(typed) <= MOST_CHARACTERS else "",
+    parse=lambda asked: plain_text(asked)[:MOST_TYPED],
 )
-SCORING = Field(NAME, "scoring", SCORINGS[0], address="score")
+SCORING = Field(NAME, "scoring", SCORINGS[0], address="score", parse=one_of(SCORINGS))
 SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
 MAP_SIZE = 190
 MOST_EXAMPLES, MOST_BARS = 6, 6
@@ -146,10 +145,11 @@ def _built(kind: Kind) -> Question | None:
 
 
 def _choose(label: str, name: str, options: Sequence[str], names: dict[str, str] | None = None) -> str:
+    menu = Field(NAME, f"menu_{name}", options[0], address=f"menu_{name}", parse=one_of(options))
     return st.selectbox(
         label,
         list(options),
-        key=f"ask_menu_{name}",
+        key=menu.key,
         format_func=lambda option: (names or {}).get(option, option),
         persist_state="session",
     )

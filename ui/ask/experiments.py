@@ -39,7 +39,7 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct
 from ui.models import model_or_stop
-from ui.state import Field, choice
+from ui.state import Field, choice, named
 
 OWN, COMPOSED = "this drawing", "a composed one"
 DIGITS_OF_MANY = (4, 7, 2, 9, 6)
@@ -47,10 +47,10 @@ FRAME = (200, 205, 211)
 EMPTY_KEY = -1
 """Among the choices: block the key that stands for nothing."""
 SIZE = 250
-COUNT_OF = Field(NAME, "count_of", OWN)
-BLOCKED_DIGITS = Field[list[int]](NAME, "block", list)
-BLOCKED_REGIONS = Field[list[int]](NAME, "blocked", list)
-UNIFORM = Field(NAME, "uniform", False)
+COUNT_OF = Field(NAME, "count_of", OWN, address="count", **named(own=OWN, composed=COMPOSED))
+BLOCKED_DIGITS = Field[list[int]](NAME, "block", list, address="block")
+BLOCKED_REGIONS = Field[list[int]](NAME, "blocked", list, address="blocked")
+UNIFORM = Field(NAME, "uniform", False, address="uniform")
 
 
 class Series(NamedTuple):

@@ -19,12 +19,12 @@ from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
 from ui.ask.drawing import NAME, AskedDrawing
 from ui.chart import draw_chart
 from ui.models import card_or_empty
-from ui.state import Field, choice
+from ui.state import Field, choice, whole_number
 from ui.step_view import folded_row, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
-LOOK = Field(NAME, "number", -1)
+LOOK = Field(NAME, "number", -1, address="look", parse=whole_number)
 """The look that is shown, from 0; at first the last one."""
 SHEET = 24
 """Dimensions of keys and values that are drawn: those that differ most from region to region."""
@@ -44,7 +44,7 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
     choice("Look", LOOK, names, label_visibility="collapsed")
     trace = answered.looks[number]
     step, grid = STEPS.draw(trace), grid_of(trace)
-    if not STEPS.hides(step):
+    if not STEPS.hides(trace, step):
         weights = to_array(trace.weights()[0])
         heaviest = int(weights.argmax())
         words, picture = st.columns([0.82, 1], gap="large")
@@ -72,7 +72,7 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
     values = to_array(step.value().float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = _chart_for(step, values, drawing, grid, heaviest)
-    draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words)
+    draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words, step=step.name)
     if len(values) > 1:
         st.caption(
             f"{SHEET} of {values.shape[1]} dimensions, those that differ most from region to region. "

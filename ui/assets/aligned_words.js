@@ -1,6 +1,6 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
 // word) or who looks at it (a source word); a click or Enter on a target word tells Python.
-const FAINTEST = 0.03;
+const FAINTEST = 0.03, BEAT = 800;
 
 class AlignedWords {
   constructor(root) {
@@ -19,6 +19,7 @@ class AlignedWords {
     else if (moved) this.looked = null;
     this.note.textContent = data.note;
     this.paint();
+    if (data.play && !this.plays) this.play();
   }
 
   build() {
@@ -60,16 +61,30 @@ class AlignedWords {
     if (hadFocus) this.targets[Math.min(this.data.active, this.targets.length - 1)]?.focus({ preventScroll: true });
   }
 
+  // Look at one target word after the other, once, until a pointer or the keyboard comes.
+  play() {
+    this.plays = true;
+    this.stage.onpointerenter = this.stage.onfocusin = () => { this.plays = false; };
+    let target = 0;
+    const next = () => {
+      if (!this.plays || target >= this.targets.length || !this.stage.isConnected) return;
+      this.look({ target });
+      target += 1;
+      setTimeout(next, BEAT);
+    };
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) next();
+  }
+
   look(at) {
     this.looked = at;
     this.paint();
   }
 
   place() {
-    const box = this.stage.getBoundingClientRect();
+    const box = boxOf(this.stage);
     if (!this.paths || !box.width) return;
     const spot = (node, edge) => {
-      const own = node.getBoundingClientRect();
+      const own = boxOf(node);
       return [own.x + own.width / 2 - box.x, own[edge] - box.y];
     };
     const from = this.sources.map((node) => spot(node, "bottom")), to = this.targets.map((node) => spot(node, "top"));

@@ -17,7 +17,7 @@ class MapDrawing extends MapView {
   // A tile that is only looked at, so that it is not kept for longer.
   tile(kind, level, row = 0, col = 0) { return this.shelf.tiles.get(keyOf(kind, level, row, col)); }
 
-  useFont(pen, size, weight = "") { pen.font = `${weight}${size * this.type}px ${this.font}`; }
+  useFont(pen, size, weight = "") { pen.font = `${weight}${size}px ${this.font}`; }
 
   // A place on the canvas, on a whole pixel of the screen: what lies side by side then shows no seam.
   snap(at) { return Math.round(at * this.ratio) / this.ratio; }
@@ -80,7 +80,7 @@ class MapDrawing extends MapView {
     pen.clip();
     const complete = this.paintTiles(pen, part, level);
     if (this.options.diagonal) this.paintDiagonal(pen);
-    if (this.cell >= NUMBERS_FROM * this.type) this.paintNumbers(pen, part);
+    if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, part);
     this.paintFrames(pen, level);
     pen.restore();
     this.paintEdges(pen, part);
@@ -155,7 +155,7 @@ class MapDrawing extends MapView {
   paintNumbers(pen, part) {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    this.useFont(pen, this.cell >= 58 * this.type ? 11.5 : 9.5);
+    this.useFont(pen, this.cell >= 58 ? 11.5 : 9.5);
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
       for (let col = Math.floor(part.left); col < part.right; col++) {
         const found = this.codeAt(row, col);
@@ -188,7 +188,7 @@ class MapDrawing extends MapView {
 
   paintEdges(pen, part) {
     const right = this.px(part.right), bottom = this.py(part.bottom), x0 = this.px(part.left), y0 = this.py(part.top);
-    const isLabelled = this.cell >= LABELS_FROM * this.type;
+    const isLabelled = this.cell >= LABELS_FROM;
     pen.strokeStyle = this.isDark ? "rgba(230,234,240,0.35)" : "rgba(27,31,36,0.3)";
     pen.lineWidth = 1;
     pen.strokeRect(x0 - 0.5, y0 - 0.5, right - x0 + 1, bottom - y0 + 1);
@@ -200,12 +200,12 @@ class MapDrawing extends MapView {
     this.useFont(pen, 11.5);
     pen.textAlign = "left";
     pen.fillStyle = this.keyColour;
-    const above = isLabelled ? this.top - 8 * this.type : 36 * this.type;
+    const above = isLabelled ? this.top - 8 : 36;
     pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, y0 - above);
     pen.textAlign = "right";
     pen.fillStyle = this.queryColour;
     const queries = fitText(pen, `← queries: ${this.rows.name}`, bottom - y0);
-    turned(pen, 10 * this.type, y0, -1, () => pen.fillText(queries, 0, 0));
+    turned(pen, 10, y0, -1, () => pen.fillText(queries, 0, 0));
   }
 
   writeTicks(pen, part, x0, y0, bottom) {
@@ -218,7 +218,7 @@ class MapDrawing extends MapView {
     pen.textAlign = "center";
     for (const col of ticks(part.left, part.right, this.wide(), 76)) {
       const x = this.px(col + (this.wide() > 4 ? 0.5 : 0));
-      pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14 * this.type);
+      pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14);
       pen.fillRect(x, y0 - 6, 1, 5);
     }
   }
@@ -288,7 +288,7 @@ class MapDrawing extends MapView {
     if (!added) return;
     const x0 = this.px(part.left), y0 = this.py(part.top), wide = this.px(part.right) - x0, high = this.py(part.bottom) - y0;
     const right = x0 + wide + 6, bottom = y0 + high + 6, span = 2 ** level;
-    const room = this.strip - 14 * this.type, gap = span * this.cell > 4 ? 1 : 0;
+    const room = this.strip - 14, gap = span * this.cell > 4 ? 1 : 0;
     const highest = added.columns.reduce((a, b) => Math.max(a, b), 0) / span || 1;
     const widest = added.rows.reduce((a, b) => Math.max(a, b), 0) || 1;
     pen.save();

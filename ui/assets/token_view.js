@@ -128,7 +128,7 @@ class TokenView {
   show(place) {
     const node = this.queries[place];
     if (!node || this.scroll.scrollHeight <= this.scroll.clientHeight + 4) return;
-    const own = node.getBoundingClientRect(), box = this.scroll.getBoundingClientRect();
+    const own = boxOf(node), box = boxOf(this.scroll);
     this.scroll.scrollTop += own.top - box.top - box.height / 3;
   }
 
@@ -208,10 +208,11 @@ class TokenView {
   drawText(at, numbers, nodes) {
     this.canvas.width = this.canvas.height = 0;
     this.arcs.replaceChildren();
-    const inner = this.arcs.parentNode.getBoundingClientRect(), from = at.getClientRects()[0];
+    const lineOf = (node) => node.getClientRects()[0] && inPage(node, node.getClientRects()[0]);  // its first line
+    const inner = boxOf(this.arcs.parentNode), from = lineOf(at);
     const order = heaviest(numbers, 4), most = order[0][0];
     for (const [value, place] of order) {
-      const node = nodes[place], to = node.getClientRects()[0];
+      const node = nodes[place], to = lineOf(node);
       if (!to || !from || value < 0.25 * most || value <= 0 || node === at) continue;
       const x1 = from.x + from.width / 2 - inner.x, x2 = to.x + to.width / 2 - inner.x;
       const down = to.y > from.y + 4, up = to.y < from.y - 4;
@@ -224,8 +225,8 @@ class TokenView {
 
   // Lines between the columns for the rows in sight, on a canvas as large as what is in sight.
   drawColumns(at) {
-    const box = this.frame.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
-    const left = this.queries[0].parentNode.getBoundingClientRect(), right = this.keys[0].parentNode.getBoundingClientRect();
+    const box = boxOf(this.frame), ratio = window.devicePixelRatio || 1;
+    const left = boxOf(this.queries[0].parentNode), right = boxOf(this.keys[0].parentNode);
     if (!box.width) return;
     this.canvas.width = Math.round(box.width * ratio);
     this.canvas.height = Math.round(box.height * ratio);

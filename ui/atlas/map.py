@@ -17,7 +17,7 @@ from attention_core.charts.palette import VIRIDIS
 from ui.atlas import NAME
 from ui.atlas.shelf import Place, Shelf, axis_of
 from ui.component import component, script_of
-from ui.state import Field
+from ui.state import Field, as_text
 
 MAP = "atlas_map"
 
@@ -42,8 +42,19 @@ def _rest_of(text: str) -> tuple[float, ...]:
     return row, column, across
 
 
-VIEW: Field[dict[str, Any]] = Field(NAME, "view", {"row": 0, "column": 0, "across": None, "options": {}})
-"""What the map shows: the cell in its middle, the cells along its shorter side (None = the whole), how they look."""
+VIEW: Field[dict[str, Any]] = Field(NAME, "view", {"row": 0, "column": 0, "across": None})
+"""What the map shows: the cell in its middle, the cells along its shorter side (None = the whole)."""
+LOOK: Field[dict[str, Any]] = Field(
+    NAME,
+    "look",
+    {name: known[0] for name, known in OPTIONS.items()},
+    address="look",
+    parse=lambda text: {
+        name: known[int(place)] for (name, known), place in zip(OPTIONS.items(), text.split("."), strict=True)
+    },
+    text=lambda look: as_text([known.index(look[name]) for name, known in OPTIONS.items()]),
+)
+"""How the cells look."""
 REST: Field[tuple[float, ...] | None] = Field(
     NAME, "rest", None, address="map", parse=_rest_of, text=lambda rest: ",".join(f"{number:.1f}" for number in rest)
 )
@@ -80,7 +91,7 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
         "running": is_surveyed_now,
         "largest": None if largest is None else float(largest.max()),
         "colours": VIRIDIS,
-        "view": VIEW.value,
+        "view": VIEW.value | {"options": LOOK.value},
         "go": GO.value,
         "answered": answered,
         "tiles": tiles,
@@ -152,8 +163,8 @@ def _take_view(key: str) -> None:
     if not all(isinstance(number, int | float) for number in numbers):
         return
     given = view["options"] if isinstance(view.get("options"), dict) else {}
-    options = {name: given.get(name) for name, known in OPTIONS.items() if given.get(name) in known}
-    VIEW.value = where | {"options": options}
+    LOOK.value = LOOK.value | {name: given[name] for name, known in OPTIONS.items() if given.get(name) in known}
+    VIEW.value = where
     if not message.get("tiles"):
         _come_to_rest(where)
 

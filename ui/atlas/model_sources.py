@@ -17,7 +17,7 @@ from ui.atlas import NAME
 from ui.atlas.shelf import Source
 from ui.runs.runs import TextInput, latest, prepared_of, pretrained_of, run_of
 from ui.runs.source import choose_model, opened_run, uploaded_run
-from ui.state import Field
+from ui.state import Field, named, whole_number
 
 MOST_CHARACTERS = 1_000_000
 MOST_FILE_MEGABYTES = 4
@@ -26,8 +26,9 @@ RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
 """What tells an opened recording from every other; it is one object for all visitors."""
 NUMBERS = itertools.count()
 
-TEXT, TEXT_FAULT = Field(NAME, "text", THE_LIGHTHOUSE), Field(NAME, "text_note", "")
-RUN, ATTENTION = Field(NAME, "run", LATEST), Field(NAME, "attention", 0)
+TEXT, TEXT_FAULT = Field(NAME, "text", THE_LIGHTHOUSE, address="text"), Field(NAME, "text_note", "")
+RUN = Field(NAME, "run", LATEST, address="run", **named(latest=LATEST, file=FILE))
+ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
 
 
 def text_source() -> Source | None:

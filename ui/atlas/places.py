@@ -10,7 +10,7 @@ from ui.atlas.map import go_to
 from ui.atlas.shelf import Shelf
 from ui.heavy import heavy
 from ui.labels import literal
-from ui.state import Field, choice
+from ui.state import Field, choice, named, plain_text, whole_number
 
 CLOSE = 30
 """Cells along the map's shorter side where a token was found; a landmark's surroundings are a little wider."""
@@ -22,9 +22,9 @@ SURVEYED_UNASKED = 2**29
 TICK = 0.05
 """Seconds between two portions, when clicks and other visitors have their turn."""
 
-WANTED = Field(NAME, "find", "")
-AMONG = Field(NAME, "among", BOTH)
-HIT = Field(NAME, "hit", 0)
+WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[:MOST_SEARCHED])
+AMONG = Field(NAME, "among", BOTH, address="among", **named(rows=ROWS, columns=COLUMNS, both=BOTH))
+HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)
 SURVEY: Field[tuple[str, bool]] = Field(NAME, "survey", ("", False))
 """Of which matrix, and whether it goes on."""
 

@@ -17,7 +17,7 @@ from ui.atlas.tensor_files import tensor_source
 from ui.canvas import digit_presets, drawn_elsewhere, render_strokes
 from ui.digits import ask
 from ui.opened import opened_file, opened_recording
-from ui.state import Field, choice
+from ui.state import Field, choice, whole_number
 
 MADE, TEXT, DIGIT, TENSORS, RUN = "made", "text", "digit", "tensors", "run"
 SOURCES = {
@@ -51,7 +51,7 @@ FOLLOWED_SHOWN = Field(NAME, "followed_show", "")
 SOURCE = Field(NAME, "source", MADE)
 LOOKS_FOR, LENGTH = Field(NAME, "made", ECHO), Field(NAME, "length", FIRST_LENGTH)
 CHOSEN_DIGIT = Field(NAME, "digit", "")
-HEAD = Field(NAME, "head", 0)
+HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 
 
 def choose_source() -> Source | None:

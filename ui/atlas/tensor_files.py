@@ -19,7 +19,7 @@ from ui.atlas import NAME
 from ui.atlas.shelf import Shelf, Source
 from ui.labels import literal
 from ui.opened import opened_file, opened_recording
-from ui.state import Field
+from ui.state import Field, between
 
 EXAMPLE = 16_384
 MOST_KEPT = 2
@@ -41,8 +41,9 @@ File = tuple[str, str, bytes | Path]  # its name, what tells it from others, wha
 
 FILE: Field[File | None] = Field(NAME, "tensors_file", None)
 """The last one that could be used; the upload widget forgets its own."""
-ARRAYS, QUERY, KEY = Field(NAME, "set", ""), Field(NAME, "query_array", ""), Field(NAME, "key_array", "")
-CAUSAL, SCALE = Field(NAME, "causal", False), Field(NAME, "scale", None)
+ARRAYS, QUERY, KEY = (Field(NAME, name, "", address=name) for name in ("set", "query_array", "key_array"))
+CAUSAL = Field(NAME, "causal", False, address="causal")
+SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
 
 def tensor_source() -> Source | None:

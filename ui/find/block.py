@@ -14,11 +14,11 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.find.drawing import MODEL, NAME, PLAIN, look
 from ui.models import card_or_empty, model_or_stop
-from ui.state import Field
+from ui.state import Field, between
 
-BLOCKED = Field(NAME, "blocked", 6)
 N_DRAWS = 20
 MOST_BLOCKED = 60
+BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, MOST_BLOCKED))
 SIZE = 236
 FAINT = 8
 """A map is coloured up to at least this many times the uniform weight, so that a uniform one stays faint."""

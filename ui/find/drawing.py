@@ -19,7 +19,8 @@ from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
 from attention_core.data.drawing import ink_of
 from attention_core.data.parts import PartsRemark, parts_remark
 from attention_core.data.scenes import FIND_SIDE
-from attention_core.data.sketches import CLUTTER_WIDTH, Stroke, clutter_strokes, hidden_digit
+from attention_core.data.sketches import CLUTTER_WIDTH, clutter_strokes, hidden_digit
+from attention_core.data.stroke import Stroke
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
 from attention_core.models.features import receptive_field
@@ -29,11 +30,11 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.layout import role_word
 from ui.models import model_or_none, model_or_stop
-from ui.state import Field, whole_number
+from ui.state import Field, between, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
-OPACITY = Field(NAME, "opacity", 80)
+OPACITY = Field(NAME, "opacity", 80, address="opacity", parse=between(0, 100))
 SIDE = 256
 DIGITS = [str(digit) for digit in range(10)]
 MOST_CLUTTER, PIECES_AT_ONCE = 96, 8

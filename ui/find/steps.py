@@ -18,17 +18,19 @@ from attention_core.models.feature_mask import LAYERS
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
 from ui.chart import draw_chart
 from ui.find.drawing import NAME, chosen_region, mask_of, mask_over
-from ui.state import Field, choice
+from ui.state import Field, between, choice, named
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
-CHANNEL = Field(NAME, "channel", None)
-ALL_CHANNELS = Field(NAME, "all", False)
-IN_SUM = Field(NAME, "in_sum", LAYERS[-1].channels)
+N_CHANNELS = LAYERS[-1].channels
+CHANNEL = Field(NAME, "channel", None, address="channel", parse=between(0, N_CHANNELS - 1))
+ALL_CHANNELS = Field(NAME, "all", False, address="all")
+IN_SUM = Field(NAME, "in_sum", N_CHANNELS, address="sum", parse=between(1, N_CHANNELS))
+BY_NUMBER = "by number"
 ORDERS = {
-    "key": Field(NAME, "order_key", "by pull on the map"),
-    "masked": Field(NAME, "order_masked", "by size in the sum"),
+    step: Field(NAME, f"order_{step}", by, address=f"order_{step}", **named(n=BY_NUMBER))
+    for step, by in {"key": "by pull on the map", "masked": "by size in the sum"}.items()
 }
 """How the channels are sorted at these steps, at first by what counts there."""
 FEW, STRONGEST, COLUMNS, SHEET = 24, 4, 8, 510
@@ -40,14 +42,14 @@ def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> Non
     if chosen_region(trace) != region:
         st.rerun()  # its numbers are on the first screen too
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(step)
+    hidden = STEPS.hides(trace, step)
     words, numbers = st.columns([0.8, 1], gap="large")
     with words:
-        small, channel = st.columns([150, 260])
-        with small:
-            mask_over(drawing, trace, key="find_small", size=150, framed=region, bar=False)
-            st.caption(f"Region {region} is framed; click another. The arrow keys step.")
         if not hidden:
+            small, channel = st.columns([150, 260])
+            with small:
+                mask_over(drawing, trace, key="find_small", size=150, framed=region, bar=False)
+                st.caption(f"Region {region} is framed; click another. The arrow keys step.")
             if step.name in ("key", "query", "scores", "masked", "context"):
                 with channel:
                     _channel_card(trace, region)
@@ -96,7 +98,7 @@ def _channel_card(trace: AttentionTrace, region: int) -> None:
 def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
     masked, order, by = step.name == "masked", order_of(trace), ORDERS[step.name]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        choice("Order", by, [by.default, "by number"], label_visibility="collapsed")
+        choice("Order", by, [by.default, BY_NUMBER], label_visibility="collapsed")
         every = st.toggle(f"Show all {len(order)}", key=ALL_CHANNELS.key, persist_state="session")
     maps = channel_maps(trace)
     if masked:

@@ -22,7 +22,7 @@ from ui.computed import computed
 from ui.labels import distinct
 from ui.layout import section
 from ui.models import model_or_stop
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of, whole_number
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
 
@@ -60,7 +60,9 @@ TEXT = Field(
     parse=lambda text: _written(read_numbers(text.replace("-", " ")).numbers or NUMBERS.default),
     text=lambda text: _written(_readable(text), "-"),
 )
-QUERY, HEAD, DRAW = Field(NAME, "query", -1), Field(NAME, "head", "triples"), Field(NAME, "seed", 0)
+QUERY = Field(NAME, "query", -1, address="query", parse=whole_number)
+HEAD = Field(NAME, "head", "triples", address="head", parse=one_of(HEADS))
+DRAW = Field(NAME, "seed", 0, address="draw", parse=between(0, 9999))
 STEPS = Stepper(NAME)
 
 
@@ -132,7 +134,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     head = choice("Step through the head that", HEAD, HEAD_WORDS)
     trace = traces[head]
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, query):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     best = int(trace.weights(0, [query])[0].argmax())

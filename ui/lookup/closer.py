@@ -99,7 +99,7 @@ def step_by_step(trace: AttentionTrace) -> None:
     """Step through the look-up for the chosen query."""
     query = choose_query(trace)
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, query):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:

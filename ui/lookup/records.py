@@ -12,6 +12,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import ROLE_COLOURS
+from attention_core.packed import pack, unpack
 from attention_core.topics.lookup.presets import PRESETS
 from attention_core.topics.lookup.records import (
     MAX_QUERIES,
@@ -25,7 +26,7 @@ from attention_core.topics.lookup.records import (
 )
 from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
 from ui.labels import distinct, literal
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of, whole_number
 
 NAME = "lookup"
 KEPT_ROWS = 2000
@@ -41,12 +42,25 @@ PRESET = Field(
 )
 LOADED = Field(NAME, "loaded", "")
 """The preset that the fields below began with."""
-ROWS, EDITION, BASE = Field(NAME, "rows", list), Field(NAME, "edition", 0), Field(NAME, "base", list)
-KEY, VALUE, QUERIES = Field(NAME, "key", ""), Field(NAME, "value", ""), Field(NAME, "queries", "")
-TEMPERATURE, WIDTH = Field(NAME, "temperature", 0.05), Field(NAME, "width", 0.4)
-QUERY = Field(NAME, "query", -1)
+EDITION, BASE = Field(NAME, "edition", 0), Field(NAME, "base", list)
+ROWS = Field(NAME, "rows", list, address="rows", parse=lambda text: _fitting(unpack(text)), text=pack)
+KEY, VALUE = (
+    Field(
+        NAME,
+        name,
+        "",
+        address=name,
+        parse=lambda text: _table().columns[whole_number(text)],
+        text=lambda column: str(_table().columns.index(column)),
+    )
+    for name in ("key", "value")
+)
+QUERIES = Field(NAME, "queries", "", address="q")
+QUERY = Field(NAME, "query", -1, address="query", parse=whole_number)
 TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
 WIDTHS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
+TEMPERATURE = Field(NAME, "temperature", 0.05, address="temperature", parse=one_of(TEMPERATURES))
+WIDTH = Field(NAME, "width", 0.4, address="width", parse=one_of(WIDTHS))
 TABLE_STYLE = """<style>
 .looked-up { max-height: 24rem; overflow: auto; } .looked-up table { border-collapse: collapse; width: 100%; }
 .looked-up th, .looked-up td { padding: 0.3rem 0.5rem; text-align: left; vertical-align: top; font-size: 0.9rem; }
@@ -57,7 +71,7 @@ TABLE_STYLE = """<style>
 
 def record_table() -> Usable:
     """Let a person take a preset, edit its records, and choose which column is asked and which is handed over."""
-    if PRESET.value != LOADED.value:
+    if PRESET.value != LOADED.value or not ROWS.is_found:
         _load(PRESET.value)
     preset = PRESETS[choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True)]
     columns = preset.table.columns
@@ -75,12 +89,30 @@ def record_table() -> Usable:
 def _load(name: str) -> None:
     preset = PRESETS[name]
     LOADED.value = name
-    ROWS.value = [list(row) for row in preset.table.rows]
     EDITION.value += 1
-    KEY.value, VALUE.value, QUERIES.value = preset.key, preset.value, "\n".join(preset.queries)
+    ROWS.found([list(row) for row in preset.table.rows])
+    KEY.found(preset.key)
+    VALUE.found(preset.value)
+    QUERIES.found("\n".join(preset.queries))
     numeric = preset.table.numeric[preset.table.columns.index(preset.key)]
-    (WIDTH if numeric else TEMPERATURE).value = preset.temperature
-    QUERY.forget()
+    (WIDTH if numeric else TEMPERATURE).found(preset.temperature)
+    QUERY.found(QUERY.default)
+
+
+def _table() -> Table:
+    return PRESETS[PRESET.value].table
+
+
+def _fitting(rows: list[list]) -> list[list]:
+    """Return rows of a link as the table has them; ValueError = they are another table's, or none."""
+    numeric = _table().numeric
+    if not isinstance(rows, list) or len(rows) > KEPT_ROWS:
+        raise ValueError(f"there must be at most {KEPT_ROWS} rows")
+    for row in rows:
+        for cell, is_number in zip(row, numeric, strict=True):
+            if cell is not None and not isinstance(cell, int | float if is_number else str):
+                raise ValueError("a cell must be of its column's kind")
+    return rows
 
 
 def _edit(table: Table) -> tuple[tuple, ...]:

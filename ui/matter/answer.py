@@ -20,7 +20,7 @@ from ui.component import component
 from ui.computed import computed
 from ui.labels import literal
 from ui.models import card_or_empty, model_or_none, model_or_stop
-from ui.state import Field
+from ui.state import Field, whole_number
 from ui.step_view import counted
 
 NAME = "matter"
@@ -43,9 +43,9 @@ STYLE = """<style>
 </style>"""
 SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
 
-BLOCKED: Field[list[int]] = Field(NAME, "blocked", list)
+BLOCKED: Field[list[int]] = Field(NAME, "blocked", list, address="blocked")
 BLOCKED_IN = Field(NAME, "blocked_in", "")
-PICKED = Field(NAME, "picked", -1)
+PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
 """The word whose neighbours are shown."""
 
 _component = component("weighed_words")
@@ -158,7 +158,11 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
 def blocked_words(text: str) -> tuple[int, ...]:
     """Return the words of this text that a person blocked; another text begins with none, and none picked."""
     if BLOCKED_IN.value != text:
-        BLOCKED_IN.value, BLOCKED.value, PICKED.value = text, [], PICKED.default
+        BLOCKED_IN.value = text
+        BLOCKED.found([])
+        PICKED.found(PICKED.default)
+    n_words = len(read_sentence(text).words)
+    BLOCKED.value = [place for place in BLOCKED.value if 0 <= place < n_words]
     return tuple(BLOCKED.value)
 
 

@@ -14,10 +14,10 @@ from attention_core.topics.memory.overview import Memory
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import draw_chart
 from ui.memory.reading import NAME, NETWORKS
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of
 
-LOGARITHMIC = Field(NAME, "fading_log", True)
-PART = Field(NAME, "part", PARTS[0])
+LOGARITHMIC = Field(NAME, "fading_log", True, address="fading_log")
+PART = Field(NAME, "part", PARTS[0], address="part", parse=one_of(PARTS))
 
 
 def fading_tab(memories: dict[str, Memory]) -> None:

@@ -19,13 +19,13 @@ from ui.labels import literal
 from ui.models import model_or_none
 from ui.player import END, Walk
 from ui.sentence import sentence_box
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of
 
 NAME = "memory"
 NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
 READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
-READING = Field(NAME, "reading", "causal")
-BY_PIECES = Field(NAME, "pieces", False)
+READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
+BY_PIECES = Field(NAME, "pieces", False, address="pieces")
 WALK = Walk(NAME, first=END)
 STYLE = """<style>
 .shaded { line-height: 1.3; margin: 0.1rem 0 0.5rem; }

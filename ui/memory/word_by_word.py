@@ -13,10 +13,10 @@ from attention_core.topics.memory.recurrence import CODE, FORMULAS
 from ui.chart import draw_chart
 from ui.labels import literal
 from ui.memory.reading import NAME, WALK
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of
 
-MEASURE = Field(NAME, "measure", "norm")
-LOGARITHMIC = Field(NAME, "log", False)
+MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))
+LOGARITHMIC = Field(NAME, "log", False, address="log")
 CHART_WIDTH = 470
 STATE_RAMP, GATE_RAMP = signed_ramp(np.array([-1.0, 1.0])), Ramp(VIRIDIS, 0.0, 1.0)
 GATES = {

@@ -15,9 +15,10 @@ from ui.layout import section
 from ui.model.state import NAME
 from ui.model.writing import generation_of, text_ids
 from ui.runs.runs import Latest
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of
 
-VECTORS = Field(NAME, "says_kept", "keys")
+KEPT_VECTORS = {"keys": "Keys", "values": "Values"}
+VECTORS = Field(NAME, "says_kept", "keys", address="kept", parse=one_of(KEPT_VECTORS))
 COST = Field[tuple[int, str, StepCost, StepCost] | None](NAME, "says_step_cost", None)
 """Tokens and model for which the next token was measured, its cost with the cache and without."""
 
@@ -41,8 +42,7 @@ def kv_cache(asked: Latest) -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        names = {"keys": "Keys", "values": "Values"}
-        which = choice("Kept vectors", VECTORS, names, label_visibility="collapsed")
+        which = choice("Kept vectors", VECTORS, KEPT_VECTORS, label_visibility="collapsed")
         chart = kept_chart(
             lengths_kept(made, which),
             [layer.n_key_heads for layer in found.layers],

@@ -18,15 +18,15 @@ from ui.model.one_head import large_matrix
 from ui.model.state import NAME, Chosen, chosen, kept_with, nearest
 from ui.runs.runs import Latest, pretrained_of, run_of
 from ui.runs.source import choose_model, uploaded_run
-from ui.state import Field, choice
+from ui.state import Field, choice, named
 
 OTHER = "model_other"
 INPUT, MODEL = "Another input", "Another model"
 ALL, ONE, MOVED = "All heads", "The chosen head", "How far each head moved"
 SECOND_TEXT = "The animal didn't cross the street because it was too wide."
 """What the second input begins with: as many tokens as the page's own example, another meaning of "it"."""
-COMPARED = Field(NAME, "other_what", INPUT)
-SHOWN = Field(NAME, "other_shown", ALL)
+COMPARED = Field(NAME, "other_what", INPUT, address="compare", **named(input=INPUT, model=MODEL))
+SHOWN = Field(NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL, one=ONE, moved=MOVED))
 
 
 def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:

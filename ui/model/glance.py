@@ -18,7 +18,7 @@ from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import literal
 from ui.layout import section
 from ui.model.state import FRAMED, HEAD, NAME, Chosen, choose, chosen, chosen_layers, clickable_chart, kept_with
-from ui.state import Field, choice
+from ui.state import Field, choice, named
 
 WIDTH, HEIGHT = 700, 265
 """Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""
@@ -27,8 +27,16 @@ LARGEST, LEGIBLE, SMALLEST = 150, 48, 12
 SCROLLS = """<style>[class*="_glance"] { overflow-x: auto; }</style>"""
 WEIGHT, LENGTH, SHARE = "Weight A", "Weight × |value|", "As a share"
 SPECIAL, FIRST, SIGNS = "Special tokens", "First token", "Punctuation"
-SHOWN = Field(NAME, "shown", WEIGHT)
-HIDDEN = Field[list[str]](NAME, "hidden", list)
+SHOWN = Field(NAME, "shown", WEIGHT, address="shown", **named(weight=WEIGHT, length=LENGTH, share=SHARE))
+_KINDS = named(special=SPECIAL, first=FIRST, signs=SIGNS)
+HIDDEN = Field[list[str]](
+    NAME,
+    "hidden",
+    list,
+    address="hidden",
+    parse=lambda text: [_KINDS["parse"](name) for name in text.split(".")],
+    text=lambda kinds: ".".join(map(_KINDS["text"], kinds)),
+)
 
 
 def look_controls(run: ModelRun) -> Look:

@@ -25,7 +25,7 @@ from ui.model.one_head import weights_chart
 from ui.model.state import NAME, choose, chosen_layers, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
 from ui.model.tokens import WINDOW, patch_view
-from ui.state import Field
+from ui.state import Field, one_of
 
 EXPLAINED = {
     "entropy": "0 bits: each query looks at one key. Mean over the queries.",
@@ -42,7 +42,7 @@ EXPLAINED = {
 SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent", "largest"}
 N_SIMILAR = 6
 MATRIX_SIZE = 270
-METRIC = Field(NAME, "metric", next(iter(METRICS)))
+METRIC = Field(NAME, "metric", next(iter(METRICS)), address="metric", parse=one_of(METRICS))
 
 
 def heads_in_numbers(run: ModelRun) -> None:

@@ -17,7 +17,7 @@ from ui.model.state import NAME
 from ui.opened import opened_recording
 from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
 from ui.runs.source import choose_model, opened_run, uploaded_run
-from ui.state import Field, choice
+from ui.state import Field, choice, named
 
 MOST_CHARACTERS = 100_000
 """Of each text; a model reads far fewer, this only keeps the page quick."""
@@ -51,7 +51,13 @@ SECOND = {
 }
 DRAW, UPLOAD = "Draw", "Upload"
 MODEL, RECORDING = "A model", "A recording"
-SOURCE = Field(NAME, "what", lambda: RECORDING if opened_recording() else MODEL)
+SOURCE = Field(
+    NAME,
+    "what",
+    lambda: RECORDING if opened_recording() else MODEL,
+    address="what",
+    **named(model=MODEL, recording=RECORDING),
+)
 
 
 def choose_source() -> str | ModelRun | None:
@@ -111,8 +117,8 @@ def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first
 
 def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInput | None:
     kind, examples = pretrained.kind, _examples(pretrained)
-    text = Field(name, f"text_{kind.value}", first or next(iter(examples.values())))
-    second = Field(name, f"second_{kind.value}", "")
+    text = Field(name, f"text_{kind.value}", first or next(iter(examples.values())), address=f"text_{kind.value}")
+    second = Field(name, f"second_{kind.value}", "", address=f"second_{kind.value}")
     buttons = {label: {text.key: example} for label, example in examples.items()}
     if kind is Kind.DECODER:
         st.text_area("Text", key=text.key, height=96, persist_state="session")
@@ -149,9 +155,10 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
 
 
 def _picture(name: str) -> PictureInput | None:
-    if choice("Picture", Field(name, "way", DRAW), [DRAW, UPLOAD]) == UPLOAD:
+    way = Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD))
+    if choice("Picture", way, [DRAW, UPLOAD]) == UPLOAD:
         return _uploaded(name)
-    pad = drawing_pad(Pad(f"{name}_pad", digit_presets(), first="7", address=""))
+    pad = drawing_pad(Pad(f"{name}_pad", digit_presets(), first="7"))
     return PictureInput(_png(Image.fromarray(pad.canvas)))
 
 

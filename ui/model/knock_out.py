@@ -27,6 +27,7 @@ from attention_core.hub.knock_out import (
 from attention_core.hub.language import log_probabilities, predicts_words, token_text
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
+from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
 from ui.heavy import heavy
 from ui.labels import distinct, literal
@@ -36,7 +37,7 @@ from ui.model.token_component import Chip, chips
 from ui.model.words import hidden_logits, hidden_place
 from ui.model.writing import given_ids
 from ui.runs.runs import Latest, prepared_of, pretrained_of, run_of
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of, whole_number
 
 MOST_OFF = 200
 """Heads that may be switched off together."""
@@ -44,11 +45,19 @@ N_SHOWN = 6
 NAMES = ("every head", "without")
 MOST_BITS = 6
 """A token whose log-probability changes by so many bits has the full shade."""
-OFF = Field[list[str] | None](NAME, "out", None)
-CHANGE_AT = Field[int | None](NAME, "out_change_at", None)
+OFF = Field[list[str] | None](
+    NAME,
+    "out",
+    None,
+    address="off",
+    parse=lambda text: [_head_name(*head) for head in unpack(text)],
+    text=lambda heads: pack([_parts_of(head) for head in heads]),
+)
+CHANGE_AT = Field[int | None](NAME, "out_change_at", None, address="change_at", parse=whole_number)
 FOLLOWED = Field(NAME, "out_followed", "")
+"""The chosen head, while it alone is switched off."""
 TRYING = Field(NAME, "out_trying", False)
-WORTH_OF = Field(NAME, "out_worth_of", Effect._fields[0])
+WORTH_OF = Field(NAME, "out_worth_of", Effect._fields[0], address="worth", parse=one_of(Effect._fields))
 
 
 def knock_out(run: ModelRun, asked: Latest) -> None:
@@ -82,12 +91,12 @@ def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
     """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
     number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
     heads = {
-        f"{group}, layer {layer + 1}, head {head + 1}": (number[id(trace)], head)
+        _head_name(group, layer, head): (number[id(trace)], head)
         for group, layers in groups(run.recording).items()
         for layer, trace in enumerate(layers)
         for head in range(trace.n_heads)
     }
-    followed = f"{now.group}, layer {now.layer + 1}, head {now.head + 1}"
+    followed = _head_name(now.group, now.layer, now.head)
     before = OFF.value
     if before is None or before == [FOLLOWED.value]:
         OFF.value = [followed]
@@ -108,6 +117,15 @@ def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
             more = [*names, followed]
             st.button(f"Add {followed}", key="model_out_add", on_click=setting(OFF), args=(more,))
     return tuple(heads[name] for name in names)
+
+
+def _head_name(group: str, layer: int, head: int) -> str:
+    return f"{group}, layer {layer + 1}, head {head + 1}"
+
+
+def _parts_of(name: str) -> list[str | int]:
+    group, layer, head = name.rsplit(", ", 2)
+    return [group, int(layer.split()[1]) - 1, int(head.split()[1]) - 1]
 
 
 def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:

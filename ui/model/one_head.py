@@ -44,7 +44,7 @@ def step_by_step(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
     now, trace = _head(run)
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, now.query, now.head):
         return
     words, matrix = st.columns([0.9, 1], gap="large")
     best = int(trace.weights(now.head, [now.query])[0].argmax())

@@ -74,6 +74,8 @@ HEAD = Field[Place | None](
 TOKEN = Field[int | None](NAME, "query", None, address="token", parse=whole_number)
 FRAMED = Field[Place | None](NAME, "framed", None)
 """The head that is framed on the first screen."""
+FAR_LOOK_OF = Field(NAME, "far_look_of", "")
+"""The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
 TAB = Field(NAME, "tab", "", address="tab")
 VIEW = Field(NAME, "view", "", address="view", text=lambda slug: "")
 """The tab of older links; it is read and never written."""
@@ -81,6 +83,11 @@ VIEW = Field(NAME, "view", "", address="view", text=lambda slug: "")
 
 def open_on_a_far_look(run: ModelRun) -> None:
     """Open on the head in which one word looks hardest at another far away, unless somebody has chosen already."""
+    this = f"{run.model} {hash(tuple(run.tokens))}"
+    if FAR_LOOK_OF.value not in ("", this):
+        HEAD.tell()
+        TOKEN.tell()
+    FAR_LOOK_OF.value = this
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
     group, layers = next(iter(groups(run.recording).items()))

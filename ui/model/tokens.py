@@ -16,11 +16,11 @@ from ui.labels import distinct, literal
 from ui.model.glance import not_plain
 from ui.model.state import NAME, choose, chosen, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
-from ui.state import Field
+from ui.state import Field, whole_number
 
 WINDOW = 512
 """Queries and keys that are sent to the browser; of longer inputs a window."""
-WINDOW_START = Field(NAME, "window", -WINDOW)
+WINDOW_START = Field(NAME, "window", -WINDOW, address="window", parse=whole_number)
 PICTURE_SIZE = 300
 FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
@@ -87,7 +87,9 @@ def _window(run: ModelRun, trace: AttentionTrace, head: int, look: Look, query: 
             choose(query=min(moved + WINDOW // 2, trace.n_queries - 1))
 
     if last:
-        st.slider("Window begins at token", 0, last, key=WINDOW_START.key, step=1, on_change=follow)
+        st.slider(
+            "Window begins at token", 0, last, key=WINDOW_START.key, step=1, persist_state="session", on_change=follow
+        )
     if not is_of_itself(trace):
         seen = trace, head, look
         best = kept_with(run, ("best", *seen, query), lambda: int(matrix_for(*seen, [query])[0].argmax()))

@@ -39,19 +39,19 @@ from ui.model.writing import (
     why_full,
 )
 from ui.runs.runs import Latest, prepared_of, pretrained_of
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of, whole_number
 from ui.words import Bar, chosen_piece, word_bars
 
 N_EXPECTED = 10
 MOST_BITS = 12
 """A token as surprising as one of 4,096 has the full shade."""
 SHADES = {"surprise": "Surprise", "weights": "Weights of the chosen head"}
-SHADE = Field(NAME, "says_shade", "surprise")
+SHADE = Field(NAME, "says_shade", "surprise", address="shade", parse=one_of(SHADES))
 WAYS = {"likeliest": "The likeliest", "drawn": "Drawn by chance"}
-WAY = Field(NAME, "says_way", "likeliest")
-TEMPERATURE = Field(NAME, "says_temperature", 1.0)
-SEED = Field(NAME, "says_seed", 0)
-HIDDEN_WORD = Field[int | None](NAME, "hidden_word", None)
+WAY = Field(NAME, "says_way", "likeliest", address="way", parse=one_of(WAYS))
+TEMPERATURE = Field(NAME, "says_temperature", 1.0, address="temperature", parse=between(0.1, 2.0))
+SEED = Field(NAME, "says_seed", 0, address="seed", parse=between(0, 9999))
+HIDDEN_WORD = Field[int | None](NAME, "hidden_word", None, address="hidden_word", parse=whole_number)
 
 
 def next_tokens(run: ModelRun, asked: Latest) -> None:

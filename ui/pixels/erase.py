@@ -18,11 +18,19 @@ from ui.computed import computed
 from ui.digits import Answer, ask, ink_image
 from ui.models import model_or_stop
 from ui.pixels.drawing import NAME
-from ui.state import Field, choice
+from ui.state import Field, between, choice, whole_number
 
 RANDOM_TRIALS = 20
 MOST_LOOKED_AT = "what is looked at most"
-ERASED = Field(NAME, "erased", MOST_LOOKED_AT)
+ERASED = Field(
+    NAME,
+    "erased",
+    MOST_LOOKED_AT,
+    address="erase",
+    parse=lambda text: f"stroke {whole_number(text)}",
+    text=lambda chosen: chosen.removeprefix("stroke "),
+)
+N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
 
 
 def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer) -> None:
@@ -40,7 +48,9 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         chosen = choice("Erase", ERASED, list(choices), wrap=True)
         path = choices.get(chosen)
         if path is None:
-            n = st.slider("Ink pixels", 1, max(2, n_ink - 1), max(1, n_ink // 4), key="erase_n", width=320)
+            most = max(2, n_ink - 1)
+            N_ERASED.among(range(1, most + 1), max(1, n_ink // 4))
+            n = st.slider("Ink pixels", 1, most, key=N_ERASED.key, persist_state="session", width=320)
             erased = erase_highest(image, importance, n)
         else:
             erased = erase_along(image, torch.from_numpy(drawing.locate(path)).float())

@@ -19,19 +19,19 @@ from ui.digits import chosen_query, pick_pixel, query_maps, whole_maps
 from ui.layout import section
 from ui.models import load_snapshots, model_or_stop
 from ui.pixels.drawing import NAME, STEPS
-from ui.state import Field, whole_number, yes
+from ui.state import Field, whole_number
 from ui.step_view import query_row, show_matrix, show_words
 
 MODEL = "pixel-classifier"
 MOMENT = Field(NAME, "snapshot", -1, address="moment", parse=whole_number)
-INK_ONLY = Field(NAME, "ink_only", False, address="ink", parse=yes, text=lambda on: "1" if on else "0")
+INK_ONLY = Field(NAME, "ink_only", False, address="ink")
 
 
 def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
     """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
     query = chosen_query(drawing.image, NAME)
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(step)
+    hidden = STEPS.hides(trace, step, query)
     left, right = st.columns([0.82, 1], gap="large")
     with left:
         drawn, hint = st.columns([1, 1.1], vertical_alignment="center")

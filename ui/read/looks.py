@@ -16,13 +16,13 @@ from ui.digits import ink_image
 from ui.layout import section
 from ui.player import Walk
 from ui.read.drawing import COLUMNS, NAME, ReadDrawing, maps_of, numbered
-from ui.state import Field
+from ui.state import Field, whole_number
 from ui.step_view import folded_row, show_matrix, show_words
 from ui.stepper import Stepper
 
 WALK = Walk(NAME, label="Look")
 STEPS = Stepper(NAME, modifier="Shift+")
-REGION = Field(NAME, "region", None)
+REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 STRIP = Field(NAME, "strip_number", 0)
 """How many strips were mounted: a second click on the same picture counts only on a new one."""
 STEP_SIZE = 480
@@ -128,7 +128,7 @@ def step_by_step(drawing: ReadDrawing) -> None:
     """Draw the stepper, the present step's words and its numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, look):
         return
     words, numbers = st.columns([0.9, 1.1], gap="large")
     best = int(trace.weights(rows=[look])[0].argmax())
@@ -220,7 +220,7 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
             size=STEP_SIZE // 2 - 8,
             marked=best,
         )
-        draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words)
+        draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words, step=step.name)
     else:
         show_matrix(step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)
 

@@ -30,9 +30,9 @@ MOST_MEGABYTES = 1000
 def choose_model(name: str) -> str | None:
     """Draw the choice of a model and return the key of the one that is loaded, or None if there is none at all.
 
-    What cannot be had is told beside the field, and the model shown before stays. The choice "model" is in the address.
+    What cannot be had is told beside the field, and the model shown before stays. The choice is in the address.
     """
-    return (OF_THE_PAGE if name == OF_THE_PAGE.name else ModelChoice(name)).draw()
+    return (OF_THE_PAGE if name == OF_THE_PAGE.name else ModelChoice(name, address="model")).draw()
 
 
 def folders_allowed() -> bool:

@@ -24,7 +24,7 @@ from ui.component import component
 from ui.scoring.vector_plane import NAME, key_name
 from ui.state import Field
 
-SHARED = Field(NAME, "shared", False)
+SHARED = Field(NAME, "shared", False, address="shared")
 POINTS = 41
 BANDS = 17
 """Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""

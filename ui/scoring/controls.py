@@ -16,6 +16,7 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
+from attention_core.packed import pack, unpack
 from attention_core.topics.scoring.compare import cosine_matrix
 from attention_core.topics.scoring.presets import (
     DIMENSIONS,
@@ -28,15 +29,24 @@ from attention_core.topics.scoring.presets import (
 )
 from attention_core.weights import read_card
 from ui.chart import draw_chart
+from ui.models import model_or_stop
 from ui.scoring.vector_plane import NAME, RANDOM, VECTORS, VERSION, WIDTH, arrange, choose_width, key_name
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of
 
 Rows = Sequence[Sequence[float]]
 Parameters = dict[str, Rows | list[float]]
 PARAMETER_LIMIT = 100.0
-CHANGED: Field[dict[int, Parameters]] = Field(NAME, "parameters", dict)
+CHANGED: Field[dict[int, Parameters]] = Field(
+    NAME,
+    "parameters",
+    dict,
+    address="parameters",
+    parse=lambda text: {int(d): linked_parameters(parameters, int(d)) for d, parameters in unpack(text).items()},
+    text=pack,
+)
 """Vectors' width -> the parameters that are no longer the trained ones; replaced as a whole by every change."""
-FUNCTION = Field(NAME, "parameters_of", "general")
+LEARNED = [name for name, kind in SCORES.items() if kind.parameter_names()]
+FUNCTION = Field(NAME, "parameters_of", "general", address="of", parse=one_of(LEARNED))
 SEED = Field(NAME, "seed", 0)
 
 
@@ -77,6 +87,16 @@ def _add_key() -> None:
 
 def _drop_key() -> None:
     arrange(replace(VECTORS.value, keys=VECTORS.value.keys[:-1]))
+
+
+def linked_parameters(parameters: Parameters, d: int) -> Parameters:
+    """Return parameters of a link; KeyError or ValueError = they are none of the functions for vectors of d numbers."""
+    trained = model_or_stop("scoring-functions").parameters_of(d)
+    for name, rows in parameters.items():
+        table = torch.tensor(rows, dtype=torch.float64)
+        if table.shape != trained[name].shape or not (table.abs() <= PARAMETER_LIMIT).all():
+            raise ValueError(f"{name} must have the shape {tuple(trained[name].shape)} and numbers in bounds")
+    return parameters
 
 
 def put_printed_formula() -> None:
@@ -166,8 +186,7 @@ def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, 
         "f(−q, −k) = −f(q, k), while near stays near under a change of sign: on the whole plane it could match nothing."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        learned = [name for name, kind in SCORES.items() if kind.parameter_names()]
-        function = choice("Parameters of", FUNCTION, learned)
+        function = choice("Parameters of", FUNCTION, LEARNED)
         st.button(
             "Back to trained",
             key="scoring_trained",

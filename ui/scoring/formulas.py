@@ -17,11 +17,12 @@ from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.scoring.vector_plane import NAME, key_name
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of
 
-N_KEYS = Field(NAME, "n_keys", 16)
-D_K = Field(NAME, "d_k", 64)
-SEED = Field(NAME, "scale_seed", 0)
+MANY_KEYS = (4, 16, 64)
+N_KEYS = Field(NAME, "n_keys", 16, address="keys", parse=one_of(MANY_KEYS))
+D_K = Field(NAME, "d_k", 64, address="d_k", parse=one_of(DIMENSIONS))
+SEED = Field(NAME, "scale_seed", 0, address="seed", parse=between(0, 9999))
 
 
 def printed_tab(query: Tensor, key: Tensor) -> None:
@@ -96,7 +97,7 @@ def scale_tab() -> None:
             "Dividing by √dₖ keeps the variance at 1 for every width."
         )
     with controls, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        n_keys = choice("Keys per query", N_KEYS, (4, 16, 64))
+        n_keys = choice("Keys per query", N_KEYS, MANY_KEYS)
         d_k = st.select_slider("dₖ of the example", DIMENSIONS, key=D_K.key, persist_state="session", width=190)
         seed = st.number_input("Seed", 0, 9999, key=SEED.key, persist_state="session", width=100)
     rows = _measured(n_keys, seed)

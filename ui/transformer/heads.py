@@ -58,17 +58,28 @@ def _named(text: str) -> Head:
     return head
 
 
+def _name(head: Head) -> str:
+    return f"{head.kind}-{head.layer + 1}-{head.head + 1}"
+
+
 CHOSEN = Field(
     NAME,
     "chosen",
     Head("encoder", 0, 0),
     address="head",
     parse=_named,
-    text=lambda head: f"{head.kind}-{head.layer + 1}-{head.head + 1}",
+    text=_name,
 )
-QUERY = Field(NAME, "query", 2)
-OFF: Field[list[Head]] = Field(NAME, "off", list)
-WITHOUT_POSITIONS = Field(NAME, "without", False)
+QUERY = Field(NAME, "query", 2, address="query", parse=whole_number)
+OFF: Field[list[Head]] = Field(
+    NAME,
+    "off",
+    list,
+    address="off",
+    parse=lambda text: [*dict.fromkeys(map(_named, text.split(".")))],
+    text=lambda heads: ".".join(map(_name, heads)),
+)
+WITHOUT_POSITIONS = Field(NAME, "without", False, address="no_positions")
 STEPS = Stepper(NAME)
 
 
@@ -198,10 +209,10 @@ def _large(trace: AttentionTrace, head: Head, query: int) -> None:
 def step_by_step(text: str) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
     head, experiment, trace, query = _choose_head(text)
-    _arcs(experiment, trace, head, query)
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, query, head.head):
         return
+    _arcs(experiment, trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
         st.caption(

@@ -31,7 +31,7 @@ from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.models import model_or_stop
-from ui.state import Field, choice
+from ui.state import Field, between, choice, named, one_of, whole_number
 from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
 from ui.transformer.heads import CONFIG
 
@@ -40,10 +40,24 @@ N, D_ROTARY, FAR = 48, 64, 256
 PAIRS = (0, 2, 4, 6, 9, 13)
 """Pairs of a rotary vector that are drawn as hands, fast ones first."""
 SIZE = 270
-ORDER = Field(NAME, "order", ("shuffled", 0))
-POSITIONS = Field(NAME, "positions", "Sinusoidal")
-TRAINED_STEPS = Field(NAME, "positions_moment", -1)
-SEED = Field(NAME, "positions_seed", 0)
+
+
+def _order_of(how: str, seed: str) -> tuple[str, int]:
+    return one_of(("shuffled", "reversed"))(how), whole_number(seed)
+
+
+ORDER = Field(
+    NAME,
+    "order",
+    ("shuffled", 0),
+    address="order",
+    parse=lambda text: _order_of(*text.split("-")),
+    text=lambda order: f"{order[0]}-{order[1]}",
+)
+KINDS = ("Sinusoidal", "Learned", "Rotary")
+POSITIONS = Field(NAME, "positions", KINDS[0], address="positions", **named(**{kind.lower(): kind for kind in KINDS}))
+TRAINED_STEPS = Field(NAME, "positions_moment", -1, address="trained", parse=whole_number)
+SEED = Field(NAME, "positions_seed", 0, address="seed", parse=between(0, 9999))
 
 
 def shuffled_words(text: str) -> None:
@@ -101,7 +115,7 @@ def _compared(text: str, order: list[int], with_positions: bool) -> tuple[Shuffl
 
 def three_positions() -> None:
     """Draw one kind of positions: the table, the dot products of all pairs, and these by distance."""
-    ways = {"Sinusoidal": _sinusoidal, "Learned": _learned, "Rotary": _rotary}
+    ways = dict(zip(KINDS, (_sinusoidal, _learned, _rotary), strict=True))
     ways[choice("Positions", POSITIONS, list(ways), label_visibility="collapsed")]()
 
 

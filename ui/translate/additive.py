@@ -19,13 +19,13 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.layout import figures_table, section
 from ui.models import load_snapshots, model_or_none, model_or_stop
-from ui.state import Field
+from ui.state import Field, between, whole_number
 from ui.translate.first_screen import NAME
 from ui.translate.translations import TRANSLATORS
 
 MODEL = "translator-additive"
-N_STATES = Field(NAME, "n", 8)
-MOMENT = Field(NAME, "moment", 5)
+N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, LONGEST))
+MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
 
 
 def any_length(text: str) -> None:

@@ -14,7 +14,7 @@ from ui.labels import literal
 from ui.player import Player
 from ui.sentence import sentence_box
 from ui.skeleton import live
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of, plain_text, whole_number, whole_numbers
 from ui.stepper import Stepper
 from ui.translate.translations import (
     N_LAYERS,
@@ -53,18 +53,25 @@ def _pieces_of(text: str) -> list[int]:
     return french_prefix(text[:MOST_TYPED])[:MOST_FORCED]
 
 
+def _numbered_pieces(text: str) -> list[int]:
+    numbers = whole_numbers(text)[:MOST_FORCED]
+    translation_of(numbers)  # IndexError where there is no such piece
+    return numbers
+
+
 MODELS = Field(
     NAME, "models", FIRST, address="models", parse=_named_models, text=lambda names: ",".join(names.values())
 )
-FORCED: Field[list[int]] = Field(NAME, "forced", list, address="begin", parse=_pieces_of)
-PREFIX = Field(
-    NAME, "prefix", "", address="begin", parse=lambda text: text[:MOST_TYPED]
-)  # last, so the address tells it
+PREFIX = Field(NAME, "prefix", "", address="begin", parse=lambda text: plain_text(text)[:MOST_TYPED])
+FORCED: Field[list[int]] = Field(
+    NAME, "forced", lambda: _pieces_of(PREFIX.value), address="pieces", parse=_numbered_pieces
+)
+"""Chosen one by one they need not be those into which the typed beginning would be cut."""
 EARLIER: Field[list[list[int]]] = Field(NAME, "earlier", list)
-FOCUS = Field(NAME, "focus", "lower")
-BY_PIECE = Field(NAME, "by_piece", False)
-LAYER = Field(NAME, "layer", N_LAYERS)
-WORD = Field(NAME, "at", 1)
+FOCUS = Field(NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
+BY_PIECE = Field(NAME, "by_piece", False, address="by_piece")
+LAYER = Field(NAME, "layer", N_LAYERS, address="layer", parse=between(1, N_LAYERS))
+WORD = Field(NAME, "at", 1, address="at", parse=whole_number)
 WORDS = Player(WORD, seconds=1.6)
 STEPS = Stepper(NAME)
 

@@ -13,13 +13,13 @@ from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
 from ui.layout import section
-from ui.state import Field, choice
+from ui.state import Field, choice, whole_number
 from ui.step_view import folded_row, show_matrix, show_words
 from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
 from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
 from ui.words import chosen_piece, next_words
 
-HEAD = Field(NAME, "head", 0)
+HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 FIXED = (
     "Here the softmax has one key to choose from: its weight is 1 at every word, and the context never changes. "
     "Everything that the decoder can know of the sentence has to fit into this one vector."
@@ -43,7 +43,8 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
         )
     )
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(step)
+    head = min(HEAD.value, trace.n_heads - 1)
+    hidden = STEPS.hides(trace, step, query, head)
     words, matrix, following = st.columns([1.05, 1.15, 0.8], gap="medium")
     if not hidden:
         with words:

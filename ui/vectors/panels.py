@@ -19,7 +19,7 @@ from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.softmax import softmax_parts
 from ui.chart import draw_chart
 from ui.layout import section
-from ui.state import Field
+from ui.state import Field, between
 from ui.vectors.problem import NAME
 from ui.vectors.steps import chosen_cell, literal
 
@@ -30,7 +30,9 @@ SMALL = 8
 MOST_BARS, MOST_ROWS = 24, 64
 NOTHING = -9.0
 """The score that every key gets when nothing is relevant."""
-BOTH = Field(NAME, "both", False)
+BOTH = Field(NAME, "both", False, address="both")
+CONSTANT = Field(NAME, "constant", 0.0, address="constant", parse=between(-5.0, 5.0))
+NOTHING_RELEVANT = Field(NAME, "nothing", False, address="nothing")
 
 
 def has_both_ways(problem: Problem, trace: AttentionTrace) -> bool:
@@ -135,8 +137,12 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     if allowed is not None:
         scores = np.where(to_array(allowed)[0] > 0, scores, -np.inf)
     left, right = st.columns([1, 1.6], gap="large", vertical_alignment="bottom")
-    constant = left.slider("Add a constant to every score", -5.0, 5.0, 0.0, 0.5, key="vectors_constant")
-    nothing = right.toggle("Let nothing be relevant", key="vectors_nothing", help="Every score becomes -9.")
+    constant = left.slider(
+        "Add a constant to every score", -5.0, 5.0, step=0.5, key=CONSTANT.key, persist_state="session"
+    )
+    nothing = right.toggle(
+        "Let nothing be relevant", key=NOTHING_RELEVANT.key, persist_state="session", help="Every score becomes -9."
+    )
     if nothing:
         scores = np.where(np.isfinite(scores), NOTHING, scores)
     parts = softmax_parts(scores, constant)

@@ -19,10 +19,10 @@ from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
 from ui.chart import draw_chart
 from ui.layout import section
-from ui.state import Field, choice
+from ui.state import Field, choice, whole_number
 from ui.vectors.problem import CELL, LARGE, NAME
 
-HEAD = Field(NAME, "head", 0)
+HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 MOST_CLICKED = 64
 """Rows or columns beyond which cells are too small to click."""
 MANY = 8

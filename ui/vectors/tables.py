@@ -29,7 +29,7 @@ from attention_core.topics.vectors import (
     Problem,
 )
 from attention_core.topics.vectors.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
-from ui.state import Field, choice
+from ui.state import Field, between, choice
 from ui.vectors import problem as typed
 from ui.vectors.problem import (
     CELLS,
@@ -72,7 +72,8 @@ MOST_DRAWN = 64
 ROW_HEIGHT, HEADER_HEIGHT, MOST_HEIGHT = 29, 36, 300
 LABEL = "name"
 ERROR_ICON = ":material/error:"
-SEED, PASTE, TARGET = Field(NAME, "seed", 1), Field(NAME, "paste", ""), Field(NAME, "target", "")
+SEED = Field(NAME, "seed", 1, address="seed", parse=between(0, 999_999))
+PASTE, TARGET = Field(NAME, "paste", "", address="paste"), Field(NAME, "target", "", address="target")
 UPLOADS = Field(NAME, "uploads", 0)
 """Files that came: each empties the uploader."""
 MOUNTED = Field(NAME, "mounted", 0)

@@ -196,6 +196,11 @@ class Problem:
             "drawn": self.drawn,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as values of JSON."""
+        plain, drawn = self.to_plain(), None if self.drawn is None else self.drawn.astype(int).tolist()
+        return plain | {"tables": {name: table.tolist() for name, table in self.tables.items()}, "drawn": drawn}
+
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> Problem:
         """Return what to_plain() made."""

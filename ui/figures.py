@@ -1,0 +1,129 @@
+"""The pictures that a page shows, to be taken along as figures: noted when they are drawn, made when asked for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from attention_core.charts.design import Design
+
+PAGE, PART, SUBJECT = "pictures_of_the_page", "pictures_of_the_part", "pictures_subject"
+LONGEST = 80
+"""Letters of a file's name."""
+
+
+class Picture(NamedTuple):
+    """A picture on the page.
+
+    Attributes:
+        chart: what was drawn.
+        title: what it shows.
+        name: what its file is called after the page, such as "additive-attention-weights".
+    """
+
+    chart: Design
+    title: str
+    name: str
+
+
+def file_name(*words: str) -> str:
+    """Return the name of a file, without its ending: small letters, figures and hyphens."""
+    plain = unicodedata.normalize("NFKD", " ".join(words).lower()).encode("ascii", "ignore").decode()
+    parts = re.findall(r"[a-z0-9]+", plain)
+    return "-".join(part for place, part in enumerate(parts) if parts[place - 1 : place] != [part])[:LONGEST].strip("-")
+
+
+def forget_pictures() -> None:
+    """Begin with a page that has not drawn anything yet."""
+    st.session_state[PAGE] = st.session_state[PART] = []
+    st.session_state[SUBJECT] = ""
+
+
+def new_part() -> list:
+    """Return the place for the pictures of a part that reruns alone."""
+    place: list = []
+    st.session_state.setdefault(PART, []).append(place)
+    return place
+
+
+@contextmanager
+def noted_in(place: list) -> Iterator[None]:
+    """Note the pictures of a part anew, in its place."""
+    place.clear()
+    around = st.session_state.get(PART, []), st.session_state.get(SUBJECT, "")
+    st.session_state[PART] = place
+    try:
+        yield
+    finally:
+        st.session_state[PART], st.session_state[SUBJECT] = around
+
+
+def say_subject(words: str) -> None:
+    """Say what the pictures that follow in this part are about, such as a model; their files are called after it."""
+    st.session_state[SUBJECT] = words
+
+
+def note_picture(chart: Design, title: str, step: str = "") -> None:
+    """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step."""
+    subject = st.session_state.get(SUBJECT, "")
+    picture = Picture(chart, f"{title} ({subject})", file_name(subject, step)) if step else Picture(chart, title, title)
+    st.session_state.setdefault(PART, []).append(picture)
+
+
+def pictures() -> list[Picture]:
+    """Return what the page shows, in its order, each with a name of its own."""
+    met: Counter[str] = Counter()
+    shown = []
+    for picture in _flat(st.session_state.get(PAGE, [])):
+        name = file_name(picture.name)
+        met[name] += 1
+        shown.append(picture._replace(name=name if met[name] == 1 else f"{name}-{met[name]}"))
+    return shown
+
+
+def _flat(place: list) -> Iterator[Picture]:
+    for one in place:
+        if isinstance(one, Picture):
+            yield one
+        else:
+            yield from _flat(one)
+
+
+@st.fragment
+def save_pictures(page: str) -> None:
+    """Offer every picture of the page as a figure; nothing is made before it is asked for.
+
+    Args:
+        page: see PageEntry.name.
+    """
+    place = st.popover("Save a picture", icon=":material/download:", key="pictures_open", on_change="rerun")
+    if not place.open:
+        return
+    from attention_core.charts.figure import COLUMN, FORMATS, figure
+
+    widths = {"as on the screen": None, "one column": COLUMN, "two columns": 2 * COLUMN + 6}
+    shown = pictures()
+    with place:
+        if not shown:
+            st.caption("This page shows no chart just now.")
+            return
+        number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
+        width = st.segmented_control("Width in print", list(widths), default=next(iter(widths)), required=True)
+        picture = shown[number]
+        with st.container(horizontal=True, gap="small"):
+            for form in FORMATS:
+                st.download_button(
+                    form.upper(),
+                    partial(figure, picture.chart, form, title=picture.title, width=widths[width]),
+                    f"{file_name(page, picture.name)}.{form}",
+                    on_click="ignore",
+                    key=f"pictures_{form}",
+                )

@@ -1,0 +1,57 @@
+"""What moves on Start: attention that follows the pointer over a drawing, a translation that plays once.
+
+A server that has just begun shows both without any model: of one drawing and one sentence the answers lie in
+ui/assets/start, and a test holds them equal to what the models say.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from attention_core.files import find_file
+from ui.component import component
+from ui.pictures import address
+from ui.state import Field, choice
+
+FIRST_DIGIT = 3
+SENTENCE = "The red car is in front of the house."
+TRANSLATOR = "additive"
+DIGIT = Field("start", "digit", FIRST_DIGIT, address="digit")
+_drawing, _words = component("start_drawing"), component("aligned_words")
+
+
+def moving_drawing() -> None:
+    """Draw a digit whose pixels show where they look, following the pointer; let a visitor choose the digit."""
+    digit = choice("A digit", DIGIT, range(10), label_visibility="collapsed", wrap=True)
+    if digit == FIRST_DIGIT:
+        told = first_answers()["drawing"] | {"looks": _looks_file()}
+    else:
+        from ui.start.answers import drawing_answer
+
+        told = drawing_answer(digit)
+    looks = told["looks"]
+    place = address(looks) or f"data:image/png;base64,{base64.b64encode(looks).decode()}"
+    _drawing(key="start_drawing", data={"ink": told["ink"], "looks": place})
+    st.caption(told["says"])
+
+
+def moving_words() -> None:
+    """Play a translation once, word by word, with where its network looks."""
+    st.markdown(f"**{SENTENCE}**")
+    _words(key="start_words", data=first_answers()["words"] | {"play": True})
+
+
+@lru_cache(maxsize=1)
+def first_answers() -> dict[str, Any]:
+    """Return what the models say about the first drawing and the sentence."""
+    return json.loads(find_file("ui/assets/start/answers.json").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _looks_file() -> bytes:
+    return find_file("ui/assets/start/looks.png").read_bytes()
