@@ -27,7 +27,7 @@ MOST_IN_ADDRESS = 3_900
 """Letters of all that an address tells; a link of 4,000 has room for its server and page."""
 MOST_PLAIN = 600
 """Letters up to which a text stands in the address as it is; longer ones are packed."""
-UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError)
+UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
 """What goes wrong when a stranger's value is read."""
 _FIELDS: dict[str, dict[str, Field]] = {}
 
