@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
@@ -131,11 +131,15 @@ def foot(entry: PageEntry) -> None:
     st.divider()
     st.markdown(entry.leads_on)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
-        for other, icon, side in ((place - 1, "arrow_back", "left"), (place + 1, "arrow_forward", "right")):
-            if 0 <= other < len(PAGES):
-                label = PAGES[other].title
-                st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
-    sharing(entry)
+        if place:
+            _foot_link(PAGES[place - 1], "arrow_back", "left")
+        sharing(entry)
+        if place + 1 < len(PAGES):
+            _foot_link(PAGES[place + 1], "arrow_forward", "right")
+
+
+def _foot_link(entry: PageEntry, icon: str, side: Literal["left", "right"]) -> None:
+    st.page_link(path_of(entry), label=entry.title, icon=f":material/{icon}:", icon_position=side)
 
 
 def sidebar() -> None:

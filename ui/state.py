@@ -250,7 +250,8 @@ def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -
         look: see st.segmented_control.
     """
     values = list(options)
-    field.among(values)
+    if field.value not in values:
+        field.among(values)
     if isinstance(options, Mapping):
         look["format_func"] = options.__getitem__
     return st.segmented_control(label, values, key=field.key, required=True, persist_state="session", **look)
