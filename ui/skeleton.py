@@ -130,7 +130,7 @@ def foot(entry: PageEntry) -> None:
     place = PAGES.index(entry)
     st.divider()
     st.markdown(entry.leads_on)
-    with st.container(horizontal=True, horizontal_alignment="distribute"):
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         if place:
             _foot_link(PAGES[place - 1], "arrow_back", "left")
         sharing(entry)

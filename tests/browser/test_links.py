@@ -21,7 +21,7 @@ def drawn(page, app_url):
     page.goto(f"{app_url}/{ADDRESS}")
     page.locator("canvas.upper-canvas").wait_for()
     settle(page)
-    page.get_by_role("button", name="Clear", exact=True).click()
+    page.locator(".st-key-pixels_clear button").click()
     page.wait_for_url(STROKES)
     run_to_the_end(page)
     for stroke in (SEVEN, DASH):
@@ -45,7 +45,7 @@ def test_drawing_and_answer_survive_a_reload_and_more_strokes_join_them(drawn):
     draw(page, [(0.2, 0.9), (0.8, 0.9)])
     page.wait_for_url(lambda url: url != link)
     wait_for_change(page, ANSWER, answer)
-    page.get_by_role("button", name="Undo", exact=True).click()
+    page.locator(".st-key-pixels_undo button").click()
     page.wait_for_url(link)
     settle(page)
     assert page.evaluate(ANSWER) == answer
