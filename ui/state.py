@@ -28,7 +28,7 @@ MOST_IN_ADDRESS = 3_900
 MOST_PLAIN = 600
 """Letters up to which a text stands in the address as it is; longer ones are packed."""
 UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
-"""What goes wrong when a stranger's value is read."""
+"""What goes wrong when a value is read, or written, that a page cannot use."""
 _FIELDS: dict[str, dict[str, Field]] = {}
 
 
@@ -121,7 +121,10 @@ class Field(Generic[Value]):
         """Return what the address tells of it."""
         value = self.value
         as_found = _same(value, st.session_state.get(f"{self._key}_default", self.default))
-        return "" if as_found or value is None else self._text(value)
+        try:
+            return "" if as_found or value is None else self._text(value)
+        except UNSOUND:  # such as an infinite number in a table, which a page names and leaves out
+            return ""
 
     def _bring_back(self, value: Value, otherwise: Value) -> Value:
         """Set a value in bounds; `otherwise` is what the default would become, and needs no telling."""
