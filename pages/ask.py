@@ -6,7 +6,7 @@ from ui.ask.asking import MODEL, answer_part, question_part
 from ui.ask.drawing import NAME, scene_pad
 from ui.ask.experiments import counting, forbidding
 from ui.ask.steps import STEPS, chosen_look, doubts, step_by_step
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.models import model_or_stop
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
@@ -27,7 +27,7 @@ with ask:
     model_or_stop(MODEL)
     reading = question_part(drawing)
     if reading is None or drawing.is_empty:
-        st.stop()
+        end_here()
     answered = answer_part(drawing, reading)
 
 

@@ -6,7 +6,7 @@ from attention_core.data.canvases import CanvasRemark
 from ui.find.block import block_section
 from ui.find.drawing import NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
 from ui.find.steps import STEPS, step_by_step
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
@@ -26,7 +26,7 @@ if remark:
     with mask:
         st.info(remark)
 if seen.remark is CanvasRemark.EMPTY:
-    st.stop()
+    end_here()
 trace = look(seen.picture)
 region = chosen_region(trace)
 with mask:

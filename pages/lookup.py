@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.topics.lookup.soft_lookup import soft_lookup
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.lookup.closer import STEPS, closer, in_numbers, step_by_step
 from ui.lookup.records import NAME, answers, choose_query, query_input, record_table, temperature_input
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -17,13 +17,13 @@ with store:
     section("Records")
     records = record_table().records
 if records is None:
-    st.stop()
+    end_here()
 with ask:
     section("Ask")
     queries = query_input(records).queries
     temperature = temperature_input(records)
     if not queries:
-        st.stop()
+        end_here()
     trace = soft_lookup(records, queries, temperature)
     answers(records, queries, trace)
 

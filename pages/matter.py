@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.matter.answer import (
     ATTENTION,
     NAME,
@@ -38,7 +38,7 @@ with say:
     section("A sentence about a film")
     text = sentence_box(NAME, PRESETS, most_words=MOST_WORDS, label="A sentence about a film, in English")
 if text is None:
-    st.stop()
+    end_here()
 sentence = read_sentence(text)
 blocked = blocked_words(text)
 trace = attention_trace(text, blocked)

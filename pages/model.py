@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.hub.language import predicts_words
 from attention_core.hub.model import Kind
-from ui.layout import who_asks
+from ui.layout import end_here, who_asks
 from ui.model.cache import kv_cache
 from ui.model.compare import side_by_side
 from ui.model.glance import glance, look_controls
@@ -42,7 +42,7 @@ given, seen = st.columns([0.8, 1.2], gap="large")
 with given:
     run, asked = choose_run(source)
 if run is None:
-    st.stop()
+    end_here()
 open_on_a_far_look(run)
 with given:
     look = look_controls(run)

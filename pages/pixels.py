@@ -6,7 +6,7 @@ import torch
 from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
 from ui.digits import chosen_query, prepared
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, answers, preparation_section
 from ui.pixels.erase import erase_section
 from ui.pixels.looks import all_pixels, chosen_pixel, learning_section, step_by_step
@@ -25,7 +25,7 @@ if drawing.remark:
     with draw:
         st.info(REMARKS[drawing.remark])
 if drawing.remark is CanvasRemark.EMPTY:
-    st.stop()
+    end_here()
 image = torch.from_numpy(drawing.image)
 with answer:
     section("Answer")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.read.drawing import COLUMNS, NAME, REMARKS, ReadDrawing, answer, number_pad, read_drawing
 from ui.read.experiments import another_start
 from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, step_by_step, vectors
@@ -23,7 +23,7 @@ drawing = read_drawing(pad)
 with right:
     if not isinstance(drawing, ReadDrawing):
         st.info(REMARKS[drawing])
-        st.stop()
+        end_here()
     section("It reads")
     answer(drawing)
 

@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.topics.vectors import PIXELS, Mode, Problem
-from ui.layout import who_asks
+from ui.layout import end_here, who_asks
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.step_view import export_bar
 from ui.vectors.panels import both_ways_panel, has_both_ways, has_pairs, hull_panel, pairs_panel, softmax_panel
@@ -49,7 +49,7 @@ def workbench() -> None:
             st.caption("Shown: the last input that could be computed. What you typed is kept.")
         else:
             st.info("Put the tables right, and the steps appear here.")
-            st.stop()
+            end_here()
         trace = attention(problem)
         step = STEPS.draw(trace)
         head = choose_head(trace.n_heads)
@@ -59,7 +59,7 @@ def workbench() -> None:
                 f"{names} may see no key: no softmax is possible, so the weights and the context are zeros, not NaN."
             )
         if STEPS.hides(trace, step, chosen_query(trace), head):
-            st.stop()
+            end_here()
         show_step(problem, trace, step, head)
     before = None if BEFORE.value is None else attention(Problem.from_plain(BEFORE.value))
     experiments = [Tab("cell", "One cell and the last edit", lambda: cell(problem, trace, before, step, head))]

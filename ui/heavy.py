@@ -12,6 +12,7 @@ import streamlit as st
 import torch
 
 from attention_core.device import choose_device
+from ui.layout import end_here
 
 MOST_WAITING = 8
 GRACE, BEAT = 0.3, 0.2
@@ -106,4 +107,4 @@ def _stop(words: str) -> None:
     """Say why nothing is computed, and end here until the visitor asks again."""
     st.info(words)
     st.button("Try again", key=f"queue_again_{next(_BUTTONS)}")
-    st.stop()
+    end_here()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import NoReturn
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
@@ -15,6 +17,11 @@ TABLE_STYLE = """<style>
 .figures :is(th, td) { border: none; border-bottom: 1px solid #8a93a033; padding: 4px 0 4px 24px; text-align: right; }
 .figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; text-align: left; }
 </style>"""
+
+
+def end_here() -> NoReturn:
+    """End the page, or its part that runs alone; its foot and its address still come, which st.stop would end too."""
+    raise StopException
 
 
 def role_colour(role: Role) -> str:

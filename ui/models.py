@@ -12,6 +12,7 @@ from attention_core.device import choose_device
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.weights import WeightsError, read_card, read_weights
+from ui.layout import end_here
 
 
 @st.cache_resource(max_entries=16, show_spinner="Loading the model")
@@ -40,7 +41,7 @@ def model_or_stop(name: str) -> nn.Module:
     except WeightsError as error:
         log.warning("%s cannot be loaded", name, exc_info=True)
         st.error(f"**The model cannot be loaded.** {error}", icon=":material/error:")
-        st.stop()
+        end_here()
 
 
 def model_or_none(name: str) -> tuple[nn.Module | None, str]:

@@ -16,7 +16,7 @@ _share = component("share")
 def sharing(entry: PageEntry) -> None:
     """Draw the button that copies the page's link, and the session's file to save and to open."""
     state = st.session_state
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="sharing"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="sharing"):
         _share(key="share", data={"without": WITHOUT}, width="content")
         with st.popover("Session file", icon=":material/save:"):
             st.caption("All that the page shows, whatever its length: for what is too long for a link.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
@@ -131,16 +131,17 @@ def foot(entry: PageEntry) -> None:
     save_pictures(entry.name)
     st.divider()
     st.markdown(entry.leads_on)
-    with st.container(horizontal=True, horizontal_alignment="distribute"):
-        for other, where, icon, side in (
-            (place - 1, "before", "arrow_back", "left"),
-            (place + 1, "after", "arrow_forward", "right"),
-        ):
-            if 0 <= other < len(PAGES):
-                with st.container(key=f"page_{where}", width="content"):
-                    label = PAGES[other].title
-                    st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
-    sharing(entry)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        if place:
+            _foot_link("before", PAGES[place - 1], "arrow_back", "left")
+        sharing(entry)
+        if place + 1 < len(PAGES):
+            _foot_link("after", PAGES[place + 1], "arrow_forward", "right")
+
+
+def _foot_link(where: str, entry: PageEntry, icon: str, side: Literal["left", "right"]) -> None:
+    with st.container(key=f"page_{where}", width="content"):
+        st.page_link(path_of(entry), label=entry.title, icon=f":material/{icon}:", icon_position=side)
 
 
 def sidebar() -> None:

@@ -27,8 +27,8 @@ MOST_IN_ADDRESS = 3_900
 """Letters of all that an address tells; a link of 4,000 has room for its server and page."""
 MOST_PLAIN = 600
 """Letters up to which a text stands in the address as it is; longer ones are packed."""
-UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError)
-"""What goes wrong when a stranger's value is read."""
+UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
+"""What goes wrong when a value is read, or written, that a page cannot use."""
 _FIELDS: dict[str, dict[str, Field]] = {}
 
 
@@ -121,7 +121,10 @@ class Field(Generic[Value]):
         """Return what the address tells of it."""
         value = self.value
         as_found = _same(value, st.session_state.get(f"{self._key}_default", self.default))
-        return "" if as_found or value is None else self._text(value)
+        try:
+            return "" if as_found or value is None else self._text(value)
+        except UNSOUND:  # such as an infinite number in a table, which a page names and leaves out
+            return ""
 
     def _bring_back(self, value: Value, otherwise: Value) -> Value:
         """Set a value in bounds; `otherwise` is what the default would become, and needs no telling."""
@@ -250,7 +253,8 @@ def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -
         look: see st.segmented_control.
     """
     values = list(options)
-    field.among(values)
+    if field.value not in values:
+        field.among(values)
     if isinstance(options, Mapping):
         look["format_func"] = options.__getitem__
     return st.segmented_control(label, values, key=field.key, required=True, persist_state="session", **look)

@@ -29,6 +29,7 @@ def ask(page, text):
 def with_rows(page, rows):
     """Come to the page with these records, as after an edit and a visit elsewhere."""
     opened(page, OTHER)
+    page.query_params.clear()  # as a browser does when another page is opened
     page.session_state["lookup_rows"] = rows
     return opened(page, PAGE)
 

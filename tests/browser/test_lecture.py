@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.tools import CHIP, open_tab, settle
 
-SIZES = """() => [...document.querySelectorAll("svg.marks text")].filter((node) => node.textContent.trim()).map((node) => {
+SIZES = """() => [...document.querySelectorAll("svg.marks text")].filter(({ textContent }) => textContent.trim()).map((node) => {
   const svg = node.ownerSVGElement;
   const scale = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
   return scale * parseFloat(node.getAttribute("font-size"));

@@ -16,6 +16,7 @@ from attention_core.topics.memory.overview import Memory, remember
 from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
 from ui.labels import literal
+from ui.layout import end_here
 from ui.models import model_or_none
 from ui.player import END, Walk
 from ui.sentence import sentence_box
@@ -46,7 +47,7 @@ def read_sentence() -> str:
     """Let a person type a sentence and choose how it is read."""
     text = sentence_box(NAME, REMEMBERED, on_change=_walk_to_the_end)
     if text is None:
-        st.stop()
+        end_here()
     choice(
         "Reading",
         READING,
@@ -64,7 +65,7 @@ def read_sentence() -> str:
         source = read_source(text)
     except ValueError as error:
         st.info(str(error))
-        st.stop()
+        end_here()
     _pieces_remark(source)
     return text
 
@@ -86,7 +87,7 @@ def memories_of(text: str, both: bool) -> dict[str, Memory]:
         else:
             found[label] = _remember(name, text, BY_PIECES.value, both)
     if not found:
-        st.stop()
+        end_here()
     return found
 
 

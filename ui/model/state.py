@@ -116,6 +116,8 @@ def chosen(run: ModelRun) -> Chosen:
             if trace.story.name == place.trace
         )
         place = next(named, Place())
+        if place.group:
+            HEAD.value = place
     now = nearest(run, Chosen(place.group, place.layer, place.head, TOKEN.value or 0))
     HEAD.among([Place(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
     TOKEN.among([now.query])

@@ -49,7 +49,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         path = choices.get(chosen)
         if path is None:
             most = max(2, n_ink - 1)
-            N_ERASED.among(range(1, most + 1), max(1, n_ink // 4))
+            N_ERASED.value = N_ERASED.among(range(1, most + 1), max(1, n_ink // 4))  # another bound is another slider
             n = st.slider("Ink pixels", 1, most, key=N_ERASED.key, persist_state="session", width=320)
             erased = erase_highest(image, importance, n)
         else:

@@ -11,13 +11,13 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import SCORES
+from attention_core.attention.scores import SCORES, all_scores
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
 from attention_core.packed import pack, unpack
-from attention_core.topics.scoring.compare import cosine_matrix
+from attention_core.topics.scoring.compare import compare, cosine_matrix
 from attention_core.topics.scoring.presets import (
     DIMENSIONS,
     EXTENT,
@@ -90,12 +90,18 @@ def _drop_key() -> None:
 
 
 def linked_parameters(parameters: Parameters, d: int) -> Parameters:
-    """Return parameters of a link; KeyError or ValueError = they are none of the functions for vectors of d numbers."""
-    trained = model_or_stop("scoring-functions").parameters_of(d)
-    for name, rows in parameters.items():
-        table = torch.tensor(rows, dtype=torch.float64)
-        if table.shape != trained[name].shape or not (table.abs() <= PARAMETER_LIMIT).all():
-            raise ValueError(f"{name} must have the shape {tuple(trained[name].shape)} and numbers in bounds")
+    """Return parameters of a link; one of UNSOUND is raised where the functions for d numbers cannot use them."""
+    trained = {
+        name: tensor.detach().cpu().double()
+        for name, tensor in model_or_stop("scoring-functions").parameters_of(d).items()
+    }
+    changed = {name: torch.tensor(rows, dtype=torch.float64) for name, rows in parameters.items()}
+    for name, table in changed.items():
+        if table.numel() > 2 * trained[name].numel() or not (table.abs() <= PARAMETER_LIMIT).all():
+            raise ValueError(f"{name} must have numbers in bounds, and not too many")
+    vectors = torch.zeros(MAX_KEYS, d, dtype=torch.float64)
+    for trace in compare(all_scores(trained | changed), vectors[:1], vectors).values():
+        trace.scores(0)  # RuntimeError where shapes do not fit
     return parameters
 
 

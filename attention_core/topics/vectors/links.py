@@ -40,7 +40,8 @@ def linked_problem(plain: Any) -> Problem:
     tables = {name: np.array(rows, dtype=float) for name, rows in _by_name(plain["tables"]).items()}
     _check(all(table.ndim == 2 and max(table.shape) <= MAX_ROWS for table in tables.values()), "tables are matrices")
     drawn = None if plain["drawn"] is None else linked_mask(plain["drawn"])
-    problem = Problem.from_plain(plain | {"tables": tables, "labels": linked_labels(plain["labels"]), "drawn": drawn})
+    labels = {name: tuple(texts) for name, texts in linked_labels(plain["labels"]).items()}
+    problem = Problem.from_plain(plain | {"tables": tables, "labels": labels, "drawn": drawn})
     _check(not find_faults(problem), "the problem cannot be computed")
     return problem
 
