@@ -11,9 +11,10 @@ the softmax; context is the weighted sum of the values, per head.
 
 from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
 from attention_core.attention.capture import capture
-from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
+from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
 from attention_core.attention.recording import Recording, load_recording
+from attention_core.attention.script import trace_to_code, trace_to_notebook
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Role, Step, Story
@@ -46,5 +47,6 @@ __all__ = [
     "trace_model",
     "trace_to_code",
     "trace_to_frame",
+    "trace_to_notebook",
     "trace_to_npz",
 ]

@@ -83,7 +83,6 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
         players: those that it draws.
         beat: seconds after which it runs again by itself, if no player says so; None = it does not.
     """
-
     place = new_part()
 
     @wraps(part)
