@@ -101,7 +101,7 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
             st.download_button(label, make, file, on_click="ignore", key=f"{name}_{KEYS.get(kind, kind)}")
     st.caption(
         f"Script and notebook compute the step *{step}* that *Step by step* shows, its chosen head and query, "
-        "from what the layer was given, and print the same numbers. *Save a picture*, at the page's foot, makes figures."
+        "from what the layer was given, and print the same numbers. *Save a picture*, below, makes figures."
     )
 
 

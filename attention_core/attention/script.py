@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import base64
+import inspect
 import io
 import json
 from collections.abc import Mapping
@@ -26,6 +28,7 @@ import io
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 from torch.nn.functional import normalize
 
 INPUTS = \"\"\"
@@ -139,12 +142,15 @@ class _Inputs:
             self.arrays[step.assigns] = step.value(head)
             by = "\n".join(f"# {line}" for line in step.code.splitlines())
             return (
-                f'{by}\n{step.assigns} = given["{step.assigns}"]  # computed by the app: what it takes is not in here'
+                f'{by}\n{_targets(step)} = given["{step.assigns}"]  # computed by the app: what it takes is not in here'
             )
         for name, value in named.items():
             self._keep(name, value)
         self._known |= set(said)
-        return "\n".join([*(f"{name} = {text}" for name, text in said.items()), step.code])
+        before = (
+            f"\n{text}\n\n" if inspect.isfunction(named[name]) else f"{name} = {text}" for name, text in said.items()
+        )
+        return "\n".join([*before, step.code])
 
     def _said(self, name: str, value: Any) -> str | None:
         """Return the code that gives a value; None = there is none."""
@@ -153,6 +159,8 @@ class _Inputs:
             return f'given["{name}"]{short}'
         if isinstance(value, list) and any(isinstance(one, Tensor) for one in value):
             return f"[{', '.join(str(self._said(f'{name}.{place}', one)) for place, one in enumerate(value))}]"
+        if inspect.isfunction(value):
+            return inspect.getsource(value)
         if isinstance(value, nn.Module):
             made = _constructor(value)
             return made and f'network("{name}", {made})'
@@ -177,6 +185,13 @@ class _Inputs:
         np.savez_compressed(buffer, **plain)
         text = base64.b64encode(buffer.getvalue()).decode()
         return "\n".join(text[start : start + 100] for start in range(0, len(text), 100))
+
+
+def _targets(step: Step) -> str:
+    """Return the names to which the code's last line assigns, such as "key = value"."""
+    last = ast.parse(step.code).body[-1]
+    names = [target.id for target in getattr(last, "targets", []) if isinstance(target, ast.Name)]
+    return " = ".join(names) or step.assigns
 
 
 def _constructor(module: nn.Module) -> str | None:
