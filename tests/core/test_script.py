@@ -45,7 +45,7 @@ def code_of(notebook: str) -> list[str]:
 def check(trace: AttentionTrace) -> list[str]:
     """Run scripts and notebooks of its steps; returns the names of those whose own line is not run.
 
-    Each holds the lines of the steps before its own: of a large trace the weights' script and the last notebook are run.
+    Each holds the lines of the steps before its own: of a large trace one script and the last notebook are run.
     """
     head, query, steps = trace.n_heads - 1, trace.n_queries - 1, steps_of(trace)
     for step in steps:
