@@ -46,7 +46,7 @@ def take_along() -> None:
     st.download_button(
         "Gradient norms (.csv)",
         lambda: norms_table(complete).to_csv(index=False),
-        "gradient_norms.csv",
+        f"{NAME}-gradient-norms.csv",
         on_click="ignore",
         key="memory_csv",
     )

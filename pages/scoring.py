@@ -34,7 +34,7 @@ def take_along(traces: dict) -> None:
         st.download_button(
             "Scores and weights of all (.csv)",
             lambda: comparison_frame(traces).to_csv(index=False),
-            "scores.csv",
+            f"{NAME}-scores.csv",
             on_click="ignore",
             key="scoring_csv",
         )

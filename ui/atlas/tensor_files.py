@@ -84,7 +84,7 @@ def _example() -> Source:
     st.download_button(
         "The example as .npz",
         lambda: head_file(made_up(NEAR, EXAMPLE)),
-        "example.npz",
+        "atlas-example.npz",
         on_click="ignore",
         key="atlas_example",
         type="tertiary",
@@ -165,7 +165,7 @@ def take_along(shelf: Shelf) -> None:
     st.download_button(
         "Queries and keys of this head (.npz)",
         lambda: head_file(trace, shelf.atlas.head),
-        "head.npz",
+        "atlas-head.npz",
         on_click="ignore",
         key="atlas_npz",
     )
