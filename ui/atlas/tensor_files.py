@@ -165,7 +165,7 @@ def take_along(shelf: Shelf) -> None:
     st.download_button(
         "Queries and keys of this head (.npz)",
         lambda: head_file(trace, shelf.atlas.head),
-        "atlas-head.npz",
+        "head.npz",
         on_click="ignore",
         key="atlas_npz",
     )
