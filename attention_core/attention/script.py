@@ -160,7 +160,8 @@ class _Inputs:
         if isinstance(value, list) and any(isinstance(one, Tensor) for one in value):
             return f"[{', '.join(str(self._said(f'{name}.{place}', one)) for place, one in enumerate(value))}]"
         if inspect.isfunction(value):
-            return inspect.getsource(value)
+            alone = not {*value.__code__.co_names} & {*value.__globals__} - {"torch", "Tensor"}
+            return inspect.getsource(value) if alone else None
         if isinstance(value, nn.Module):
             made = _constructor(value)
             return made and f'network("{name}", {made})'
