@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
     from attention_core.attention.capture import capture
-    from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
+    from attention_core.attention.export import trace_to_frame, trace_to_npz
     from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
     from attention_core.attention.recording import Recording, load_recording
+    from attention_core.attention.script import trace_to_code, trace_to_notebook
     from attention_core.attention.steps import step_of, steps_of
     from attention_core.attention.trace import AttentionTrace, Prediction
     from attention_core.attention.types import Axis, Role, Step, Story
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "attention.attend": "Attended, attend, merge_heads, split_heads",
     "attention.capture": "capture",
-    "attention.export": "trace_to_code, trace_to_frame, trace_to_npz",
+    "attention.export": "trace_to_frame, trace_to_npz",
     "attention.interventions": "NO_INTERVENTION, UNIFORM, Intervention",
     "attention.recording": "Recording, load_recording",
+    "attention.script": "trace_to_code, trace_to_notebook",
     "attention.steps": "step_of, steps_of",
     "attention.trace": "AttentionTrace, Prediction",
     "attention.types": "Axis, Role, Step, Story",
@@ -66,6 +68,7 @@ __all__ = [
     "trace_model",
     "trace_to_code",
     "trace_to_frame",
+    "trace_to_notebook",
     "trace_to_npz",
 ]
 

@@ -44,7 +44,7 @@ def doubts() -> None:
 def take_along() -> None:
     """Offer all gradient norms of this sentence, of both directions, as a table; it is made when it is asked for."""
     complete = memories_of(text, both=True)
-    download_table("Gradient norms", lambda: norms_table(complete), "gradient_norms.csv", "memory_csv")
+    download_table("Gradient norms", lambda: norms_table(complete), f"{NAME}-gradient-norms.csv", "memory_csv")
 
 
 page_tabs(

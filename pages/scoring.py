@@ -32,7 +32,9 @@ model = model_or_stop("scoring-functions")
 def take_along(traces: dict) -> None:
     """Offer the numbers of all functions as a table; the address is the link."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        download_table("Scores and weights of all", lambda: comparison_frame(traces), "scores.csv", "scoring_csv")
+        download_table(
+            "Scores and weights of all", lambda: comparison_frame(traces), f"{NAME}-scores.csv", "scoring_csv"
+        )
         st.caption("The page's address holds your vectors: a link reopens them.")
 
 

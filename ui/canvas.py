@@ -234,7 +234,7 @@ def _buttons(pad: Pad) -> None:
             st.download_button(
                 "Save drawing",
                 json.dumps(state[f"{name}_drawing"]),
-                "drawing.json",
+                f"{name}-drawing.json",
                 "application/json",
                 on_click="ignore",
                 width="stretch",

@@ -38,7 +38,8 @@ def file_name(*words: str) -> str:
     """Return the name of a file, without its ending: small letters, figures and hyphens."""
     plain = unicodedata.normalize("NFKD", " ".join(words).lower()).encode("ascii", "ignore").decode()
     parts = re.findall(r"[a-z0-9]+", plain)
-    return "-".join(part for place, part in enumerate(parts) if parts[place - 1 : place] != [part])[:LONGEST].strip("-")
+    once = [part for part, before in zip(parts, ["", *parts], strict=False) if part != before or part.isdecimal()]
+    return "-".join(once)[:LONGEST].strip("-")
 
 
 def forget_pictures() -> None:

@@ -8,13 +8,19 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
+from attention_core.attention.export import trace_to_frame, trace_to_npz
+from attention_core.attention.script import trace_to_code, trace_to_notebook
+from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.explain.arithmetic import cell_formula, row_table
 from ui.chart import draw_chart
+from ui.figures import file_name
 from ui.layout import section
+
+KEYS = {"py": "code", "csv": "row"}
+"""Buttons that are not called after the ending of their files."""
 
 
 def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
@@ -81,29 +87,37 @@ def _short(total: float) -> str:
 
 
 def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | None = None) -> None:
-    """Offer the trace as numbers, the chosen query's row as a table, and the script that computes it again.
+    """Offer the trace as numbers, the chosen query's row as a table, and the code that computes the chosen step.
 
-    Files are made when they are asked for, not at every rerun.
+    Files are made when they are asked for, not at every rerun; their names say page, model and step.
     """
+    steps = [step.name for step in steps_of(trace)]
+    chosen = st.session_state.get(f"{name}_step")
+    step = chosen if chosen in steps else "weights"
+    whole = file_name(name, trace.story.mechanism, trace.story.name)
+    here = file_name(name, trace.story.mechanism, trace.story.name, step)
+    looked_at = trace, step, head, query or 0
+    files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
+        "Q, K, V, weights' normaliser (.npz)": (f"{whole}.npz", partial(trace_to_npz, trace)),
+        "PyTorch script (.py)": (f"{here}.py", partial(trace_to_code, *looked_at)),
+        "Notebook (.ipynb)": (f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
+    }
+    if query is not None:
+        files["This query's row (.csv)"] = f"{whole}-query-{query}.csv", partial(_row_table, trace, head, query)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.download_button(
-            "Q, K, V, weights' normaliser (.npz)",
-            partial(trace_to_npz, trace),
-            "trace.npz",
-            on_click="ignore",
-            key=f"{name}_npz",
-        )
-        script = partial(trace_to_code, trace)
-        st.download_button("PyTorch script (.py)", script, "trace.py", on_click="ignore", key=f"{name}_code")
-        if query is not None:
-            table = partial(trace_to_frame, trace, head, rows=slice(query, query + 1))
-            download_table("This query's row", table, "row.csv", f"{name}_row")
+        for label, (file, make) in files.items():
+            kind = file.rsplit(".", 1)[1]
+            st.download_button(label, make, file, on_click="ignore", key=f"{name}_{KEYS.get(kind, kind)}")
     st.caption(
-        "The script reads trace.npz and prints the same numbers. The toolbar at a chart's corner saves it as PNG, "
-        "shows its data, copies its Vega-Lite specification, opens it full screen."
+        f"Script and notebook compute the step *{step}* that *Step by step* shows, its chosen head and query, "
+        "from what the layer was given, and print the same numbers. *Save a picture*, below, makes figures."
     )
 
 
 def download_table(label: str, make: Callable[[], pd.DataFrame], file: str, key: str) -> None:
     """Offer a table as a file of comma-separated values, which is made when it is asked for."""
     st.download_button(f"{label} (.csv)", lambda: make().to_csv(index=False), file, on_click="ignore", key=key)
+
+
+def _row_table(trace: AttentionTrace, head: int, query: int) -> str:
+    return trace_to_frame(trace, head, rows=slice(query, query + 1)).to_csv(index=False)

@@ -51,7 +51,7 @@ def test_a_step_is_named_by_page_model_and_step_and_nothing_is_made_before_it_is
     page.session_state["translate_step"] = "weights"
     page.run()
     names = [file_name("translate", picture.name) for picture in pictures_of(page)]
-    assert "translate-additive-attention-weights" in names
+    assert "translate-additive-attention-over-source-words-weights" in names
     assert not made
 
 

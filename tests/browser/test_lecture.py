@@ -6,11 +6,13 @@ import pytest
 
 from tests.browser.tools import CHIP, open_tab, settle
 
-SIZES = """() => [...document.querySelectorAll("svg.marks text")].filter(({ textContent }) => textContent.trim()).map((node) => {
-  const svg = node.ownerSVGElement;
-  const scale = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
-  return scale * parseFloat(node.getAttribute("font-size"));
-})"""
+SIZES = """() => {
+  const size = (node) => {
+    const svg = node.ownerSVGElement, drawn = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
+    return drawn * parseFloat(node.getAttribute("font-size"));
+  };
+  return [...document.querySelectorAll("svg.marks text")].filter(({ textContent }) => textContent.trim()).map(size);
+}"""
 """Sizes of all letters of charts, in pixels of the screen."""
 
 

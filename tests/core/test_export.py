@@ -12,8 +12,9 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import AttentionTrace, Axis, Intervention, Story
-from attention_core.attention.export import trace_to_code, trace_to_npz
+from attention_core.attention.export import trace_to_npz
 from attention_core.attention.scores import Cosine, ScaledDot
+from attention_core.attention.script import trace_to_code
 
 MASK = torch.ones(5, 7, dtype=torch.bool).tril()
 MASK[3] = False

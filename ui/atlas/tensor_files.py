@@ -85,7 +85,7 @@ def _example() -> Source:
     st.download_button(
         "The example as .npz",
         lambda: head_file(made_up(NEAR, EXAMPLE)),
-        "example.npz",
+        "atlas-example.npz",
         on_click="ignore",
         key="atlas_example",
         type="tertiary",

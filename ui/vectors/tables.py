@@ -179,10 +179,14 @@ def _files() -> None:
     with st.container(horizontal=True, gap="small"):
         if values is not None:
             csv = write_csv(values, LABELS.value.get(target, []))
-            st.download_button(f"{target} (.csv)", csv, f"{target}.csv", on_click="ignore", key="vectors_csv")
+            st.download_button(f"{target} (.csv)", csv, f"vectors-{target}.csv", on_click="ignore", key="vectors_csv")
         if problem is not None:
             st.download_button(
-                "Everything (.npz)", lambda: write_npz(problem), "workbench.npz", on_click="ignore", key="vectors_all"
+                "Everything (.npz)",
+                lambda: write_npz(problem),
+                "vectors-workbench.npz",
+                on_click="ignore",
+                key="vectors_all",
             )
 
 
