@@ -1,5 +1,6 @@
 """What a score measures: eight ways to compare a query with a key."""
 
+
 import streamlit as st
 import torch
 
