@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 from attention_core.files import find_file
 from ui.navigation import PAGES
@@ -49,13 +49,9 @@ def photograph(url: str) -> None:
             page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
             page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
             page.wait_for_timeout(6000)
-            box = page.evaluate(LARGEST)
-            wide = max(box["width"], box["height"] * SIZE[0] / SIZE[1]) + 24
-            wide, high = min(wide, 1240), min(wide, 1240) * SIZE[1] / SIZE[0]
-            x, y = box["x"] + (box["width"] - wide) / 2, box["y"] + (box["height"] - high) / 2
-            clip = {"x": min(max(x, 0), 1240 - wide), "y": max(y, 0), "width": wide, "height": high}
-            picture = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
-            picture.resize(SIZE, Image.Resampling.LANCZOS).save(FOLDER / f"{entry.name}.webp", quality=70)
+            picture = Image.open(io.BytesIO(page.screenshot(clip=page.evaluate(LARGEST)))).convert("RGB")
+            shown = ImageOps.pad(picture, (SIZE[0] - 24, SIZE[1] - 24), Image.Resampling.LANCZOS, "white")
+            ImageOps.expand(shown, 12, "white").save(FOLDER / f"{entry.name}.webp", quality=75)
             print(entry.name, flush=True)
 
 
