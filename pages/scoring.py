@@ -1,6 +1,5 @@
 """What a score measures: eight ways to compare a query with a key."""
 
-
 import streamlit as st
 import torch
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from textwrap import wrap
+from typing import Any, Protocol
 
-from attention_core.charts.design import Design, Spec
 from attention_core.charts.look import Look
 
 COLUMN = 85.0
@@ -19,7 +19,14 @@ FORMATS = ("svg", "pdf", "png")
 SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
-def save(chart: Design, path: str | Path, *, title: str = "", width: float | None = None) -> None:
+class Chart(Protocol):
+    """What can be saved: every chart of attention_core.charts."""
+
+    def to_dict(self, look: Look) -> dict[str, Any]:
+        """Return the Vega-Lite spec in a look."""
+
+
+def save(chart: Chart, path: str | Path, *, title: str = "", width: float | None = None) -> None:
     """Write a chart into a file, whose ending says in which format; see figure().
 
     Raises:
@@ -29,7 +36,7 @@ def save(chart: Design, path: str | Path, *, title: str = "", width: float | Non
     path.write_bytes(figure(chart, path.suffix.removeprefix(".").lower(), title=title, width=width))
 
 
-def figure(chart: Design, form: str, *, title: str = "", width: float | None = None) -> bytes:
+def figure(chart: Chart, form: str, *, title: str = "", width: float | None = None) -> bytes:
     """Return a chart as a file, light and with its colour bar.
 
     Words stay words: an SVG names a family of letters and what may stand for it, a PDF embeds them.
@@ -63,7 +70,7 @@ def figure(chart: Design, form: str, *, title: str = "", width: float | None = N
     return svg.encode() if form == "svg" else vl_convert.svg_to_pdf(svg)
 
 
-def _lines(title: str, spec: Spec) -> list[str]:
+def _lines(title: str, spec: dict[str, Any]) -> list[str]:
     """Return a title in lines that are about as long as the chart is wide."""
     width = spec.get("width")
     return wrap(title, max(24, int(width / 6)) if isinstance(width, int | float) else 48)
