@@ -1,4 +1,4 @@
-"""Makes what Start shows at once: python -m benchmarks.start_page [URL of the running app, to photograph its pages as well]."""
+"""Makes what Start shows at once: python -m benchmarks.start_page [URL of the running app, to photograph its pages]."""
 
 from __future__ import annotations
 

@@ -22,5 +22,5 @@ def lecture_mode() -> None:
         help="Everything larger, for a projector. The key ? lists the others, those of a presenter's remote too.",
     )
     if on:
-        st.html(find_file("ui/assets/lecture_page.css"))
+        st.html(find_file("ui/assets/pages/lecture.css"))
     _component(key="lecture_keys", data={"on": on, "paths": ["", *(page.url_path for page in PAGES)]})
