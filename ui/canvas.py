@@ -215,18 +215,11 @@ def _buttons(pad: Pad) -> None:
             )
     if pad.pens or pad.eraser:
         _pen_choice(pad)
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad,), icon=":material/undo:")
-        st.button(
-            "Redo",
-            key=f"{name}_redo",
-            on_click=_redo,
-            args=(pad,),
-            icon=":material/redo:",
-            disabled=not state[f"{name}_undone"],
-        )
-        st.button("Clear", key=f"{name}_clear", on_click=_clear, args=(pad,), icon=":material/delete:")
-        with st.popover("Pen", icon=":material/brush:"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
+        st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad,))
+        st.button("Redo", key=f"{name}_redo", on_click=_redo, args=(pad,), disabled=not state[f"{name}_undone"])
+        st.button("Clear", key=f"{name}_clear", on_click=_clear, args=(pad,))
+        with st.popover("Pen"):
             st.slider(
                 "Stroke width",
                 2,

@@ -28,7 +28,15 @@ from attention_core.topics.vectors import (
     Mode,
     Problem,
 )
-from attention_core.topics.vectors.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
+from attention_core.topics.vectors.tables import (
+    TableError,
+    parse_cells,
+    read_csv,
+    read_npz,
+    read_otherwise,
+    write_csv,
+    write_npz,
+)
 from ui.state import Field, between, choice
 from ui.vectors import problem as typed
 from ui.vectors.problem import (
@@ -242,6 +250,8 @@ def _table(name: str) -> DeltaGenerator:
         _matrix_editor(name, labels, f"{plain}: {words}")
         if typed.cut_to_bounds(name):
             st.rerun()
+        if otherwise := read_otherwise(CELLS.value[name]):
+            st.caption(f"{plain}, {otherwise}")
     return st.container()
 
 
