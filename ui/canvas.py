@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -216,9 +217,9 @@ def _buttons(pad: Pad) -> None:
     if pad.pens or pad.eraser:
         _pen_choice(pad)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
-        st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad,))
-        st.button("Redo", key=f"{name}_redo", on_click=_redo, args=(pad,), disabled=not state[f"{name}_undone"])
-        st.button("Clear", key=f"{name}_clear", on_click=_clear, args=(pad,))
+        st.button("Undo", key=f"{name}_undo", on_click=_turn_back, args=(pad, 1))
+        st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not state[f"{name}_undone"])
+        st.button("Clear", key=f"{name}_clear", on_click=_turn_back, args=(pad, math.inf))
         with st.popover("Pen"):
             st.slider(
                 "Stroke width",
@@ -341,22 +342,11 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
     }
 
 
-def _undo(pad: Pad) -> None:
-    _split(pad, len(st.session_state[f"{pad.name}_drawing"].get("objects", [])) - 1)
-
-
-def _redo(pad: Pad) -> None:
-    _split(pad, len(st.session_state[f"{pad.name}_drawing"].get("objects", [])) + 1)
-
-
-def _clear(pad: Pad) -> None:
-    _split(pad, 0)
-
-
-def _split(pad: Pad, n: int) -> None:
-    """Leave the first n strokes on the pad; the others, and those taken off before, wait to be drawn again."""
+def _turn_back(pad: Pad, by: float) -> None:
+    """Take so many of the last strokes off the pad, to be drawn again when asked for; below 0 = draw them again."""
     drawing = st.session_state[f"{pad.name}_drawing"]
-    strokes, n = [*drawing.get("objects", []), *st.session_state[f"{pad.name}_undone"]], max(n, 0)
+    drawn = drawing.get("objects", [])
+    strokes, n = [*drawn, *st.session_state[f"{pad.name}_undone"]], int(max(len(drawn) - by, 0))
     _replace(pad, {**drawing, "objects": strokes[:n]}, undone=strokes[n:])
 
 
