@@ -16,6 +16,7 @@ def test_page_opens_without_an_error(app, entry):
     assert not app.exception
     assert not app.error
     assert app.title
+    assert sum("$QW,\\; KW,\\; VW$" in text.value for text in app.markdown) == 1  # in other notations
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.url_path)
