@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -88,13 +88,18 @@ def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     return explain_layers(edited.model, source, made, edited.edits, with_positions=edited.with_positions)
 
 
-def french_part(experiment: Experiment) -> None:
-    """Draw the French of the model as changed beside that of the trained one; its pieces, how probable they are."""
+def french_part(experiment: Experiment, restore: Callable[[], None]) -> None:
+    """Draw the French of the model as changed beside that of the trained one; its pieces, how probable they are.
+
+    Args:
+        experiment: the sentence, and what is changed.
+        restore: called when everything is to be as trained.
+    """
     made, AT_TOP.value = translation(experiment), experiment
     whole, per_piece = sentence_probability(made.probabilities, len(made.probabilities))
     st.html(f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(made.text)}</p>')
     if experiment.changes:
-        _as_trained(experiment, made)
+        _as_trained(experiment, made, restore)
     st.html(f'<p class="pieces">{pieces_html(made.labels, made.word_of)}</p>')
     unfinished = "" if made.finished else " It found no end."
     st.caption(
@@ -103,13 +108,15 @@ def french_part(experiment: Experiment) -> None:
     )
 
 
-def _as_trained(experiment: Experiment, made: Translation) -> None:
+def _as_trained(experiment: Experiment, made: Translation, restore: Callable[[], None]) -> None:
     before, changes = translation(experiment.as_trained), experiment.changes
-    beside = "The same words" if made.ids == before.ids else f'<i lang="fr">{html.escape(before.text)}</i>'
-    st.html(f'<p class="as-trained" style="margin:0">As trained: {beside}.</p>')
+    beside = "the same words." if made.ids == before.ids else f'<i lang="fr">{html.escape(before.text)}</i>'
+    st.html(f'<p class="as-trained" style="margin:0">As trained: {beside}</p>')
     what = ", ".join(changes[:MOST_NAMED])
     more = f" and {len(changes) - MOST_NAMED} more" if len(changes) > MOST_NAMED else ""
-    st.caption(f"Off: {what}{more}." if experiment.off else f"{what.capitalize()}.")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"Off: {what}{more}." if experiment.off else f"{what.capitalize()}.")
+        st.button("Everything as trained", key="transformer_restore", on_click=restore)
 
 
 def english_part(source: Source) -> None:

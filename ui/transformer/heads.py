@@ -125,8 +125,6 @@ def _choose_head(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
             persist_state="session",
             help="Encoder and decoder are no longer told where a piece stands. They were trained with positions.",
         )
-        if OFF.value or WITHOUT_POSITIONS.value:
-            st.button("Everything as trained", key="transformer_restore", on_click=_restore)
     who_asks(*ASKS[head.kind])
     return _looked_at(text)
 
@@ -295,7 +293,8 @@ def _changed_probabilities(experiment: Experiment) -> None:
     )
 
 
-def _restore() -> None:
+def restore() -> None:
+    """Leave the model as it was trained; call it in a callback."""
     OFF.value, WITHOUT_POSITIONS.value = [], False
 
 
