@@ -39,6 +39,7 @@ SOFTMAX = "weights = scores.softmax(dim=-1).nan_to_num()  # a query that sees no
 SOFTMAX_WITH_SINK = (
     'weights = (scores - torch.from_numpy(trace["log_normaliser"])[..., None]).exp()  # with a sink in it'
 )
+NO_SOFTMAX = 'weights = scores.masked_fill(scores == float("-inf"), 0)  # the softmax is off'
 ABLATE = "context[{heads}] = 0  # switched off\n"
 TAKE_SCORES = "# the {name} scores come from the file: their parameters are not part of it"
 
@@ -78,7 +79,7 @@ def trace_to_code(trace: AttentionTrace) -> str:
         compute = TAKE_SCORES.format(name=trace.score.name)
     heads = list(trace.intervention.ablated_heads)
     ablate = ABLATE.format(heads=heads) if heads else ""
-    softmax = SOFTMAX if trace.sinks is None else SOFTMAX_WITH_SINK
+    softmax = NO_SOFTMAX if not trace.has_softmax else SOFTMAX if trace.sinks is None else SOFTMAX_WITH_SINK
     return SCRIPT.format(mechanism=trace.story.mechanism, compute=compute, softmax=softmax, ablate=ablate)
 
 

@@ -53,6 +53,7 @@ class Settings:
     mask: str = "none"  # one of MASKS; "drawn" reads Problem.drawn
     n_padding: int = 1  # how many keys, from the last one, are padding under the mask "padding"
     n_heads: int = 1  # queries, keys and values are split into this many parts
+    softmax: bool = True  # whether weights are the softmax of the scores, else the scores themselves
 
     def __post_init__(self) -> None:
         for name, allowed in (("scoring", SCORES), ("scale", SCALES), ("mask", MASKS)):
