@@ -18,7 +18,7 @@ from ui.matter.answer import (
 )
 from ui.matter.neighbours import neighbours_tab
 from ui.models import model_or_stop
-from ui.sentence import sentence_box
+from ui.sentence import knows_any, sentence_box
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar, show_matrix, show_words
 from ui.stepper import Stepper
@@ -40,11 +40,13 @@ with say:
 if text is None:
     end_here()
 sentence = read_sentence(text)
+with say:
+    is_read = knows_any(sentence.words, sentence.known)
 blocked = blocked_words(text)
 trace = attention_trace(text, blocked)
 with judgement:
     section("Answer")
-    answers(text, blocked)
+    answers(text, blocked, is_read)
     what_differs()
 
 section("The words it used", Role.WEIGHTS)

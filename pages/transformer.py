@@ -10,7 +10,7 @@ from ui.sentence import sentence_box
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.transformer.cost import cost_of_length
 from ui.transformer.first_screen import MODEL, NAME, english_part, french_part
-from ui.transformer.heads import STEPS, all_heads, heads_off, step_by_step, take_along
+from ui.transformer.heads import STEPS, all_heads, experiment_on, heads_off, restore, step_by_step, take_along
 from ui.transformer.order import shuffled_words, three_positions
 
 page_frame(
@@ -29,7 +29,7 @@ with answer:
     if model is None:
         st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
     elif text:
-        french_part(text)
+        french_part(experiment_on(text), restore)
 
 tabs = [
     Tab("positions", "Three ways to say where", three_positions),

@@ -56,7 +56,7 @@ def workbench() -> None:
         if trace.blind_queries:
             names = ", ".join(trace.story.query_axis.labels[query] for query in trace.blind_queries)
             st.warning(
-                f"{names} may see no key: no softmax is possible, so the weights and the context are zeros, not NaN."
+                f"{names} may see no key: there is nothing to weigh, so the weights and the context are zeros, not NaN."
             )
         if STEPS.hides(trace, step, chosen_query(trace), head):
             end_here()
@@ -69,11 +69,12 @@ def workbench() -> None:
         experiments.append(Tab("pairs", "Pairs and a neuron", lambda: pairs_panel(problem, trace, before, head)))
     if PRESET.value == PIXELS:
         experiments.append(Tab("pixels", "From three to 784", pixel_links))
+    if problem.settings.softmax:
+        experiments.append(Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace, head)))
+        experiments.append(Tab("average", "A weighted average", lambda: hull_panel(trace, head)))
     page_tabs(
         NAME,
         *experiments,
-        Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace, head)),
-        Tab("average", "A weighted average", lambda: hull_panel(trace, head)),
         Tab("take", "Take it along", lambda: export_bar(trace, NAME, head=head, query=chosen_query(trace))),
     )
 

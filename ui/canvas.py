@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from attention_core.data.presets import preset_paths
 from attention_core.data.stroke import Stroke
 from attention_core.data.strokes import draw_paths
 from attention_core.packed import pack_strokes, unpack_strokes
+from ui.component import component
 from ui.computed import computed
 from ui.state import Field, between, choice, one_of
 
@@ -29,6 +31,8 @@ MAX_OBJECTS, MAX_COMMANDS = 200, 20_000
 MOST_ASTRAY = 0.3
 """Share of the ink by which our picture of the strokes may differ from the browser's and still stands for it."""
 DRAWN = "drawn"
+
+_bare_pad = component("bare_pad")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +100,8 @@ def drawing_pad(pad: Pad) -> PadState:
     if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
         state[f"{name}_seed"] = state[f"{name}_drawing"]
     paper = paper_field(pad.name).value
-    with st.container(key=f"{name}_canvas_frame"):
+    with st.container(key=f"{name}_canvas_frame", gap=None):
+        _bare_pad(key=f"{component}_bare")
         result = st_canvas(
             stroke_width=_width_field(pad).value,
             stroke_color=_present_ink(pad),
@@ -155,10 +160,10 @@ def _told(pad: Pad) -> tuple[str, str]:
     return preset_field(pad).value, _strokes_field(pad).value
 
 
-def _tell(pad: Pad, drawing: dict[str, Any], told: str) -> None:
-    """Keep what is drawn now, and let the address tell it."""
+def _tell(pad: Pad, drawing: dict[str, Any], told: str, undone: Sequence[dict[str, Any]] = ()) -> None:
+    """Keep what is drawn now and the strokes that can be drawn again, and let the address tell the drawing."""
     state, name = st.session_state, pad.name
-    state[f"{name}_drawing"] = drawing
+    state[f"{name}_drawing"], state[f"{name}_undone"] = drawing, [*undone]
     preset_field(pad).value, _strokes_field(pad).value = told, _packed(pad, drawing) if told == DRAWN else ""
     state[f"{name}_put"] = _told(pad)
 
@@ -211,10 +216,11 @@ def _buttons(pad: Pad) -> None:
             )
     if pad.pens or pad.eraser:
         _pen_choice(pad)
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad,), icon=":material/undo:")
-        st.button("Clear", key=f"{name}_clear", on_click=_clear, args=(pad,), icon=":material/delete:")
-        with st.popover("Pen", icon=":material/brush:"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
+        st.button("Undo", key=f"{name}_undo", on_click=_turn_back, args=(pad, 1))
+        st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not state[f"{name}_undone"])
+        st.button("Clear", key=f"{name}_clear", on_click=_turn_back, args=(pad, math.inf))
+        with st.popover("Pen"):
             st.slider(
                 "Stroke width",
                 2,
@@ -304,9 +310,9 @@ def remove_strokes(pad: Pad, width: float) -> None:
     _replace(pad, {**drawing, "objects": kept})
 
 
-def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN) -> None:
+def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
     """Put another drawing onto the pad, which means mounting a new canvas."""
-    _tell(pad, drawing, told)
+    _tell(pad, drawing, told, undone)
     st.session_state[f"{pad.name}_pixels"] = None
     st.session_state[f"{pad.name}_generation"] += 1
 
@@ -336,13 +342,12 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
     }
 
 
-def _undo(pad: Pad) -> None:
+def _turn_back(pad: Pad, by: float) -> None:
+    """Take so many of the last strokes off the pad, to be drawn again when asked for; below 0 = draw them again."""
     drawing = st.session_state[f"{pad.name}_drawing"]
-    _replace(pad, {**drawing, "objects": drawing.get("objects", [])[:-1]})
-
-
-def _clear(pad: Pad) -> None:
-    _replace(pad, {**st.session_state[f"{pad.name}_drawing"], "objects": []})
+    drawn = drawing.get("objects", [])
+    strokes, n = [*drawn, *st.session_state[f"{pad.name}_undone"]], int(max(len(drawn) - by, 0))
+    _replace(pad, {**drawing, "objects": strokes[:n]}, undone=strokes[n:])
 
 
 def _turn_paper(pad: Pad, before: str) -> None:

@@ -72,6 +72,17 @@ def sentence_box(
     return "".join(words[:most_words]).replace(SPACE, " ").strip()
 
 
+def knows_any(words: Sequence[str], known: Sequence[bool]) -> bool:
+    """Say how many words of a sentence the model does not know, if any; return whether it knows one."""
+    is_known = [known for word, known in zip(words, known, strict=True) if any(map(str.isalnum, word))]
+    n_known, n = sum(is_known), len(is_known)
+    if n_known < n:
+        guess = "" if n_known else " What it says is a guess from their letters."
+        tell = st.caption if n_known > n / 2 else st.info
+        tell(f"Unknown to the model: {n - n_known} of {n} word{'s' * (n > 1)}. It knows English alone.{guess}")
+    return n_known > 0
+
+
 def text_field(name: str, first: str) -> Field[str]:
     """Return what is typed on a page, which opens with `first`."""
     return Field(

@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import StopException
 from ui.figures import forget_pictures, new_part, noted_in, save_pictures
 from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
+from ui.notations import other_notations
 from ui.player import Player
 from ui.sharing import sharing
 from ui.state import PAGE, PLAYING, Field, take_address, write_address
@@ -32,7 +33,7 @@ STYLE = """<style>
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
 [class*="_examples"] p { font-size: 0.86rem; }
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
-[class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
+[class*="_stepper"] button, [class*="_tools"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""
 
@@ -126,14 +127,15 @@ def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
 
 
 def foot(entry: PageEntry) -> None:
-    """Draw the end of a page: one sentence that leads on, the page before it and after it, and how to share it."""
+    """Draw the end of a page: what leads on, the pages before and after, other texts' notations, how to share it."""
     place = PAGES.index(entry)
-    save_pictures(entry.name)
     st.divider()
     st.markdown(entry.leads_on)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         if place:
             _foot_link("before", PAGES[place - 1], "arrow_back", "left")
+        save_pictures(entry.name)
+        other_notations()
         sharing(entry)
         if place + 1 < len(PAGES):
             _foot_link("after", PAGES[place + 1], "arrow_forward", "right")

@@ -27,6 +27,8 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
             way = stage.compute.numbers(Pair(*vectors, (query, key))).way
             value, primes = number(float(step.value(head, [query], [key]))), "'" * place
             return f"S{primes}_{{{query},{key}}} = {way} = {value}" if way else None
+    if step.name == "weights" and not trace.has_softmax:
+        return rf"A_{{{query},{key}}} = {number(float(trace.weights(head, [query], [key])))}"
     if step.name == "weights":
         score = float(trace.scores(head, [query], [key]))
         total = float(trace.log_normaliser[head, query].exp())

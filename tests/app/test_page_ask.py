@@ -105,11 +105,12 @@ def test_both_scores_can_be_chosen_and_give_different_maps(page):
         ("how many digits " * 63, "characters"),
         ("Quelle est la couleur de ce chiffre ?", "English"),
         ("この絵には何がありますか", "English"),
+        ("ما لون الرقم الأحمر؟ قل لي الآن من فضلك", "English"),
         ("<script>alert('x')</script> <b>hi</b>", "English"),
         ("🙂🙃", "no words"),
         ("where is the 7?", "where"),
     ],
-    ids=["empty", "thousand characters", "French", "Japanese", "markup", "emoji", "outside"],
+    ids=["empty", "thousand characters", "French", "Japanese", "Arabic", "markup", "emoji", "outside"],
 )
 def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page, text, why):
     objects = page.session_state[f"{NAME}_drawing"]["objects"]

@@ -217,6 +217,18 @@ def test_unknown_words_are_shown_as_pieces_and_unknown_signs_are_told(page):
     assert "signs that the models never saw" in said(page)
 
 
+def test_words_that_the_models_do_not_know_are_counted(page):
+    for text, told in (
+        ("Ein Hund läuft im Park", "3 of 5 words. It knows"),
+        ("blorf snarg", "is a guess from their letters"),
+    ):
+        write(page, text)
+        assert "Unknown to the model: " in said(page)
+        assert told in said(page)
+    write(page, "The black cat is old.")
+    assert "Unknown to the model" not in said(page)
+
+
 def test_learning_and_collapse_follow_their_sliders(page):
     open_tab(page, "length")
     page.slider(key="translate_n").set_value(40).run()

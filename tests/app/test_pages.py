@@ -58,6 +58,13 @@ def test_each_page_says_which_question_it_answers():
         assert entry.question.endswith("?"), entry.url_path
 
 
+def test_foot_that_all_pages_share_says_what_other_texts_call_things(app):
+    tables = [text.value for text in app.markdown if "| here | elsewhere |" in text.value]
+    assert len(tables) == 1
+    for name in ("$QW,\\; KW,\\; VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):
+        assert name in tables[0]
+
+
 def test_start_page_leads_to_every_other_page(app):
     targets = {link.proto.page for link in app.get("page_link")}
     assert {entry.url_path for entry in PAGES[1:]} <= targets

@@ -255,6 +255,8 @@ def test_lines_of_the_workbench_in_every_setting(mode, scoring):
         assert not find_faults(given)
         check(trace_of(given))
     with_edits(trace_of(problem(mode, scoring, 2, mask="drawn")))
+    for scale, mask in itertools.product(("none", "sqrt(d_k)"), MASKS):
+        check(trace_of(problem(mode, scoring, 2, scale=scale, mask=mask, softmax=False)))
 
 
 @pytest.mark.parametrize("name", PRESETS)

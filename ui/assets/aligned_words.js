@@ -1,10 +1,12 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
-// word) or who looks at it (a source word); a click or Enter on a target word tells Python.
+// word) or who looks at it (a source word); a click or Enter on a target word tells Python. Where there is no room for a
+// line it scrolls sideways: in two rows the arcs of the upper one would seem to come from the lower one's words.
 const FAINTEST = 0.03, BEAT = 800;
 
 class AlignedWords {
   constructor(root) {
-    this.stage = make(root, "div", "stage");
+    this.frame = make(root, "div", "frame");
+    this.stage = make(this.frame, "div", "stage");
     const foot = make(root, "div", "foot");
     this.tip = make(foot, "p", { class: "tip", "aria-live": "polite" });
     this.note = make(foot, "p", "note");
@@ -20,6 +22,11 @@ class AlignedWords {
     this.note.textContent = data.note;
     this.paint();
     if (data.play && !this.plays) this.play();
+    if (moved && this.targets[data.active]) this.bring(this.targets[data.active]);
+  }
+
+  bring({ offsetLeft, offsetWidth }) {
+    this.frame.scrollTo({ left: offsetLeft + (offsetWidth - this.frame.clientWidth) / 2, behavior: "smooth" });
   }
 
   build() {

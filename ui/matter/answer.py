@@ -77,8 +77,17 @@ def attention_trace(text: str, blocked: tuple[int, ...] = ()) -> AttentionTrace:
     return explain(model_or_stop(ATTENTION), read_sentence(text), Intervention(blocked_keys=blocked))
 
 
-def answers(text: str, blocked: tuple[int, ...]) -> None:
-    """Draw what the model with attention says, and what all three say, with their accuracies."""
+def answers(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
+    """Draw what the model with attention says, and what all three say, with their accuracies.
+
+    Args:
+        text: the sentence.
+        blocked: places of words that attention may not look at.
+        is_read: whether the models know a word of it; else they have nothing to judge by.
+    """
+    if not is_read:
+        st.html(f'{STYLE}<p class="verdict">no judgement <small>no word of it is known</small></p>')
+        return
     now = verdict_of(ATTENTION, text, blocked)
     before = ""
     if blocked:

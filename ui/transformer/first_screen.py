@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -15,10 +15,14 @@ from attention_core.topics.translate.word_view import piece_probabilities, sente
 from ui.computed import computed
 from ui.labels import literal
 from ui.models import model_or_stop
+from ui.sentence import knows_any
+from ui.state import Field
 
 NAME = "transformer"
 MODEL = "translator-transformer"
 BEAM = 5
+MOST_NAMED = 4
+"""Changes that are named; more are counted."""
 PIECES_STYLE = """<style>
 .pieces { line-height: 2; margin: 0; overflow-wrap: anywhere; font-size: 0.95rem; }
 .pieces span { padding: 0.1rem 0.34rem; background: color-mix(in srgb, currentcolor 8%, transparent); }
@@ -46,6 +50,15 @@ class Experiment(NamedTuple):
     def as_trained(self) -> Experiment:
         """The same sentence, with nothing changed."""
         return Experiment(self.text)
+
+    @property
+    def changes(self) -> list[str]:
+        """What is changed, in words."""
+        return [head.label for head in self.off] + ["positions left out"] * (not self.with_positions)
+
+
+AT_TOP: Field[Experiment | None] = Field(NAME, "at_top", None)
+"""Whose French stands there."""
 
 
 def _edited(experiment: Experiment) -> Edited:
@@ -75,19 +88,35 @@ def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     return explain_layers(edited.model, source, made, edited.edits, with_positions=edited.with_positions)
 
 
-def french_part(text: str) -> None:
-    """Draw the French sentence, the pieces that the model says, and how probable they are."""
-    made, found = translation(Experiment(text)), probabilities(Experiment(text))
-    whole, per_piece = sentence_probability(found, len(found))
-    st.html(
-        f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(made.text)}</p>'
-        f'<p class="pieces">{pieces_html(made.labels, made.word_of)}</p>'
-    )
+def french_part(experiment: Experiment, restore: Callable[[], None]) -> None:
+    """Draw the French of the model as changed beside that of the trained one; its pieces, how probable they are.
+
+    Args:
+        experiment: the sentence, and what is changed.
+        restore: called when everything is to be as trained.
+    """
+    made, AT_TOP.value = translation(experiment), experiment
+    whole, per_piece = sentence_probability(made.probabilities, len(made.probabilities))
+    st.html(f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(made.text)}</p>')
+    if experiment.changes:
+        _as_trained(experiment, made, restore)
+    st.html(f'<p class="pieces">{pieces_html(made.labels, made.word_of)}</p>')
     unfinished = "" if made.finished else " It found no end."
     st.caption(
         f"Probability {_percent(whole)}, {_percent(per_piece)} per piece.{unfinished} What touches is one word: the "
         "model reads and says pieces."
     )
+
+
+def _as_trained(experiment: Experiment, made: Translation, restore: Callable[[], None]) -> None:
+    before, changes = translation(experiment.as_trained), experiment.changes
+    beside = "the same words." if made.ids == before.ids else f'<i lang="fr">{html.escape(before.text)}</i>'
+    st.html(f'<p class="as-trained" style="margin:0">As trained: {beside}</p>')
+    what = ", ".join(changes[:MOST_NAMED])
+    more = f" and {len(changes) - MOST_NAMED} more" if len(changes) > MOST_NAMED else ""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"Off: {what}{more}." if experiment.off else f"{what.capitalize()}.")
+        st.button("Everything as trained", key="transformer_restore", on_click=restore)
 
 
 def english_part(source: Source) -> None:
@@ -96,6 +125,7 @@ def english_part(source: Source) -> None:
     if source.unknown:
         names = ", ".join(literal(word, 20) for word in source.unknown[:5])
         st.info(f"Letters or signs that the model never met: {names}. It takes all of them for the same unknown sign.")
+    knows_any(source.words, source.known)
     if source.n_dropped:
         st.info(f"{source.n_dropped} more words were not read: there is room for 99 pieces.")
 

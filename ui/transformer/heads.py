@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from typing import Any
 
@@ -29,7 +28,7 @@ from ui.models import model_or_stop
 from ui.state import Field, whole_number
 from ui.step_view import export_bar, query_row, show_matrix, show_words
 from ui.stepper import Stepper
-from ui.transformer.first_screen import MODEL, NAME, Experiment, probabilities, traces, translation
+from ui.transformer.first_screen import AT_TOP, MODEL, NAME, Experiment, probabilities, traces, translation
 from ui.words import aligned_words, chosen_row
 
 CONFIG = TransformerConfig()
@@ -83,10 +82,16 @@ WITHOUT_POSITIONS = Field(NAME, "without", False, address="no_positions")
 STEPS = Stepper(NAME)
 
 
+def experiment_on(text: str) -> Experiment:
+    """Return a sentence with what is changed in the model that reads it."""
+    return Experiment(text, tuple(sorted(OFF.value)), not WITHOUT_POSITIONS.value)
+
+
 def _looked_at(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
     """Return the head, the sentence with what is changed in the model, the trace of the head's layer, the query."""
-    head = CHOSEN.value
-    experiment = Experiment(text, tuple(sorted(OFF.value)), not WITHOUT_POSITIONS.value)
+    head, experiment = CHOSEN.value, experiment_on(text)
+    if experiment != AT_TOP.value:
+        st.rerun()  # what was changed here shows in the translation at the top
     trace = traces(experiment)[head.kind, head.layer]
     return head, experiment, trace, min(QUERY.value, trace.n_queries - 1)
 
@@ -250,7 +255,7 @@ def _take_query() -> None:
 
 
 def heads_off(text: str) -> None:
-    """Draw what the translation loses without each head, and what the changed model makes of the sentence."""
+    """Draw what the translation loses without each head, and how the changed model finds its pieces."""
     head, experiment, _, _ = _choose_head(text)
     left, right = st.columns([0.8, 1.2], gap="large")
     left.markdown(f"**What each {head.kind} head is worth to this translation**")
@@ -266,7 +271,7 @@ def heads_off(text: str) -> None:
         "probable without it; near white: nobody misses it (Michel et al. 2019)."
     )
     with right:
-        _changed_translation(experiment)
+        _changed_probabilities(experiment)
 
 
 @computed(spinner="Switching off one head after the other")
@@ -276,26 +281,20 @@ def _worth(text: str) -> dict[str, Tensor]:
     return head_worth(model, read_source(text), translation(Experiment(text)))
 
 
-def _changed_translation(experiment: Experiment) -> None:
-    if experiment == experiment.as_trained:
-        st.info("Choose a head above and switch it off, or leave the positions out: the translation answers here.")
+def _changed_probabilities(experiment: Experiment) -> None:
+    if not experiment.changes:
+        st.info("Choose a head above and switch it off, or leave positions out: the translation at the top answers.")
         return
-    before, after = translation(experiment.as_trained), translation(experiment)
-    st.html(f'<p class="said" lang="fr">{html.escape(after.text)}</p>')
-    plain = before.text.replace("*", "∗").replace("_", "＿").replace("`", "'")
-    same = "The same words" if after.ids == before.ids else f"Before: *{plain}*"
-    changes = [head.label for head in experiment.off] + ([] if experiment.with_positions else ["positions left out"])
-    what = ", ".join(changes)
-    st.caption(f"{same}. Off: {what}." if experiment.off else f"{same}. {what.capitalize()}.")
+    before = translation(experiment.as_trained)
     draw_chart(
         said_chart(before.labels, probabilities(experiment.as_trained), probabilities(experiment)),
         key="transformer_said",
         alt="Probability of each piece of the first translation, as trained and edited",
     )
-    st.button("Everything as trained", key="transformer_restore", on_click=_restore)
 
 
-def _restore() -> None:
+def restore() -> None:
+    """Leave the model as it was trained; call it in a callback."""
     OFF.value, WITHOUT_POSITIONS.value = [], False
 
 

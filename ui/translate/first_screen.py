@@ -12,7 +12,7 @@ from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.topics.translate.translation import Source, french_prefix, read_source, translation_of
 from ui.labels import literal
 from ui.player import Player
-from ui.sentence import sentence_box
+from ui.sentence import knows_any, sentence_box
 from ui.skeleton import live
 from ui.state import Field, between, choice, one_of, plain_text, whole_number, whole_numbers
 from ui.stepper import Stepper
@@ -143,8 +143,7 @@ def _remarks(source: Source) -> None:
     if source.unknown:
         names = ", ".join(literal(word, 24) for word in source.unknown[:4])
         st.info(f"{names}: signs that the models never saw. They cannot tell them from any other unknown sign.")
-    elif not any(letter.isascii() and letter.isalpha() for word in source.words for letter in word):
-        st.info("No English word in sight: the models translate anyway, from what little they know.")
+    knows_any(source.words, source.known)
 
 
 def two_models(text: str) -> dict[str, ShownTranslation]:

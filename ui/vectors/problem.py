@@ -65,7 +65,7 @@ BOUNDS = {
     "n_heads": between(1, 16),
 }
 SETTINGS = {
-    name: Field(NAME, name, value, address=name, parse=BOUNDS[name]) for name, value in asdict(Settings()).items()
+    name: Field(NAME, name, value, address=name, parse=BOUNDS.get(name)) for name, value in asdict(Settings()).items()
 }
 CELLS: Field[dict[str, list[list[str]]]] = Field(
     NAME, "cells", dict, address="cells", parse=lambda text: linked_cells(unpack(text)), text=pack

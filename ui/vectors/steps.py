@@ -161,7 +161,7 @@ def _factors(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> 
         return factor("Q", to_array(trace.query[head]), Role.QUERY), factor("Kᵀ", keys, Role.KEY)
     if step.name == "context":
         weights, values = to_array(trace.weights(head)), to_array(trace.value_of(head))
-        return factor("A", weights, Role.WEIGHTS), factor("V", values, Role.VALUE)
+        return factor("A", weights, Role.WEIGHTS if trace.has_softmax else Role.SCORES), factor("V", values, Role.VALUE)
     if step.name == "output":
         contexts = np.hstack([to_array(trace.context(place)) for place in range(trace.n_heads)])
         return factor("C", contexts, Role.CONTEXT), factor("W_O", tables["W_O"], Role.OUTPUT)

@@ -28,7 +28,15 @@ from attention_core.topics.vectors import (
     Mode,
     Problem,
 )
-from attention_core.topics.vectors.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
+from attention_core.topics.vectors.tables import (
+    TableError,
+    parse_cells,
+    read_csv,
+    read_npz,
+    read_otherwise,
+    write_csv,
+    write_npz,
+)
 from ui.state import Field, between, choice
 from ui.vectors import problem as typed
 from ui.vectors.problem import (
@@ -102,9 +110,10 @@ def _first_step() -> None:
 
 
 def settings_input() -> None:
-    """Draw scoring function, scale, temperature, mask and heads."""
+    """Draw scoring function, scale, temperature, mask, softmax and heads."""
     keys = {name: field.key for name, field in SETTINGS.items()}
-    first, second, third, fourth, fifth = st.columns([1, 1.1, 1.2, 1.1, 0.75], gap="small", vertical_alignment="bottom")
+    widths = [1, 1.1, 1.2, 1.1, 0.8, 0.75]
+    first, second, third, fourth, fifth, sixth = st.columns(widths, gap="small", vertical_alignment="bottom")
     first.selectbox("Score", list(SCORES), key=keys["scoring"], persist_state="session")
     second.selectbox("Scale", SCALES, format_func=SCALE_WORDS.get, key=keys["scale"], persist_state="session")
     if SETTINGS["scale"].value == "free":
@@ -113,7 +122,10 @@ def settings_input() -> None:
     fourth.selectbox("Mask", MASKS, format_func=MASK_WORDS.get, key=keys["mask"], persist_state="session")
     if SETTINGS["mask"].value == "padding":
         fourth.number_input("Padding keys", 0, MAX_ROWS, key=keys["n_padding"], persist_state="session")
-    fifth.number_input("Heads", 1, 16, key=keys["n_heads"], persist_state="session")
+    fifth.toggle(
+        "Softmax", key=keys["softmax"], persist_state="session", help="Off: (Q Kᵀ) V, the scores weigh the values."
+    )
+    sixth.number_input("Heads", 1, 16, key=keys["n_heads"], persist_state="session")
 
 
 def problem_input() -> Problem | None:
@@ -246,6 +258,8 @@ def _table(name: str) -> DeltaGenerator:
         _matrix_editor(name, labels, f"{plain}: {words}")
         if typed.cut_to_bounds(name):
             st.rerun()
+        if otherwise := read_otherwise(CELLS.value[name]):
+            st.caption(f"{plain}, {otherwise}")
     return st.container()
 
 

@@ -44,6 +44,12 @@ class Sentence:
         return [place for place, texts in enumerate(self.texts) if len(texts) > 1]
 
     @property
+    def known(self) -> list[bool]:
+        """Whether the vocabulary has each word whole."""
+        unknown = {*self.cut_words, *self.unknown_words}
+        return [place not in unknown for place in range(len(self.words))]
+
+    @property
     def turned(self) -> list[str]:
         """What each word was read as where that is more than itself, such as "bad + (not bad)", else ""."""
         unknown, turned = set(self.unknown_words), []

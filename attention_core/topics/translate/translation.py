@@ -45,6 +45,12 @@ class Source:
         return [*self.words, END_LABEL]
 
     @property
+    def known(self) -> list[bool]:
+        """Whether the vocabulary has each word whole."""
+        unknown = self.unknown
+        return [self.word_of.count(place) == 1 and word not in unknown for place, word in enumerate(self.words)]
+
+    @property
     def unknown(self) -> list[str]:
         """Words of which the vocabulary lacks a letter or sign: the model cannot tell them apart."""
         marked = {word for piece, word in zip(self.ids.tolist(), self.word_of, strict=True) if piece == UNKNOWN}

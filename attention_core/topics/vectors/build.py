@@ -103,6 +103,7 @@ def trace_of(problem: Problem) -> AttentionTrace:
         key=key,
         value=value,
         score=problem.score(),
+        has_softmax=problem.settings.softmax,
         mask=None if mask is None else torch.from_numpy(mask),
         story=Story(
             mechanism="cross-attention" if problem.mode == Mode.CROSS else "self-attention",

@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from attention_core.arrays import read_npz as read_arrays
 from attention_core.attention.scores import parameter_names
-from attention_core.topics.vectors.problem import MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
+from attention_core.topics.vectors.problem import LARGEST, MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
 
 MAX_BYTES = 4_000_000
 """Of an uploaded file or a pasted text."""
@@ -40,7 +41,7 @@ def parse_number(text: str) -> float:
     """Return the number that a cell holds; a decimal comma and the typographic minus are understood.
 
     Raises:
-        ValueError: empty, not a number, or not finite; the message follows "row 1, column 2".
+        ValueError: empty, not a number, not finite, or beyond LARGEST; the message follows "row 1, column 2".
     """
     plain = str(text).strip().replace("−", "-")
     if not plain:
@@ -54,7 +55,22 @@ def parse_number(text: str) -> float:
     if not math.isfinite(value):
         kind = "not a number (NaN)" if math.isnan(value) else "infinite"
         raise ValueError(f"is {kind}; only finite numbers can be computed with")
+    if abs(value) > LARGEST:
+        raise ValueError(f"is {value:g}, too large to compute with: at most ±{LARGEST:g}")
     return value
+
+
+def read_otherwise(cells: Sequence[Sequence[str]]) -> str:
+    """Say which cells were read as another number than an English reader sees in them, such as 1,5; "" = none."""
+    found = []
+    for row, texts in enumerate(cells, 1):
+        for column, text in enumerate(texts, 1):
+            plain = str(text).strip().replace("−", "-")
+            if "," in plain or not plain.isascii():
+                with suppress(ValueError):
+                    found.append(f"row {row}, column {column}: “{plain}” is read as {parse_number(plain):g}")
+    more = f"; and {len(found) - 2} more" if len(found) > 2 else ""
+    return f"{'; '.join(found[:2])}{more}." if found else ""
 
 
 def parse_cells(name: str, cells: Sequence[Sequence[str]]) -> tuple[np.ndarray | None, list[Fault]]:
@@ -105,7 +121,8 @@ def read_csv(data: str | bytes) -> ReadTable:
     values, faults = parse_cells("The table", kept)
     if values is None:
         raise TableError(faults[0].message)
-    return ReadTable(values, labels[:MAX_ROWS], notes)
+    otherwise = read_otherwise(kept)
+    return ReadTable(values, labels[:MAX_ROWS], (*notes, otherwise) if otherwise else notes)
 
 
 def _bounds_notes(n_rows: int, n_columns: int) -> tuple[str, ...]:
