@@ -95,3 +95,22 @@ def test_two_columns_have_arcs_and_what_is_handed_over_is_said_to_be_no_weight(v
     visitor.set_viewport_size({"width": 390, "height": 844})
     settle(visitor)
     assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+def test_of_a_long_text_the_rest_of_the_matrix_is_fetched_when_a_token_is_hovered(visitor):
+    fetched = []
+    visitor.on("request", lambda request: fetched.append(request.url) if request.url.endswith(".bin") else None)
+    text = visitor.locator(".st-key-model_text_encoder textarea")
+    text.fill("the man sees the dog near the river " * 12)
+    text.press("Control+Enter")
+    visitor.locator(TOKENS).nth(96).wait_for()
+    settle(visitor)
+    given = visitor.locator(TIP).all_inner_texts()
+    assert re.search("looks at.*%", given[0], re.DOTALL)
+    assert re.search("looked at by.*%", given[1], re.DOTALL)
+    assert not fetched
+    visitor.locator(TOKENS).nth(60).hover()
+    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"60\s+looks at"))
+    visitor.locator(TOKENS).nth(3).hover()
+    expect(visitor.locator(TIP)).to_have_text(given, use_inner_text=True)
+    assert len(fetched) == 1
