@@ -107,13 +107,11 @@ def _palette_png(shares: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
     opacity = bytes([255] * n_colours + [colour[3] for colour in beyond])
     # told by their difference from the one above, lines take half the room
     lines = np.diff(index, axis=0, prepend=np.zeros((1, index.shape[1]), np.uint8))
-    pixels = np.insert(lines, 0, ABOVE, axis=1).tobytes()
-    packed = []
-    for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_RLE):  # for patterns that come again, for noise
-        packer = zlib.compressobj(LEVEL, strategy=strategy)
-        packed.append(packer.compress(pixels) + packer.flush())
+    raw = np.insert(lines, 0, ABOVE, axis=1).tobytes()
+    packers = [zlib.compressobj(LEVEL, strategy=one) for one in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_RLE)]  # one for noise
+    pixels = min((packer.compress(raw) + packer.flush() for packer in packers), key=len)
     header = struct.pack(">IIBBBBB", index.shape[1], index.shape[0], 8, PALETTE, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"PLTE", palette), (b"tRNS", opacity), (b"IDAT", min(packed, key=len)), (b"IEND", b""))
+    parts = ((b"IHDR", header), (b"PLTE", palette), (b"tRNS", opacity), (b"IDAT", pixels), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part)) for name, part in parts
     )

@@ -69,8 +69,8 @@ def runs():
     RUNS["both"] = ModelRun(
         "toy", Kind.ENCODER_DECODER, Recording(both), tuple(words), tuple(target.labels), special=special
     )
-    longer = Axis("target tokens", many[:90])
-    crossed = [trace("decoder.0.self", longer, longer, is_causal=True), trace("decoder.0.cross", longer, Axis("s", many[:60]))]
+    longer, read = Axis("target tokens", many[:90]), Axis("source tokens", many[:60])
+    crossed = [trace("decoder.0.self", longer, longer, is_causal=True), trace("decoder.0.cross", longer, read)]
     RUNS["crossed"] = ModelRun("toy", Kind.ENCODER_DECODER, Recording(crossed), tuple(many[:60]), tuple(many[:90]))
     weights = from_weights(torch.rand(2, 4, 4).softmax(-1), name="encoder.0.self", note="", mechanism="toy")
     RUNS["weights only"] = ModelRun("toy", Kind.ENCODER, Recording([weights]), tuple("abcd"))
