@@ -114,3 +114,23 @@ def test_of_a_long_text_the_rest_of_the_matrix_is_fetched_when_a_token_is_hovere
     visitor.locator(TOKENS).nth(3).hover()
     expect(visitor.locator(TIP)).to_have_text(given, use_inner_text=True)
     assert len(fetched) == 1
+
+
+def test_a_file_that_the_server_has_let_go_of_is_asked_for_again(visitor):
+    gone = []
+
+    def lose(route) -> None:
+        gone.append(route.request.url)
+        route.fulfill(status=300) if len(gone) == 1 else route.continue_()  # a 404 would be in the console
+
+    visitor.route("**/pictures/*.bin", lose)
+    text = visitor.locator(".st-key-model_text_encoder textarea")
+    text.fill("the man sees the dog near the river " * 12)
+    text.press("Control+Enter")
+    visitor.locator(TOKENS).nth(96).wait_for()
+    settle(visitor)
+    visitor.locator(TOKENS).nth(60).hover()
+    settle(visitor, before=2500)
+    visitor.locator(TOKENS).nth(61).hover()
+    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"61\s+looks at"))
+    assert len(gone) == 2
