@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 from threading import Event
@@ -9,6 +10,7 @@ from threading import Event
 import pyarrow as pa
 import pytest
 from PIL import Image
+from starlette.requests import Request
 
 from ui import chart, pictures
 from ui.shelf import Shelf
@@ -43,6 +45,15 @@ def test_one_content_is_one_file(served):
     assert pictures.address(content) == pictures.address(bytes(content))
     assert content_at(pictures.address(content)) == content
     assert content_at("pictures/nothing.png") is None
+
+
+@pytest.mark.parametrize(("ending", "kind"), [("png", "image/png"), ("bin", "application/octet-stream")])
+def test_a_file_is_answered_as_what_it_is_and_for_good(served, ending, kind):
+    served(10_000)
+    name = (pictures.address(b"content", ending) or "").removeprefix("pictures/")
+    answer = asyncio.run(pictures._answer(Request({"type": "http", "path_params": {"name": name}})))
+    assert (answer.status_code, answer.body, answer.media_type) == (200, b"content", kind)
+    assert "immutable" in answer.headers["cache-control"]
 
 
 def test_the_bound_holds_and_what_was_used_last_stays(served):

@@ -2,12 +2,13 @@
 // at it, without the server; a click or Enter tells Python which query was chosen.
 const ROW = 22; // screen pixels of a line in columns
 const FLOOR = 6; // times the weight of looking everywhere alike: the strongest shade is at least so much
+const PATIENCE = 2000; // milliseconds after which a file that was not there is asked for again
 const MODE = "attention-explorer-token-view";
 const MODES = { text: "Text", columns: "Two columns" };
 
 // Numbers arrive as the square root of their share of the largest, 16 bits each: fine steps where weights are small.
-const unpack = (text, high) => {
-  const roots = new Float32Array(new Uint16Array(bytesOf(text).buffer));
+const unpack = (buffer, high) => {
+  const roots = new Float32Array(new Uint16Array(buffer));
   return roots.map((root) => (root / 65535) ** 2 * high);
 };
 
@@ -42,12 +43,32 @@ class TokenView {
   adopt(data, tell) {
     this.tell = tell;
     if (data.stamp === this.data?.stamp) return;
-    if (data.packed !== this.data?.packed || data.high !== this.data.high) this.numbers = unpack(data.packed, data.high);
+    this.given = unpack(bytesOf(data.packed).buffer, data.high);
+    if (!data.file) this.whole = this.given;
+    else if (data.file !== this.data?.file || data.high !== this.data.high) this.whole = this.asked = null;
     this.data = data;
     this.active = data.active;
     this.looked = null;
     if (isNew(this, data.queries, data.keys, data.names)) this.build();
     else this.later();
+  }
+
+  // The rest of a large matrix. The server lets go of files that nobody asks for: a run makes them anew.
+  async load() {
+    const { file, high } = this.data;
+    if (this.asked) return;
+    const asked = this.asked = {}, isNow = () => asked === this.asked;
+    try {
+      const answer = await fetch(file);
+      if (!answer.ok) throw new Error(answer.statusText);
+      const whole = unpack(await answer.arrayBuffer(), high);
+      if (isNow()) this.whole = whole;
+      this.later();
+    } catch {
+      if (!isNow()) return;
+      this.tell({ row: this.active + this.data.start[0] });
+      setTimeout(() => { if (isNow()) this.asked = null; }, PATIENCE);
+    }
   }
 
   setMode(mode) {
@@ -134,22 +155,24 @@ class TokenView {
 
   row(place) {
     const n = this.keys.length;
-    return this.numbers.subarray(place * n, (place + 1) * n);
+    return this.whole ? this.whole.subarray(place * n, (place + 1) * n) : this.given.subarray(0, n);
   }
 
   column(place) {
     const n = this.keys.length;
-    return this.queries.map((_, row) => this.numbers[row * n + place]);
+    return this.whole ? this.queries.map((_, row) => this.whole[row * n + place]) : this.given.subarray(n);
   }
 
   paint() {
     if (!this.data) return;
-    const at = this.looked ?? this.queries[this.active];
+    const at = this.looked ?? this.queries[this.active], isGiven = at === this.queries[this.data.active];
+    for (const node of new Set([...this.queries, ...this.keys])) this.mark(node, node === at);
+    if (!this.whole && !(isGiven && this.mode === "text")) this.load();
+    if (!this.whole && !isGiven) return;
     const out = at.side === "query" ? this.row(at.place) : null;
     const inward = at.side === "key" || this.isOne ? this.column(at.place) : null;
     this.shade("out", this.keys, out);
     this.shade("in", this.queries, inward);
-    for (const node of new Set([...this.queries, ...this.keys])) this.mark(node, node === at);
     this.say(at, out, inward);
     if (this.mode === "columns") this.drawColumns(at);
     else this.drawText(at, out ?? inward, out ? this.keys : this.queries);
@@ -247,7 +270,7 @@ class TokenView {
     pen.clip();
     const first = Math.max(0, Math.floor((box.y - left.top) / ROW)), whole = this.data.percent ? 1 : this.data.high;
     const last = Math.min(this.queries.length, Math.ceil((box.bottom - left.top) / ROW));
-    for (let query = first; query < last; query += 1) {
+    for (let query = first; this.whole && query < last; query += 1) {
       this.row(query).forEach((value, key) => { if (value / whole > 0.03) draw(query, key, (0.28 * value) / whole); });
     }
     const isQuery = at.side === "query", numbers = isQuery ? this.row(at.place) : this.column(at.place);

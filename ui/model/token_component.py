@@ -14,9 +14,12 @@ import streamlit as st
 
 from ui.component import component
 from ui.model.state import choose
+from ui.pictures import address
 
 _chips = component("token_chips")
 _view = component("token_view")
+MOST_INLINE = 4096
+"""Cells of a matrix that are sent with the tokens; of a larger one the chosen query's, the rest when it is hovered."""
 
 
 class Chip(NamedTuple):
@@ -108,7 +111,12 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
 
     drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted)
     active, stamp = _seed(key, hash(drawn), query)
-    high = float(tokens.matrix.max(initial=0.0))
+    active = min(max(active - tokens.start[0], 0), len(tokens.queries) - 1)
+    matrix, high = tokens.matrix, float(tokens.matrix.max(initial=0.0))
+    file = address(_roots(matrix, high).tobytes(), "bin") if matrix.size > MOST_INLINE else None
+    sent = matrix
+    if file:
+        sent = matrix[active] if tokens.keys else np.concatenate([matrix[active], matrix[:, active]])
     _view(
         key=key,
         data={
@@ -117,12 +125,13 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
             "names": list(tokens.names),
             "verbs": list(tokens.verbs),
             "legend": list(tokens.legend),
-            "packed": packed(tokens.matrix, high),
+            "packed": packed(sent, high),
+            "file": file,
             "high": high,
-            "active": min(max(active - tokens.start[0], 0), len(tokens.queries) - 1),
+            "active": active,
             "start": list(tokens.start),
             "outside": None if tokens.outside is None else [round(float(share), 5) for share in tokens.outside],
-            "uniform": 1 / (tokens.n_keys or tokens.matrix.shape[1]),
+            "uniform": 1 / (tokens.n_keys or matrix.shape[1]),
             "percent": tokens.percent,
             "stamp": stamp,
         },
@@ -136,8 +145,11 @@ def packed(matrix: np.ndarray, high: float) -> str:
 
     A weight of a thousandth of the largest is exact to 1 in 1,000, one of a hundred-thousandth to 1 in 100.
     """
-    shares = np.sqrt(np.clip(matrix / (high or 1.0), 0, 1))
-    return base64.b64encode(np.rint(65535 * shares).astype("<u2").tobytes()).decode()
+    return base64.b64encode(_roots(matrix, high).tobytes()).decode()
+
+
+def _roots(matrix: np.ndarray, high: float) -> np.ndarray:
+    return np.rint(65535 * np.sqrt(np.clip(matrix / (high or 1.0), 0, 1))).astype("<u2")
 
 
 def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
