@@ -48,7 +48,13 @@ page_frame(
     "What does attention look like when there are a hundred thousand tokens? Like a country: too large for one look, "
     "easy with a map.",
 )
-who_asks("each of n positions", "all of them, or those before", "the values of those it looks at")
+who_asks(
+    "each of n positions",
+    "all of them, or those before",
+    "the values of those it looks at",
+    here="Here each of thousands of words asks all those before it.",
+    try_this="TODO",
+)
 
 tabs = [Tab("why", "Why it fits", why_it_fits), Tab("read", "How to read it", how_to_read_it)]
 chosen, mapped = st.columns([1, 3.1], gap="medium")

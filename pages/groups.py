@@ -19,12 +19,18 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
 page_frame(NAME, "Attention compares one with one. Why only pairs, why not ((1, 2), 3)?")
-who_asks("each number", "every pair of two others", "the product of their values")
+who_asks(
+    "each number",
+    "every pair of two others",
+    "the product of their values",
+    here="Here each number asks every pair of two others.",
+    try_this="Press <i>A number twice</i>: the head that looks at one at a time misses all three who have a pair.",
+)
 
 entry, answer = st.columns([1, 1.6], gap="medium")
 with entry:
     section("Numbers")
-    st.markdown("The question of each number: *do some two of the others make 0 with me, modulo 31?*")
+    st.markdown("Each number asks: *are there two others that, added to me, give a multiple of 31?*")
     numbers = number_input()
 with answer:
     section("Answers")

@@ -36,7 +36,11 @@ WHO = {
 def workbench() -> None:
     """Draw the whole page below its heading; a beat of the stepper runs it again."""
     follow_preset()
-    who_asks(*WHO[Mode(MODE.value)])
+    who_asks(
+        *WHO[Mode(MODE.value)],
+        here="Here every row asks every row: you can follow each number.",
+        try_this="Choose the example <i>One huge key</i>: two of three queries give it all their attention.",
+    )
     preset_choice()
     settings_input()
     left, right = st.columns([1, 1.2] if LARGE.value else [0.62, 1], gap="large")

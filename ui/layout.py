@@ -16,6 +16,18 @@ TABLE_STYLE = """<style>
 .figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; text-align: left; }
 </style>"""
 
+DEFINITION = (
+    (Role.QUERY, "who", "asks"),
+    (Role.KEY, "who", "is asked"),
+    (Role.VALUE, "what", "is handed over"),
+)
+ICONS = {
+    Role.QUERY: "M8 1.2a6.8 6.8 0 1 0 .1 0M6 6.3a2 2 0 1 1 2.9 1.8q-.9.5-.9 1.5M8 11.8v.4",
+    Role.KEY: "M8 8a3 3 0 1 0-6 0a3 3 0 1 0 6 0h6.5v3M11.5 8v2.4",
+    Role.VALUE: "M2 5l6-3.2l6 3.2v6.2l-6 3l-6-3zM2 5l6 3l6-3M8 8v6.2",
+}
+"""Paths in a square of 16: a question mark, a key, a parcel."""
+
 
 def role_colour(role: Role) -> str:
     """Return a role's colour for text, as CSS: drawn towards the text's own colour, to be read on light and dark."""
@@ -27,12 +39,30 @@ def role_word(role: Role, text: str | None = None) -> str:
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
-def who_asks(query: str, key: str, value: str) -> None:
-    """Say in one line who asks, who is asked, and what is handed over."""
-    st.html(
-        f'<p class="who">{role_word(Role.QUERY, "Query")}, who asks: {query}. '
-        f"{role_word(Role.KEY, 'Key')}, who is asked: {key}. "
-        f"{role_word(Role.VALUE, 'Value')}, what is handed over: {value}.</p>"
+def who_asks(query: str, key: str, value: str, here: str = "", try_this: str = "") -> None:
+    """Say what attention is and who asks whom; behind a click, query, key and value of this page.
+
+    Args:
+        query: who asks.
+        key: who is asked.
+        value: what is handed over.
+        here: one sentence about it in the page's own words; nothing is folded without one.
+        try_this: an action and its surprise, HTML.
+    """
+    parts = zip(DEFINITION, (query, key, value), strict=True)
+    whole = " ".join(f"{role_word(role, role.title())}, {who} {does}: {text}." for (role, who, does), text in parts)
+    if here:
+        short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
+        whole = f"<details><summary>{short}. {here}</summary>{whole}</details>"
+    tried = f'<div class="try"><b>Try this</b> {try_this}</div>' if try_this else ""
+    st.html(f'<div class="who">{whole}{tried}</div>')
+
+
+def _icon(role: Role) -> str:
+    """Return a small drawing in its role's colour, for a query, a key or a value."""
+    return (
+        f'<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" style="color:{role_colour(role)}">'
+        f'<path d="{ICONS[role]}"/></svg>'
     )
 
 

@@ -21,7 +21,11 @@ STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
 [data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
 .role { font-weight: 600; }
+[data-testid="stMainBlockContainer"] h1 { padding-top: 0; }
 .who { margin: 0; line-height: 1.5; }
+.who summary { cursor: pointer; } .who .icon { width: 1.05em; height: 1.05em; vertical-align: -0.16em; fill: none;
+  stroke: currentcolor; stroke-width: 1.5; stroke-linejoin: round; }
+.stHtml:has(> .who details) { margin-top: -0.6rem; } .who .try b { color: var(--primary-color); margin-right: 0.3em; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
 [data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
   max-width: 560px; margin: auto; }
@@ -32,7 +36,9 @@ STYLE = """<style>
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
 [class*="_examples"] p { font-size: 0.86rem; }
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
-[class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
+[class*="_stepper"] button { padding: 0.1rem 0.5rem; }
+[class*="_stepper"] [role="radio"] p { line-height: 1.2; } [class*="_stepper"] [role="radio"] p > span {
+  display: block; opacity: 0.75; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""
 

@@ -77,7 +77,7 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
     """
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.download_button(
-            "Q, K, V, weights' normaliser (.npz)",
+            "All numbers (.npz)",
             partial(trace_to_npz, trace),
             "trace.npz",
             on_click="ignore",

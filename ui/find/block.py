@@ -88,8 +88,8 @@ def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
 def _now(before: np.ndarray, after: np.ndarray) -> str:
     digit, now = int(before.argmax()), int(after.argmax())
     if digit == now:
-        return f"Still reads **{now}** ({after.max():.0%})."
-    return f"Now reads **{now}** ({after.max():.0%}, the {digit} {after[digit]:.0%})."
+        return f"Still answers **{now}** ({after.max():.0%})."
+    return f"Now answers **{now}** ({after.max():.0%}); the {digit} of before gets {after[digit]:.0%}."
 
 
 def _figures_caption() -> None:

@@ -196,8 +196,9 @@ def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
     st.slider("Opacity of the mask", 0, 100, step=5, format="%d %%", key=OPACITY.key, persist_state="session")
     half = n_for_share(trace, 0.5)
     st.caption(
-        f"Half of the mask lies on {half} of {trace.n_keys} regions. Features see far beyond their own region, up to "
-        f"{receptive_field(LAYERS)} of the {FIND_SIDE} pixels along a side: one good place can be enough."
+        f"{'One region receives' if half == 1 else f'{half} regions receive'} half of all attention, out of "
+        f"{trace.n_keys}. A region sees far around itself, up to {receptive_field(LAYERS)} of the {FIND_SIDE} pixels "
+        "of a side, so that one good place can be enough."
     )
 
 

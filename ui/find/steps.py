@@ -190,9 +190,13 @@ def _mask(trace: AttentionTrace, region: int) -> None:
     )
     half, most = n_for_share(trace, 0.5), n_for_share(trace, 0.9)
     st.caption(
-        f"All {weights.size} weights sum to {weights.sum():.2f}. The heaviest "
-        f"{'holds' if half == 1 else f'{half} hold'} half of the mask, the heaviest {most} nine tenths."
+        f"All {weights.size} weights sum to {weights.sum():.2f}. {_largest(half)} half of the attention; "
+        f"{_largest(most).lower()} nine tenths."
     )
+
+
+def _largest(n: int) -> str:
+    return "The largest weight alone makes up" if n == 1 else f"The {n} largest weights together make up"
 
 
 def _context_bars(trace: AttentionTrace) -> None:

@@ -28,8 +28,8 @@ from ui.stepper import Stepper
 
 NAME = "groups"
 HEADS = {"triples": "match3-simplicial", "pairs": "match3-pairwise"}
-HEAD_WORDS = {"triples": "looks at pairs of others (2-simplicial)", "pairs": "looks at single others (pairwise)"}
-SHORT_WORDS = {"triples": "looks at pairs", "pairs": "looks at singles"}
+HEAD_WORDS = {"triples": "looks at two others at once", "pairs": "looks at one other at a time"}
+SHORT_WORDS = {"triples": "two at once", "pairs": "one at a time"}
 N_FRESH = 1000
 SIZE = 430
 TABLE_STYLE = """<style>
@@ -207,8 +207,8 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
         )
         draw_chart(chart, width="content", alt="The pairwise head's weights of the same query")
         st.caption(
-            "Its weights must go somewhere, but no single number can settle the question: whatever it is, the answer "
-            "hangs on a second one that this score never sees beside it."
+            "Looking at one number at a time cannot work: the answer depends on a second number that this score never "
+            "sees together with the first."
         )
 
 
@@ -216,8 +216,8 @@ def accuracies() -> None:
     """Draw both heads' accuracies from their cards, and on fresh sequences when asked."""
     triples, pairs = (read_card(file) for file in HEADS.values())
     first, second, third = st.columns(3)
-    first.metric("Looks at pairs of others", f"{triples['test_accuracy']:.1%}")
-    second.metric("Looks at single others", f"{pairs['test_accuracy']:.1%}")
+    first.metric("Looks at two others at once", f"{triples['test_accuracy']:.1%}")
+    second.metric("Looks at one other at a time", f"{pairs['test_accuracy']:.1%}")
     third.metric("Always the commoner answer", f"{triples['majority_share']:.1%}")
     st.caption(
         f"Right answers per number on {triples['test_numbers']:,} held-out numbers. Both heads have "
@@ -228,7 +228,7 @@ def accuracies() -> None:
         DRAW.value += 1
     if DRAW.value:
         of_triples, of_pairs = (_fresh_accuracy(file, DRAW.value) for file in HEADS.values())
-        st.markdown(f"Draw {DRAW.value}: pairs of others **{of_triples:.2%}**, single others **{of_pairs:.2%}**.")
+        st.markdown(f"Draw {DRAW.value}: two at once **{of_triples:.2%}**, one at a time **{of_pairs:.2%}**.")
 
 
 @computed(spinner="Answering")

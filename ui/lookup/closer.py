@@ -49,8 +49,8 @@ def _temperature_sweep(records: Records, query: str | float, temperature: float)
     chart = sweep_chart(weights, temperatures, [as_text(key) for key in records.keys], temperature)
     draw_chart(chart, key="sweep", alt="Weights of the chosen query against the temperature")
     st.caption(
-        "Cold: all weight on the most similar key, as in a dictionary, only that it never misses. "
-        f"Hot: every record gets 1/{len(records.keys)}, and what comes back is the plain average."
+        "Low temperature: all the weight goes to the most similar key. It acts like a dictionary that always answers. "
+        f"High temperature: every record gets 1/{len(records.keys)}, and the answer is the plain average."
     )
 
 

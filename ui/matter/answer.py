@@ -148,8 +148,9 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
         "A weight says how much of a word's state was handed over, not why. A state has read its neighbours, so that "
         "blocking a word does not make the network forget it; removing it does. Two networks can weigh words "
         "differently and give the same answers (Jain and Wallace 2019): take the map as a hint, and erase words to "
-        "test it. In training, a helper had to answer from the bare words with the same weights. Without it, the "
-        "network was no less accurate, but the two orders agreed to 0.07 only: nothing else ties weights to words.\n\n"
+        "test it. During training, a second small network had to answer from the words alone, using the same weights. "
+        "This ties the weights to the words: without it, the network was as accurate, but the two orders agreed to "
+        "0.07 only.\n\n"
         "And take the answer itself with care: one new sentence in five is judged wrong, negation above all, "
         "for which 8,737 sentences are few."
     )

@@ -78,7 +78,10 @@ def another_question(drawing: ReadDrawing) -> None:
             width="content",
             alt=f"Weights of {len(labels)} looks over {weights.shape[1]} columns of the picture",
         )
-        st.caption("A look is a row; the rows of regions are summed. The dashed column holds the region on the right.")
+        st.caption(
+            "Each row is one look. Weights are added up over the height of the picture. The dashed column holds the "
+            "region on the right."
+        )
     with right:
         section("One region through all looks", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
@@ -118,8 +121,8 @@ def vectors(drawing: ReadDrawing) -> None:
     with right:
         st.markdown(
             "The glimpse is the weighted sum of the regions' features, the only thing the reader gets of the picture. "
-            "A gated recurrent unit mixes it into the state. What was said is not fed back: the state alone knows "
-            "what has been read."
+            "A gated recurrent unit (GRU) mixes it into the state. The network never sees its own answers. Only its "
+            "state remembers what it has read."
         )
         st.caption("Rest the mouse on a cell for its number. All rows share one scale.")
 

@@ -63,8 +63,8 @@ SEED = Field(NAME, "positions_seed", 0, address="seed", parse=between(0, 9999))
 def shuffled_words(text: str) -> None:
     """Draw the encoder's states of the sentence against those of the same words in another order."""
     st.markdown(
-        "Attention is a weighted average: it knows what is there, not where. Shuffled inputs give the same outputs, "
-        "shuffled. Only what is added to each piece, its position, tells the encoder who bit whom."
+        "Attention is a weighted average: it knows which words are there, not where. Without positions, *dog bit man* "
+        "and *man bit dog* look the same. The encoder knows the order only from the position added to each piece."
     )
     source = read_source(text)
     order = word_order(movable_words(source), *ORDER.value)

@@ -123,7 +123,7 @@ PRESETS = {
         "year",
         ("Attention is all you need", "atention is all yuo need", "neural machine translation"),
         0.05,
-        "The first query is spelled as in the table, the second is not: a dictionary finds the one and not the other.",
+        "The second query has typos. A dictionary finds nothing; soft look-up still does.",
     ),
     "What a paper says": Preset(
         PAPERS,
