@@ -53,7 +53,7 @@ who_asks(
     "all of them, or those before",
     "the values of those it looks at",
     here="Here each of thousands of words asks all those before it.",
-    try_this="TODO",
+    try_this="Under <i>The head looks for</i> choose <i>What is in the same chapter</i>: the text's eight chapters appear.",
 )
 
 tabs = [Tab("why", "Why it fits", why_it_fits), Tab("read", "How to read it", how_to_read_it)]

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attention_core.topics.memory.overview import norms_table
+from ui.glossary import say
 from ui.layout import section, who_asks
 from ui.memory.fading import fading_tab, length_tab
 from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence
@@ -34,7 +35,7 @@ with answer:
 
 def doubts() -> None:
     """Say what a gradient tells and what not."""
-    st.markdown(
+    say(
         "A gradient tells what a *small* change of a word would do, not what removing it would do; a saturated state "
         "answers to nothing and still remembers. The two networks were trained on the same sentences. Their norms "
         "share one colour scale, but their word vectors differ in width and length: compare how the norms fall, or "

@@ -40,7 +40,7 @@ who_asks(
     "each one that it may see",
     "its vector",
     here="Here every token of a text, or patch of a picture, asks the others.",
-    try_this="TODO",
+    try_this="Click head 3 in layer 1: every word looks at itself.",
 )
 
 source = choose_source()

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.glossary import say
 from ui.navigation import PAGES, path_of
 from ui.skeleton import live, page_frame
 from ui.state import Field, between, choice
@@ -42,10 +43,16 @@ def live_example() -> None:
         strongest = int(answer.traces[0].weights(0, [query])[0].argmax())
         st.markdown(
             f"A network with one attention layer reads this drawing as **{answer.digit}** ({answer.confidence:.0%}). "
-            f"The pixel in row {query // 28}, column {query % 28} gives most of its attention to the pixel in row "
-            f"{strongest // 28}, column {strongest % 28}."
+            f"The pixel in row {query // 28 + 1}, column {query % 28 + 1} gives most of its attention to the pixel in row "
+            f"{strongest // 28 + 1}, column {strongest % 28 + 1}."
         )
-        who_asks("the framed pixel", "all 784 pixels", "each pixel's place")
+        who_asks(
+            "the framed pixel",
+            "all 784 pixels",
+            "each pixel's place",
+            here="Here the framed pixel asks all 784 pixels, and each hands over its place.",
+            try_this="Click empty paper: most of it looks hardest at the ink.",
+        )
 
 
 live(live_example)
@@ -55,7 +62,7 @@ ways = [(name, entries[file], words) for name, file, words in WAYS_IN if file in
 for column, (name, first, words) in zip(st.columns(len(ways), gap="large"), ways, strict=True):
     with column:
         st.subheader(name, anchor=False)
-        st.markdown(words)
+        say(words)
         st.page_link(path_of(first), label=first.title, icon=":material/arrow_forward:")
 st.divider()
 st.subheader("The path", anchor=False)

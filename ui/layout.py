@@ -21,12 +21,8 @@ DEFINITION = (
     (Role.KEY, "who", "is asked"),
     (Role.VALUE, "what", "is handed over"),
 )
-ICONS = {
-    Role.QUERY: "M8 1.2a6.8 6.8 0 1 0 .1 0M6 6.3a2 2 0 1 1 2.9 1.8q-.9.5-.9 1.5M8 11.8v.4",
-    Role.KEY: "M8 8a3 3 0 1 0-6 0a3 3 0 1 0 6 0h6.5v3M11.5 8v2.4",
-    Role.VALUE: "M2 5l6-3.2l6 3.2v6.2l-6 3l-6-3zM2 5l6 3l6-3M8 8v6.2",
-}
-"""Paths in a square of 16: a question mark, a key, a parcel."""
+ICONS = {Role.QUERY: "help", Role.KEY: "key", Role.VALUE: "package_2"}
+"""Names in the font of symbols that Streamlit brings."""
 
 
 def role_colour(role: Role) -> str:
@@ -53,17 +49,15 @@ def who_asks(query: str, key: str, value: str, here: str = "", try_this: str = "
     whole = " ".join(f"{role_word(role, role.title())}, {who} {does}: {text}." for (role, who, does), text in parts)
     if here:
         short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
+        short = short.replace(">a ", ">A ", 1)
         whole = f"<details><summary>{short}. {here}</summary>{whole}</details>"
     tried = f'<div class="try"><b>Try this</b> {try_this}</div>' if try_this else ""
     st.html(f'<div class="who">{whole}{tried}</div>')
 
 
 def _icon(role: Role) -> str:
-    """Return a small drawing in its role's colour, for a query, a key or a value."""
-    return (
-        f'<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" style="color:{role_colour(role)}">'
-        f'<path d="{ICONS[role]}"/></svg>'
-    )
+    """Return a small symbol in its role's colour, for a query, a key or a value."""
+    return f'<span class="icon" aria-hidden="true" style="color:{role_colour(role)}">{ICONS[role]}</span>'
 
 
 def section(title: str, role: Role | None = None) -> None:
@@ -71,7 +65,7 @@ def section(title: str, role: Role | None = None) -> None:
     if role is None:
         st.subheader(title, anchor=False)
     else:
-        st.html(f'<h3 style="color:{role_colour(role)};font-size:1.3rem;padding:0;margin:0">{title}</h3>')
+        st.html(f'<h3 style="color:{role_colour(role)};font-size:1.05rem;padding:0;margin:0">{title}</h3>')
 
 
 def figures_table(*rows: Sequence[str]) -> None:

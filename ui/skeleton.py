@@ -20,11 +20,11 @@ from ui.state import PAGE, PLAYING, Field, take_address, write_address
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
 [data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
+[data-testid="stTab"] p { font-size: 1.1rem; font-weight: 600; }
 .role { font-weight: 600; }
 [data-testid="stMainBlockContainer"] h1 { padding-top: 0; }
 .who { margin: 0; line-height: 1.5; }
-.who summary { cursor: pointer; } .who .icon { width: 1.05em; height: 1.05em; vertical-align: -0.16em; fill: none;
-  stroke: currentcolor; stroke-width: 1.5; stroke-linejoin: round; }
+.who summary { cursor: pointer; } .who .icon { font: 1.15em/1 "Material Symbols Rounded"; vertical-align: -0.2em; }
 .stHtml:has(> .who details) { margin-top: -0.6rem; } .who .try b { color: var(--primary-color); margin-right: 0.3em; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
 [data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
@@ -37,6 +37,7 @@ STYLE = """<style>
 [class*="_examples"] p { font-size: 0.86rem; }
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
 [class*="_stepper"] button { padding: 0.1rem 0.5rem; }
+[class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; }
 [class*="_stepper"] [role="radio"] p { line-height: 1.2; } [class*="_stepper"] [role="radio"] p > span {
   display: block; opacity: 0.75; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }

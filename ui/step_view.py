@@ -12,6 +12,7 @@ from attention_core.attention.types import Step
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.explain.arithmetic import cell_formula, row_table
 from ui.chart import draw_chart
+from ui.glossary import explain
 from ui.layout import section
 
 
@@ -21,7 +22,7 @@ def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: in
     rows, cols = step.shape
     st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
     st.latex(step.formula)
-    st.markdown(step.explanation)
+    st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
     numbers = numbers or cell_formula(trace, step, head, query, key)
     if numbers:
         st.latex(numbers)

@@ -13,6 +13,7 @@ from attention_core.topics.find import most_looked_at, others_at_random
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.find.drawing import MODEL, NAME, PLAIN, look
+from ui.glossary import note
 from ui.models import card_or_empty, model_or_stop
 from ui.state import Field, between
 
@@ -98,7 +99,7 @@ def _figures_caption() -> None:
     errors = {words: card_or_empty(name).get("cluttered_translated_mnist_error") for words, name in networks.items()}
     rates = [f"{error:.1%} {words}" for words, error in errors.items() if isinstance(error, float)]
     if rates:
-        st.caption(
+        note(
             f"Errors on 10,000 test digits among eight pieces of clutter (60 x 60 pixels): {', '.join(rates)}. "
             "Mnih et al. 2014 report 4.0% for a recurrent model of eight glimpses and 8.1% for their convolutional one."
         )

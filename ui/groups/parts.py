@@ -19,6 +19,7 @@ from attention_core.evaluate.match3 import accuracy
 from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note
 from ui.labels import distinct
 from ui.layout import section
 from ui.models import model_or_stop
@@ -141,8 +142,8 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     with words:
         show_words(trace, step, 0, query, best)
         if head == "triples":
-            st.caption(
-                f"Here a key is a pair: number {best} is the pair {trace.story.key_axis.labels[best]}. The softmax and "
+            note(
+                f"Here a key is a pair: number {best + 1} is the pair {trace.story.key_axis.labels[best]}. The softmax and "
                 "the weighted sum are those of every other page, only over n × n keys instead of n."
             )
     with matrix:
@@ -151,7 +152,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
         elif step.row_axis.grid:
             values = to_array(step.value().float())
             pictures = values.T.reshape(-1, *step.row_axis.grid)
-            labels = [f"K[:, {number}]" for number in range(len(pictures))]
+            labels = [f"K {number}" for number in range(1, len(pictures) + 1)]
             ramp = ramp_for(step.role, values, len(step.col_axis))
             chart = contact_sheet(pictures, labels, ramp, title=step.title.lower(), columns=8, size=SIZE // 8 - 8)
             draw_chart(chart, width="content", alt="One small square per dimension of the keys")
@@ -177,7 +178,7 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     )
     draw_chart(chart, width="content", alt=f"{step.title} of one query over all pairs")
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
-    st.caption(
+    note(
         f"Framed: {sums}, which with {numbers[query]} make 0 modulo {MODULUS}."
         if pairs
         else f"No pair sums with {numbers[query]} to 0 modulo {MODULUS}."

@@ -9,6 +9,7 @@ from attention_core.charts.cost import cost_chart
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.cost import CostRow
 from ui.chart import draw_chart
+from ui.glossary import note
 from ui.heavy import heavy
 from ui.layout import figures_table
 from ui.state import Field
@@ -30,7 +31,7 @@ def cost_of_length(n: int) -> None:
         *cost.layer_costs(n),
     )
     cheaper = "fewer" if n < 192 else "more"
-    st.caption(
+    note(
         f"After table 1 of Vaswani et al. 2017. While n is below d, as in sentences, attention even does {cheaper} "
         "multiplications. The path is how many steps apart two words are at most: what a gradient must survive."
     )

@@ -12,6 +12,7 @@ from attention_core.charts.alignment import alignment_chart
 from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
+from ui.glossary import note
 from ui.labels import plain
 from ui.layout import section
 from ui.state import Field, choice, whole_number
@@ -49,7 +50,7 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
             best = int(trace.weights(head, [query])[0].argmax())
             show_words(trace, step, head, query, best)
             if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
-                st.caption(FIXED)
+                note(FIXED)
         with matrix:
             marked = query if step.row_axis is trace.story.query_axis else best
             show_matrix(step, head, marked, NAME, size=330)

@@ -18,6 +18,7 @@ from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.softmax import softmax_parts
 from ui.chart import draw_chart
+from ui.glossary import abbr, say
 from ui.layout import section
 from ui.state import Field, between
 from ui.vectors.problem import NAME
@@ -131,7 +132,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     """Draw one row's softmax: exponentials, sum, division; with a constant added, or with nothing relevant."""
     query, key = chosen_cell(step_of(trace, "weights"))
     asks, labels = trace.story.query_axis.labels[query], list(trace.story.key_axis.labels)
-    section(f"The softmax of {html.escape(asks)}, in three steps", Role.WEIGHTS)
+    section(f"The {abbr('softmax')} of {html.escape(asks)}, in three steps", Role.WEIGHTS)
     scores = to_array(trace.scores(head, [query]))[0]
     allowed = trace.allowed(head, [query])
     if allowed is not None:
@@ -176,7 +177,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     if len(labels) > MOST_BARS:
         st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
     if nothing:
-        st.markdown("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
+        say("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
     elif constant:
         factor = float(np.exp(constant))
         st.markdown(

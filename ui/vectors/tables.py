@@ -29,6 +29,7 @@ from attention_core.topics.vectors import (
     Problem,
 )
 from attention_core.topics.vectors.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
+from ui.glossary import explain
 from ui.state import Field, between, choice
 from ui.vectors import problem as typed
 from ui.vectors.problem import (
@@ -93,7 +94,8 @@ def preset_choice() -> None:
         label_visibility="collapsed",
         persist_state="session",
     )
-    right.markdown(PIXELS_LINE if PRESET.value == PIXELS else PRESETS[PRESET.value].line)
+    line = PIXELS_LINE if PRESET.value == PIXELS else PRESETS[PRESET.value].line
+    right.markdown(line, help=explain(line))
     view.toggle("Large type", key=LARGE.key, persist_state="session")
 
 
