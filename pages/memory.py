@@ -37,7 +37,7 @@ def doubts() -> None:
     """Say what a gradient tells and what not."""
     say(
         "A gradient tells what a *small* change of a word would do, not what removing it would do; a saturated state "
-        "answers to nothing and still remembers. The two networks were trained on the same sentences. Their norms "
+        "hardly reacts, yet still remembers. The two networks were trained on the same sentences. Their norms "
         "share one colour scale, but their word vectors differ in width and length: compare how the norms fall, or "
         "choose *what is left of the word*."
     )

@@ -16,8 +16,8 @@ WAYS_IN = (
 
 page_frame(
     "start",
-    "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, the weights "
-    "mix what the others have to say. Here you watch trained networks do it, live, on your own input.",
+    "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, and the "
+    "weights mix what the others hand over. Here you watch trained networks do it, live, on your own input.",
 )
 
 
@@ -43,7 +43,7 @@ def live_example() -> None:
         strongest = int(answer.traces[0].weights(0, [query])[0].argmax())
         st.markdown(
             f"A network with one attention layer reads this drawing as **{answer.digit}** ({answer.confidence:.0%}). "
-            f"The pixel in row {query // 28 + 1}, column {query % 28 + 1} gives most of its attention to the pixel in row "
+            f"The pixel in row {query // 28 + 1}, column {query % 28 + 1} gives most of its attention to row "
             f"{strongest // 28 + 1}, column {strongest % 28 + 1}."
         )
         who_asks(

@@ -101,8 +101,8 @@ def pixel_links() -> None:
     for place, position in enumerate(three_pixels()[1]):
         st.page_link(
             "pages/pixels.py",
-            label=f"x{place + 1} is pixel {position + 1} (row {position // 28 + 1}, column {position % 28 + 1}): see whom it "
-            "looks at among all 784",
+            label=f"x{place + 1} is pixel {position + 1} (row {position // 28 + 1}, column {position % 28 + 1}): see "
+            "whom it looks at among all 784",
             query_params={"pixel": str(position), "step": "weights"},
             icon=":material/arrow_forward:",
         )

@@ -103,8 +103,8 @@ def _made_source() -> Source:
     n = st.select_slider("Words", LENGTHS, key=LENGTH.key, format_func="{:,}".format, persist_state="session")
     first, again, length = passage(n)
     st.caption(
-        f"Words and vectors come from a formula, not from a model. The {length:,} words from {first + 1:,} on return at "
-        f"{again + 1:,}{': find the line that they make' if kind == ECHO else ''}."
+        f"Words and vectors come from a formula, not from a model. The {length:,} words from {first + 1:,} on return "
+        f"at {again + 1:,}{': find the line that they make' if kind == ECHO else ''}."
     )
     return Source(f"{MADE}/{kind}/{n}", f"{HEADS[kind]}, {n:,} words", 1, lambda: made_up(kind, n))
 

@@ -214,5 +214,5 @@ def _context_bars(trace: AttentionTrace) -> None:
     _clickable(chart, "find_context_bars", words)
     st.caption(
         "Bars: the sum of the masked features, all that the classifier gets. Grey: the plain average over all regions, "
-        "in which clutter and empty paper have their say."
+        "clutter and empty paper included."
     )

@@ -143,8 +143,8 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
         show_words(trace, step, 0, query, best)
         if head == "triples":
             note(
-                f"Here a key is a pair: number {best + 1} is the pair {trace.story.key_axis.labels[best]}. The softmax and "
-                "the weighted sum are those of every other page, only over n × n keys instead of n."
+                f"Here a key is a pair: number {best + 1} is the pair {trace.story.key_axis.labels[best]}. The softmax "
+                "and the weighted sum are those of every other page, only over n × n keys instead of n."
             )
     with matrix:
         if step.col_axis.grid:

@@ -62,7 +62,8 @@ def _recall_among_noise(records: Records, temperature: float) -> None:
     first = "" if len(keys) == len(set(records.keys)) else f" The first {len(keys)} records are tried."
     st.caption(
         "Letters of all keys are replaced at random, then each record is asked for by its right name, "
-        f"{times}. One wrong letter and the dictionary misses; the soft look-up forgets gradually.{first}"
+        f"{times}. With one wrong letter the dictionary finds nothing. The soft look-up gets worse only "
+        f"gradually.{first}"
     )
 
 

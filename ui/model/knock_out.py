@@ -153,8 +153,8 @@ def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(
-        f"Most needed here: layer {layer + 1}, head {head + 1}. Each head alone is switched off, for this input; heads "
-        "that stand in for each other both look dispensable. Click one to see what changes."
+        f"Most needed here: layer {layer + 1}, head {head + 1}. Each head alone is switched off, for this input; two "
+        "heads that can replace each other both seem unnecessary. Click one to see what changes."
     )
 
 

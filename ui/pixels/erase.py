@@ -38,7 +38,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
     st.markdown(
         "**Fixed weights, or weights made from the input?** "
         "A feed-forward neuron keeps its weights whatever you draw; pixels meet only in its sum. The attention matrix "
-        "is made anew from every drawing: erase some ink and the matrix itself changes."
+        "is computed from each drawing: erase some ink, and the matrix itself changes."
     )
     trace = before.traces[0]
     importance = trace.summary(0, ink_mask(image).flatten()).received

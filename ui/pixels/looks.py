@@ -41,8 +41,8 @@ def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
         with hint:
             row, column = divmod(query, 28)
             st.caption(
-                f"The framed pixel is the query: number {query + 1} (row {row + 1}, column {column + 1}). Click another one. "
-                "The arrow keys step."
+                f"The framed pixel is the query: number {query + 1} (row {row + 1}, column {column + 1}). Click "
+                "another one. The arrow keys step."
             )
         if not hidden:
             show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))

@@ -94,9 +94,9 @@ def another_question(drawing: ReadDrawing) -> None:
         )
         whose = "look 1 looks at most" if REGION.value is None else "you chose"
         st.caption(
-            f"The region that {whose} (row {row + 1}, column {column + 1}) has one key for all looks. The line is its score, "
-            f"the percentages its weight; the uniform weight is {1 / trace.n_keys:.1%}. Click another region on the "
-            "large map."
+            f"The region that {whose} (row {row + 1}, column {column + 1}) has one key for all looks. The line is its "
+            f"score, the percentages its weight; the uniform weight is {1 / trace.n_keys:.1%}. Click another region on "
+            "the large map."
         )
 
 

@@ -40,7 +40,7 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
         say(
             "Without W no unit of the tanh ever sees query and key together. The query's part is a constant along a "
             "row, and the softmax cancels constants: **every query gets the same weights**. A matrix W in front mixes "
-            "the two inside the tanh, and that is what makes the function look."
+            "the two inside the tanh, and only then can the function choose."
         )
     with numbers:
         st.html(_printed_table(parts))

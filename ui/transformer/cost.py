@@ -23,8 +23,8 @@ CHARTS = {"milliseconds": "Time of one layer", "megabytes": "Memory of one layer
 def cost_of_length(n: int) -> None:
     """Draw time and memory over n beside the expected slopes, and count what a sentence of n costs."""
     st.markdown(
-        "A recurrent layer walks: n steps, each waiting for the one before. Attention lets all meet at once: n × n "
-        "pairs, and no waiting. Fused attention computes the same without ever holding the n × n matrix."
+        "A recurrent layer takes n steps, and each waits for the one before. Attention compares all n × n pairs at "
+        "once, without waiting. Fused attention computes the same without ever holding the n × n matrix."
     )
     figures_table(
         (f"a sentence of n = {n} pieces, d = 192", "multiplications", "steps that wait for each other", "longest path"),

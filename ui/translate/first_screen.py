@@ -254,7 +254,7 @@ def all_models(text: str) -> None:
         if not why_missing(translator):
             scored = scored_translation(translator, text, forced())
             total, per_word = scored.probability
-            sure = f"whole sentence: {as_percent(total)}, average per word: {as_percent(per_word)}"
+            sure = f"sentence {as_percent(total)}, per word {as_percent(per_word)}"
             french = html.escape(scored.translation.text) or "(nothing)"
         rows.append(
             f'<div class="{marked}"><div class="top"><span>{label}</span><span>{sure}</span></div>'

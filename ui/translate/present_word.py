@@ -119,9 +119,9 @@ def alignments(models: Mapping[str, ShownTranslation]) -> None:
 
 def _what_it_is(shown: ShownTranslation) -> str:
     if shown.view.is_single:
-        return "one column, all 1. The bottleneck."
+        return "one column, all 1: everything has to pass through one vector."
     if shown.translator == "mean":
-        return f"every word gets 1/{len(shown.view.keys)}, always: adding instead of attending."
+        return f"every word always gets 1/{len(shown.view.keys)}. Nothing is chosen."
     if shown.translator == "transformer":
         return f"cross-attention of layer {LAYER.value}, mean of {shown.trace.n_heads} heads."
     return "hover a row to see where its word looks."

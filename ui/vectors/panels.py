@@ -65,7 +65,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
     pictures = (
         (f"{source} {source}ᵀ: no projections", plain, "Always symmetric: x · y = y · x.", ramp),
         (f"{step.title}: with projections", scores, "Queries and keys differ, so the two ways may differ.", ramp),
-        ("S − Sᵀ", scores - scores.T, "What separate projections buy: who looks at whom has a direction.", None),
+        ("S − Sᵀ", scores - scores.T, "Separate projections give attention a direction: who looks at whom.", None),
     )
     for (title, values, words, colours), box in zip(pictures, st.columns(3, gap="medium"), strict=True):
         with box:
@@ -102,8 +102,8 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
         chart = neuron_chart(own, inputs, labels)
         draw_chart(chart, width="content", alt="A neuron: a weighted sum of the inputs")
         st.caption(
-            "Its weights are its own: whatever you type as X, they stay what they are. Inputs meet only in the sum; no "
-            "number belongs to a pair."
+            "Its weights are fixed: they stay the same whatever you type as X. The inputs meet only in the sum, and "
+            "no number belongs to a pair."
         )
     with right:
         st.markdown(f"**Attention**: one weight for each of the {n} × {n} pairs")
@@ -208,7 +208,7 @@ def hull_panel(trace: AttentionTrace, head: int) -> None:
             st.markdown(f"{asks} may see no key: its context is the origin, 0, not an average.")
         else:
             st.markdown(
-                f"Circles are values, the diamonds contexts. The context of **{asks}** is pulled by every value as "
-                "hard as its weight (the width of the line). Weights are shares that sum to 1, so no context can "
-                "leave the values' hull: attention mixes what is there and invents nothing."
+                f"Circles are values, diamonds are contexts. The context of **{asks}** is pulled by every value as "
+                "hard as its weight (the width of the line). Weights are shares that sum to 1, so every context stays "
+                "inside the values' hull. Attention mixes what is there and adds nothing."
             )
