@@ -38,7 +38,7 @@ STYLE = """<style>
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
 [class*="_stepper"] button { padding: 0.1rem 0.5rem; }
 [class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; }
-[class*="_stepper"] [role="radio"] p { line-height: 1.2; } [class*="_stepper"] [role="radio"] p > span {
+[class*="_stepper"] [role="radio"] p { line-height: 1.2; font-size: 0.85rem; } [class*="_stepper"] [role="radio"] p > span {
   display: block; opacity: 0.75; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""

@@ -65,9 +65,9 @@ class Stepper(Player[str]):
         self.field.among(names)
         self.follow(names)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
-            self.previous_button(names)
             chips = {name: _chip(step) for name, step in by_name.items()}
             choice("Step", self.field, chips, label_visibility="collapsed", wrap=True)
+            self.previous_button(names)
             self.next_button(names)
             self.play_button(names)
             st.toggle(

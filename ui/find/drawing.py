@@ -198,8 +198,8 @@ def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
     half = n_for_share(trace, 0.5)
     st.caption(
         f"{'One region receives' if half == 1 else f'{half} regions receive'} half of all attention, out of "
-        f"{trace.n_keys}. A region sees far around itself, up to {receptive_field(LAYERS)} of the {FIND_SIDE} pixels "
-        "of a side, so that one good place can be enough."
+        f"{trace.n_keys}. A region sees up to "
+        f"{receptive_field(LAYERS)} of the {FIND_SIDE} pixels of a side: one good place can be enough."
     )
 
 

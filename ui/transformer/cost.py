@@ -9,7 +9,7 @@ from attention_core.charts.cost import cost_chart
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.cost import CostRow
 from ui.chart import draw_chart
-from ui.glossary import note
+from ui.glossary import explain, note
 from ui.heavy import heavy
 from ui.layout import figures_table
 from ui.state import Field
@@ -49,7 +49,8 @@ def cost_of_length(n: int) -> None:
         column.markdown(f"**{title}**")
         words = f"{title} over n on log axes, expected slopes dashed"
         draw_chart(cost_chart(rows, quantity), key=f"transformer_{quantity}", alt=words, on=column)
-        column.caption(_slopes(rows, quantity))
+        words = _slopes(rows, quantity)
+        column.caption(words, help=explain(words))
     beforehand = f"Measured beforehand on one slow core, torch {before.torch}, {before.when}."
     left_out = sum(row.milliseconds is None for row in rows)
     st.caption(
