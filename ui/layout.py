@@ -65,7 +65,7 @@ def section(title: str, role: Role | None = None) -> None:
     if role is None:
         st.subheader(title, anchor=False)
     else:
-        st.html(f'<h3 style="color:{role_colour(role)};font-size:1.05rem;padding:0;margin:0">{title}</h3>')
+        st.html(f'<h3 style="color:{role_colour(role)};font-size:1rem;padding:0;margin:0">{title}</h3>')
 
 
 def figures_table(*rows: Sequence[str]) -> None:

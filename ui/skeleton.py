@@ -20,7 +20,7 @@ from ui.state import PAGE, PLAYING, Field, take_address, write_address
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
 [data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
-[data-testid="stTab"] p { font-size: 1.1rem; font-weight: 600; }
+[data-testid="stTab"] p { font-size: 1.05rem; font-weight: 600; }
 .role { font-weight: 600; }
 [data-testid="stMainBlockContainer"] h1 { padding-top: 0; }
 .who { margin: 0; line-height: 1.5; }
@@ -38,8 +38,8 @@ STYLE = """<style>
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
 [class*="_stepper"] button { padding: 0.1rem 0.5rem; }
 [class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; }
-[class*="_stepper"] [role="radio"] p { line-height: 1.2; font-size: 0.85rem; } [class*="_stepper"] [role="radio"] p > span {
-  display: block; opacity: 0.75; }
+[class*="_stepper"] [role="radio"] p { line-height: 1.2; font-size: 0.85rem; }
+[class*="_stepper"] [role="radio"] p > span { display: block; opacity: 0.75; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
 </style>"""
 

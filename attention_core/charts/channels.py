@@ -44,9 +44,11 @@ def channel_bars(
     """
     numbers = [float(values[one]) for one in order]
     places = np.arange(len(order))
-    frame = pd.DataFrame({"place": places, "channel": list(order), "value": numbers, "zero": 0.0})
+    frame = pd.DataFrame(
+        {"place": places, "channel": list(order), "counted": [one + 1 for one in order], "value": numbers, "zero": 0.0}
+    )
     frame["left"], frame["right"] = places + 0.12, places + 0.88
-    lines = ["channel:Q", ("value:Q", title, ".3g")]
+    lines = [("counted:Q", "channel"), ("value:Q", title, ".3g")]
     if beside is not None:
         frame["beside"] = [float(beside[one]) for one in order]
         numbers = [*numbers, *frame["beside"]]
@@ -73,7 +75,7 @@ def _up_or_down(field: str) -> Any:
 
 def product_bars(products: Products, n_channels: int, *, height: int = 180) -> Design:
     """Draw the largest products of one region's score as bars to the right and left, the other channels' last."""
-    names = [f"channel {one}" for one in products.channels]
+    names = [f"channel {one + 1}" for one in products.channels]
     rest = REST.format(n_channels - len(names))
     values = [*products.values.tolist(), products.rest]
     frame = pd.DataFrame({"channel": [*names, rest], "product": values, "words": [f"{one:+.2f}" for one in values]})
