@@ -26,7 +26,11 @@ TERMS = {
 def terms_in(*texts: str) -> list[str]:
     """Return which of the terms some texts use."""
     whole = " ".join(texts).replace("gated recurrent unit", "GRU")
-    return [term for term in TERMS if re.search(rf"\b{term}(?:s|al)?\b", whole, 0 if term.isupper() else re.IGNORECASE)]
+    return [
+        term
+        for term in TERMS
+        if re.search(rf"\b{term}(?:s|al)?\b(?! and sines)", whole, 0 if term.isupper() else re.IGNORECASE)
+    ]
 
 
 def explain(*texts: str) -> str | None:

@@ -40,7 +40,7 @@ STYLE = """<style>
 [class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; }
 [class*="_stepper"] [role="radio"] p { line-height: 1.2; font-size: 0.85rem; }
 [class*="_stepper"] [role="radio"] p > span { display: block; opacity: 0.75; }
-@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
+@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding: 4.2rem 1rem 2.4rem; } }
 </style>"""
 
 

@@ -29,6 +29,7 @@ from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
+from ui.glossary import say
 from ui.heavy import heavy
 from ui.labels import distinct, literal
 from ui.model.glance import head_map
@@ -324,7 +325,7 @@ def _last_layer(run: ModelRun, without: ModelRun) -> None:
     most = max(float(turned.max()), 1e-6)
     tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
     whole = sentence_change(run.hidden, without.hidden)
-    st.markdown(
+    say(
         f"**The sentence's vector turns by {_small(whole)}** (1 - cosine of the mean over tokens; 0 = nothing "
         f"has changed, 1 = at right angles); a token's by {_small(float(turned.mean()))}."
     )
