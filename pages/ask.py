@@ -16,6 +16,8 @@ who_asks(
     "the question, read word by word",
     "256 regions of the drawing, and one key that stands for nothing",
     "what each region shows: which digit, which colour, where",
+    here="Here your question asks 256 regions of the drawing.",
+    try_this="Open <i>Try: forbid it to look</i>, switch on <i>Uniform attention</i>: the answer 7 becomes “nothing”.",
 )
 
 draw, ask = st.columns([1, 1.72], gap="large")

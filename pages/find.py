@@ -12,9 +12,11 @@ from ui.step_view import export_bar
 
 page_frame(NAME, "A digit somewhere in clutter: where does a network look before it answers?")
 who_asks(
-    "a learned constant, the same 96 numbers for every picture; nobody asks anything",
+    "a learned constant, the same 96 numbers for every picture; nobody in the picture asks",
     "each of 225 regions, by its features",
     "the same features",
+    here="Here one learned question asks 225 regions of the picture.",
+    try_this="Open <i>Try: take away what it looks at</i>: with uniform weights the same network no longer sees the 3.",
 )
 
 draw, mask, answer = st.columns([0.91, 1.26, 0.97], gap="medium")

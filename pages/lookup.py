@@ -10,7 +10,13 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
 page_frame(NAME, "What if a dictionary could almost match? Then it would be attention.")
-who_asks("what you type", "the key of every record", "the value of that record")
+who_asks(
+    "what you type",
+    "the key of every record",
+    "the value of that record",
+    here="Here you ask, every record is asked, and its value comes back in part.",
+    try_this="Drag <i>Temperature</i> to the far right: three different questions get almost the same answer.",
+)
 
 store, ask = st.columns([1.05, 1], gap="large")
 with store:

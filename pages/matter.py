@@ -30,6 +30,8 @@ who_asks(
     "one learned vector, the same for every sentence; nobody in the sentence asks",
     "the encoder's state at each word",
     "the same states",
+    here="Here one learned question asks every word of your sentence.",
+    try_this="Press <i>Negation</i>: three networks read <i>Not bad at all.</i>, and all three call it negative.",
 )
 model_or_stop(ATTENTION)
 

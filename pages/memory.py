@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attention_core.topics.memory.overview import norms_table
+from ui.glossary import say
 from ui.layout import section, who_asks
 from ui.memory.fading import fading_tab, length_tab
 from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence
@@ -15,9 +16,11 @@ page_frame(
     "Why was attention needed? A recurrent network reads once, word by word, and keeps *one* vector of everything.",
 )
 who_asks(
-    "nobody, a recurrent network has no query",
-    "nobody, a word that was read is never looked at again",
+    "there is none. Nothing can ask for an earlier word, and that is the problem",
+    "there is none. A word that was read is never looked at again",
     "the state, which must carry everything on its own",
+    here="There is no query here: nothing can ask for an earlier word. That is the problem.",
+    try_this="Press <i>Twenty-eight words</i>: the plain RNN keeps less than 1 % of each of the first ten words.",
 )
 
 ask, answer = st.columns([1, 1.25], gap="large")
@@ -33,9 +36,9 @@ with answer:
 
 def doubts() -> None:
     """Say what a gradient tells and what not."""
-    st.markdown(
+    say(
         "A gradient tells what a *small* change of a word would do, not what removing it would do; a saturated state "
-        "answers to nothing and still remembers. The two networks were trained on the same sentences. Their norms "
+        "hardly reacts, yet still remembers. The two networks were trained on the same sentences. Their norms "
         "share one colour scale, but their word vectors differ in width and length: compare how the norms fall, or "
         "choose *what is left of the word*."
     )

@@ -35,7 +35,13 @@ def tab(slug: str, label: str, draw: Callable[..., None], *given: Any) -> Tab:
 page_frame(
     NAME, "What do the heads of a transformer look at? Name a model, give it your input, and see every layer and head."
 )
-who_asks("each token, or patch of a picture", "each one that it may see", "its vector")
+who_asks(
+    "each token, or patch of a picture",
+    "each one that it may see",
+    "its vector",
+    here="Here every token of a text, or patch of a picture, asks the others.",
+    try_this="Click head 3 in layer 1: every word looks at itself.",
+)
 
 source = choose_source()
 given, seen = st.columns([0.8, 1.2], gap="large")

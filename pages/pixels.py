@@ -14,7 +14,13 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
 page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
-who_asks("each pixel", "all 784 pixels", "each pixel's place, so that what is drawn speaks through the weights alone")
+who_asks(
+    "each pixel",
+    "all 784 pixels",
+    "only the pixel's position. The drawing can influence the answer only through the weights",
+    here="Here every pixel asks all 784, and each hands over its position.",
+    try_this="Open <i>Try: erase ink</i>, drag <i>Ink pixels</i> to 60: two thirds of the ink is gone, yet it reads 7.",
+)
 
 draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="large")
 with draw:

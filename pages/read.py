@@ -14,7 +14,14 @@ page_frame(
     "How does attention move from step to step? One picture, one look per digit; *what has been read decides where to "
     "look next*.",
 )
-who_asks("the reader's state before each look", "12 × 48 regions of the drawing", "their features")
+who_asks(
+    "the reader's state before each look",
+    "12 × 48 regions of the drawing",
+    "their features",
+    here="Here what was read so far asks every region for the next digit.",
+    try_this="Open <i>Try: change the question, keep the picture</i>, choose <i>from later in this number</i>: the "
+    "same picture reads 1415.",
+)
 
 left, right = st.columns(COLUMNS, gap="large")
 with left:

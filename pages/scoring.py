@@ -25,7 +25,13 @@ from ui.step_view import download_table
 page_frame(
     NAME, "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see."
 )
-who_asks("the blue arrow", "each orange arrow", "what lies behind the key")
+who_asks(
+    "the blue arrow",
+    "each orange arrow",
+    "what lies behind the key",
+    here="Here the blue arrow asks the orange ones: how alike are we?",
+    try_this="Press <i>One long key</i>: the dot product prefers the long k₂, though k₁ is nearer.",
+)
 model = model_or_stop("scoring-functions")
 
 

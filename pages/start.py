@@ -16,8 +16,8 @@ CARDS = 3  # side by side
 
 page_frame(
     "start",
-    "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, the weights "
-    "mix what the others have to say. Here you watch trained networks do it, live, on your own input.",
+    "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, and the "
+    "weights mix what the others hand over. Here you watch trained networks do it, live, on your own input.",
 )
 drawing, words = st.columns([1, 1.35], gap="large")
 with drawing:

@@ -36,7 +36,11 @@ WHO = {
 def workbench() -> None:
     """Draw the whole page below its heading; a beat of the stepper runs it again."""
     follow_preset()
-    who_asks(*WHO[Mode(MODE.value)])
+    who_asks(
+        *WHO[Mode(MODE.value)],
+        here="Here every row asks every row: you can follow each number.",
+        try_this="Choose the example <i>One huge key</i>: two of three queries give it all their attention.",
+    )
     preset_choice()
     settings_input()
     left, right = st.columns([1, 1.2] if LARGE.value else [0.62, 1], gap="large")
@@ -98,8 +102,8 @@ def pixel_links() -> None:
     for place, position in enumerate(three_pixels()[1]):
         st.page_link(
             "pages/pixels.py",
-            label=f"x{place + 1} is pixel {position} (row {position // 28}, column {position % 28}): see whom it "
-            "looks at among all 784",
+            label=f"x{place + 1} is pixel {position + 1} (row {position // 28 + 1}, column {position % 28 + 1}): see "
+            "whom it looks at among all 784",
             query_params={"pixel": str(position), "step": "weights"},
             icon=":material/arrow_forward:",
         )

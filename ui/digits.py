@@ -17,6 +17,7 @@ from attention_core.data.drawing import prepare
 from attention_core.device import device_of, to_array
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note, say
 from ui.models import model_or_stop
 from ui.state import Field, whole_number
 
@@ -133,21 +134,21 @@ def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, 
         (
             "looks_at",
             "This pixel looks at",
-            rf"A[{query}, :]",
+            f"row {query + 1} of A",
             looks_at,
             f"its row of the weights; sums to {looks_at.sum():.2f}",
         ),
         (
             "looked_at",
             "Looks at this pixel",
-            rf"A[:, {query}]",
+            f"column {query + 1} of A",
             looked_at,
             f"its column of the weights; sums to {looked_at.sum():.2f}",
         ),
     )
     for column, (key, title, symbol, values, words) in zip(st.columns(2), maps, strict=True):
         with column, st.container(key=f"{name}_{key}"):
-            st.markdown(f"**{title}** `{symbol}`")
+            st.markdown(f"**{title}**, {symbol}")
             chart = picture(values.reshape(grid), ramp, title="weight", size=size, marked=query, outline=image)
             draw_chart(chart, width="content", alt=f"{title}: 28 x 28 map of weights")
             st.caption(words)
@@ -190,7 +191,7 @@ def whole_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, 
     )
     for column, (title, symbol, values, ramp, unit, words) in zip(st.columns(3), maps, strict=True):
         with column:
-            st.markdown(f"**{title}**  \n{symbol}")
+            say(f"**{title}**  \n{symbol}")
             chart = picture(values.reshape(grid), ramp, title=unit, size=size, marked=query, outline=image)
             draw_chart(chart, width="content", alt=f"{title}: 28 x 28 map")
-            st.caption(words)
+            note(words)

@@ -18,6 +18,14 @@ TABLE_STYLE = """<style>
 .figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; text-align: left; }
 </style>"""
 
+DEFINITION = (
+    (Role.QUERY, "who", "asks"),
+    (Role.KEY, "who", "is asked"),
+    (Role.VALUE, "what", "is handed over"),
+)
+ICONS = {Role.QUERY: "help", Role.KEY: "key", Role.VALUE: "package_2"}
+"""Names in the font of symbols that Streamlit brings."""
+
 
 def end_here() -> NoReturn:
     """End the page, or its part that runs alone; its foot and its address still come, which st.stop would end too."""
@@ -34,13 +42,29 @@ def role_word(role: Role, text: str | None = None) -> str:
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
-def who_asks(query: str, key: str, value: str) -> None:
-    """Say in one line who asks, who is asked, and what is handed over."""
-    st.html(
-        f'<p class="who">{role_word(Role.QUERY, "Query")}, who asks: {query}. '
-        f"{role_word(Role.KEY, 'Key')}, who is asked: {key}. "
-        f"{role_word(Role.VALUE, 'Value')}, what is handed over: {value}.</p>"
-    )
+def who_asks(query: str, key: str, value: str, here: str = "", try_this: str = "") -> None:
+    """Say what attention is and who asks whom; behind a click, query, key and value of this page.
+
+    Args:
+        query: who asks.
+        key: who is asked.
+        value: what is handed over.
+        here: one sentence about it in the page's own words; nothing is folded without one.
+        try_this: an action and its surprise, HTML.
+    """
+    parts = zip(DEFINITION, (query, key, value), strict=True)
+    whole = " ".join(f"{role_word(role, role.title())}, {who} {does}: {text}." for (role, who, does), text in parts)
+    if here:
+        short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
+        short = short.replace(">a ", ">A ", 1)
+        whole = f"<details><summary>{short}. {here}</summary>{whole}</details>"
+    tried = f'<div class="try"><b>Try this</b> {try_this}</div>' if try_this else ""
+    st.html(f'<div class="who">{whole}{tried}</div>')
+
+
+def _icon(role: Role) -> str:
+    """Return a small symbol in its role's colour, for a query, a key or a value."""
+    return f'<span class="icon" aria-hidden="true" style="color:{role_colour(role)}">{ICONS[role]}</span>'
 
 
 def section(title: str, role: Role | None = None) -> None:
@@ -48,7 +72,7 @@ def section(title: str, role: Role | None = None) -> None:
     if role is None:
         st.subheader(title, anchor=False)
     else:
-        st.html(f'<h3 style="color:{role_colour(role)};font-size:1.3rem;padding:0;margin:0">{title}</h3>')
+        st.html(f'<h3 style="color:{role_colour(role)};font-size:1rem;padding:0;margin:0">{title}</h3>')
 
 
 def figures_table(*rows: Sequence[str]) -> None:

@@ -93,7 +93,7 @@ PAGES = (
         "Words",
         "transformer",
         "Inside a transformer",
-        "What is left when the recurrence goes?",
+        "What remains when the recurrent network is removed?",
         "Attention does not need words: next, the 784 pixels of a drawing ask one another.",
     ),
     PageEntry(

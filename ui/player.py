@@ -8,7 +8,7 @@ from typing import Generic
 
 import streamlit as st
 
-from ui.labels import distinct
+from ui.labels import distinct, plain
 from ui.state import PLAYING, Field, Value, choice, whole_number
 
 TICK = "player_tick"
@@ -142,4 +142,4 @@ class Walk(Player[int]):
 def _short(text: str) -> str:
     """Return Markdown that shows a word as it was typed, cut if it is very long."""
     cut = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+-.!|~:$&" else letter for letter in cut)
+    return plain(cut)

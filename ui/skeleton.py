@@ -21,8 +21,12 @@ from ui.state import PAGE, PLAYING, Field, take_address, write_address
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
 [data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
+[data-testid="stTab"] p { font-size: 1.05rem; font-weight: 600; }
 .role { font-weight: 600; }
+[data-testid="stMainBlockContainer"] h1 { padding-top: 0; }
 .who { margin: 0; line-height: 1.5; }
+.who summary { cursor: pointer; } .who .icon { font: 1.15em/1 "Material Symbols Rounded"; vertical-align: -0.2em; }
+.stHtml:has(> .who details) { margin-top: -0.6rem; } .who .try b { color: var(--primary-color); margin-right: 0.3em; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
 [data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
   max-width: 560px; margin: auto; }
@@ -33,8 +37,12 @@ STYLE = """<style>
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
 [class*="_examples"] p { font-size: 0.86rem; }
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
-[class*="_stepper"] button, [class*="_tools"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
-@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
+[class*="_tools"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
+[class*="_stepper"] button { padding: 0.1rem 0.5rem; }
+[class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; }
+[class*="_stepper"] [role="radio"] p { line-height: 1.2; font-size: 0.85rem; }
+[class*="_stepper"] [role="radio"] p > span { display: block; opacity: 0.75; }
+@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding: 4.2rem 1rem 2.4rem; } }
 </style>"""
 
 

@@ -17,6 +17,7 @@ from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.explain.arithmetic import cell_formula, row_table
 from ui.chart import draw_chart
 from ui.figures import file_name
+from ui.glossary import explain
 from ui.layout import section
 
 KEYS = {"py": "code", "csv": "row"}
@@ -29,7 +30,7 @@ def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: in
     rows, cols = step.shape
     st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
     st.latex(step.formula)
-    st.markdown(step.explanation)
+    st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
     numbers = numbers or cell_formula(trace, step, head, query, key)
     if numbers:
         st.latex(numbers)
@@ -98,7 +99,7 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
     here = file_name(name, trace.story.mechanism, trace.story.name, step)
     looked_at = trace, step, head, query or 0
     files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
-        "Q, K, V, weights' normaliser (.npz)": (f"{whole}.npz", partial(trace_to_npz, trace)),
+        "All numbers (.npz)": (f"{whole}.npz", partial(trace_to_npz, trace)),
         "PyTorch script (.py)": (f"{here}.py", partial(trace_to_code, *looked_at)),
         "Notebook (.ipynb)": (f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -15,7 +16,7 @@ from attention_core.charts.palette import weights_ramp
 from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart
 from ui.figures import say_subject
-from ui.labels import literal
+from ui.labels import literal, plain
 from ui.layout import role_colour
 from ui.player import Player
 from ui.state import Field, choice, whole_number
@@ -31,7 +32,7 @@ class Stepper(Player[str]):
     Args:
         page: on whose page.
         name: tells it from another stepper of the page.
-        first: the step to open on, or a function that says which.
+        first: the step to open on, or a function that says which; "" = the first one.
         address: what the step is called in the address.
         modifier: see Player.
     """
@@ -40,7 +41,7 @@ class Stepper(Player[str]):
         self,
         page: str,
         name: str = "step",
-        first: str | Callable[[], str] = "weights",
+        first: str | Callable[[], str] = "",
         address: str = "step",
         modifier: str = "",
     ) -> None:
@@ -64,9 +65,9 @@ class Stepper(Player[str]):
         self.field.among(names)
         self.follow(names)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
+            chips = {name: _chip(step) for name, step in by_name.items()}
+            choice("Step", self.field, chips, label_visibility="collapsed", wrap=True)
             self.previous_button(names)
-            symbols = {name: step.symbol for name, step in by_name.items()}
-            choice("Step", self.field, symbols, label_visibility="collapsed", wrap=True)
             self.next_button(names)
             self.play_button(names)
             st.toggle(
@@ -158,6 +159,12 @@ class Stepper(Player[str]):
 
     def _reveal(self, name: str) -> None:
         self.revealed.value = name
+
+
+def _chip(step: Step) -> str:
+    """Return a step's words, as short as its title allows, and its symbol, which the skeleton's style puts below."""
+    words = re.split("[:,]", step.title)[0]
+    return words if words.lower() == step.symbol.lower() else f"{plain(words)} :small[{plain(step.symbol)}]"
 
 
 def _cell(text: str) -> tuple[str, int, int]:

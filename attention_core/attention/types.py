@@ -40,14 +40,14 @@ class Axis:
     @staticmethod
     @lru_cache(maxsize=16)
     def numbered(name: str, n: int) -> Axis:
-        """Return an axis whose labels are 0 to n - 1."""
-        return Axis(name, [str(position) for position in range(n)])
+        """Return an axis whose labels are 1 to n, as people count."""
+        return Axis(name, [str(position) for position in range(1, n + 1)])
 
     @staticmethod
     @lru_cache(maxsize=16)
     def picture(name: str, height: int, width: int) -> Axis:
-        """Return an axis over the cells of a picture in reading order, labelled "row 3, column 17"."""
-        labels = [f"row {row}, column {column}" for row in range(height) for column in range(width)]
+        """Return an axis over the cells of a picture in reading order, labelled "row 3, column 17", both from 1."""
+        labels = [f"row {row}, column {column}" for row in range(1, height + 1) for column in range(1, width + 1)]
         return Axis(name, labels, (height, width))
 
 
@@ -178,7 +178,7 @@ class Story:
         mechanism: its name for people, such as "self-attention over pixels".
         query_axis: what the queries stand for.
         key_axis: what the keys stand for.
-        value_axis: what the columns of values and context stand for; numbered from 0 if None.
+        value_axis: what the columns of values and context stand for; numbered if None.
         steps_before: steps that lead to query, key and value.
         steps_after: steps that follow the context.
         shows_masked: whether the values times their weights are a step of their own, before they are summed; for

@@ -44,9 +44,17 @@ def channel_bars(
     """
     numbers = [float(values[channel]) for channel in order]
     places = np.arange(len(order))
-    frame = pd.DataFrame({"place": places, "channel": list(order), "value": numbers, "zero": 0.0})
+    frame = pd.DataFrame(
+        {
+            "place": places,
+            "channel": list(order),
+            "counted": [channel + 1 for channel in order],
+            "value": numbers,
+            "zero": 0.0,
+        }
+    )
     frame["left"], frame["right"] = places + 0.12, places + 0.88
-    lines = ["channel:Q", ("value:Q", title, ".3g")]
+    lines = [("counted:Q", "channel"), ("value:Q", title, ".3g")]
     if beside is not None:
         frame["beside"] = [float(beside[channel]) for channel in order]
         numbers = [*numbers, *frame["beside"]]
@@ -73,7 +81,7 @@ def _up_or_down(field: str) -> Any:
 
 def product_bars(products: Products, n_channels: int, *, height: int = 180) -> Design:
     """Draw the largest products of one region's score as bars to the right and left, the other channels' last."""
-    names = [f"channel {channel}" for channel in products.channels]
+    names = [f"channel {channel + 1}" for channel in products.channels]
     rest = REST.format(n_channels - len(names))
     values = [*products.values.tolist(), products.rest]
     frame = pd.DataFrame({"channel": [*names, rest], "product": values, "words": [f"{value:+.2f}" for value in values]})

@@ -153,7 +153,7 @@ def _tooltip_layer(matrix, row_axis, col_axis, title):
     told = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
     frame = rectangles(cols, rows, widths, heights, **told)
     frame["rows"], frame["cols"] = (
-        np.array([f"{first} to {min(first + factor, n) - 1}" for first in range(0, n, factor)], object)[along // factor]
+        np.array([f"{first + 1} to {min(first + factor, n)}" for first in range(0, n, factor)], object)[along // factor]
         for n, along in zip(matrix.shape, (rows, cols), strict=True)
     )
     values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]

@@ -79,7 +79,7 @@ def _words(square: Columns, field: str, side: str, offset: int, baseline: str) -
 def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, square: Columns) -> Columns:
     """Return every region, and the square last, as a rectangle with its name and its value."""
     rows, columns = np.indices(grid).reshape(2, -1)
-    names = [f"row {row}, column {column}" for row, column in zip(rows, columns, strict=True)]
+    names = [f"row {row}, column {column}" for row, column in zip(rows + 1, columns + 1, strict=True)]
     regions = rectangles(columns, rows)
     cells = {side: np.append(regions[side], square[side]) for side in SIDES}
     return {**cells, "region": [*names, extra], "value": np.where(np.isfinite(values), values, np.nan)}
@@ -87,12 +87,12 @@ def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, square: Column
 
 def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480, height: int = 190) -> Design:
     """Draw the numbers of one vector (d,) as thin bars around 0."""
-    frame = {"dimension": np.arange(len(values)), "value": values.astype(float)}
+    frame = {"dimension": np.arange(1, len(values) + 1), "value": values.astype(float)}
     thick = max(1, round(0.7 * width / len(values)))
     axis = alt.Axis(grid=False, tickMinStep=1)
     bars = alt.Chart(frame, width=width, height=height).mark_bar(color=colour, width=thick)
     return bars.encode(
-        x=alt.X("dimension:Q", title="dimension", scale=from_to(-1, len(values)), axis=axis),
+        x=alt.X("dimension:Q", title="dimension", scale=from_to(0, len(values) + 1), axis=axis),
         y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
         tooltip=tips("dimension:Q", ("value:Q", title, ".3f")),
     )

@@ -35,7 +35,7 @@ class Preset(NamedTuple):
 PRESETS = {
     "One triple": Preset((1, 7, 16, 17, 11, 8, 24, 5), "7 + 16 + 8 = 31. These three say yes, the other five no."),
     "Three pairs for one": Preset(
-        (1, 4, 27, 15, 24, 10, 21, 6), "6 has three pairs at once, and its attention is shared among them."
+        (1, 4, 27, 15, 24, 10, 21, 6), "6 has three pairs at once. Nearly all of its attention goes to one of them."
     ),
     "None": Preset((1, 28, 30, 6, 5, 21, 19, 10), "No three of these sum to 0: every query settles on nobody."),
     "A number twice": Preset(

@@ -46,7 +46,7 @@ RELATIVE = Text(
     "R⁻¹C",
     r"c'_i = R_i^{-1} c_i",
     "context = turn(context, -places @ waves.T)",
-    "Turned back by the query's own place: not where the ink lies, but how it lies around this pixel.",
+    "Positions are now measured relative to the query pixel: where is the ink, *seen from here*?",
     Role.CONTEXT,
 )
 FEED_FORWARD = Text(

@@ -199,8 +199,8 @@ def test_token_that_is_not_there_moves_nothing(page):
 
 
 def test_cell_is_gone_to_by_its_numbers(page):
-    page.number_input(key=f"{NAME}_row").set_value(1000)
-    page.number_input(key=f"{NAME}_column").set_value(17)
+    page.number_input(key=f"{NAME}_row").set_value(1001)
+    page.number_input(key=f"{NAME}_column").set_value(18)
     next(one for one in page.button if one.label == "Go to the cell").click().run()
     settled(page)
     assert message(page)["go"]["mark"] == [1000, 17]
@@ -247,7 +247,7 @@ def test_own_text_is_read_by_a_model_up_to_its_length(page):
     assert message(page)["rows"]["n"] == 512
     assert "512" in said(page)
     page.selectbox(key=f"{NAME}_attention").set_value(3)
-    page.number_input(key=f"{NAME}_head").set_value(7)
+    page.selectbox(key=f"{NAME}_head").set_value(7)
     settled(page)
     assert message(page)["atlas"].endswith("/3/7")
 

@@ -68,7 +68,7 @@ def test_a_link_opens_the_head_and_token_that_it_names(app):
     app.query_params["token"] = "3"
     page = opened(app, PAGE, "steps")
     assert "Encoder self, layer 1, head 3" in titles(page)
-    assert "position 3" in words_of(page)
+    assert "position 4" in words_of(page)
 
 
 @pytest.mark.parametrize("address", ["encoder.99.self:0", "nonsense", ":", "encoder.0.self:-4", "encoder.0.self:9999"])

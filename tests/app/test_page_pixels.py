@@ -162,7 +162,7 @@ def test_guess_first_hides_the_step_until_it_is_revealed(page):
 def test_drawing_survives_going_to_another_page_and_stepping(page):
     inject(page, digit_canvas(2))
     drawn = probabilities(page)
-    page.button(key=f"{NAME}_step_previous").click().run()
+    page.button(key=f"{NAME}_step_next").click().run()
     page.switch_page(OTHER).run()
     page.switch_page(PAGE).run()
     assert not page.exception

@@ -221,7 +221,7 @@ def test_drawing_look_region_and_experiment_survive_another_page(page):
     page.switch_page(PAGE).run()
     assert read(page) == "605"
     assert "Look 3 of 4" in texts(page)
-    assert any("row 2, column 4" in text for text in texts(open_tab(page, "question")))
+    assert any("row 3, column 5" in text for text in texts(open_tab(page, "question")))
     assert page.session_state[f"{NAME}_start"] == "zeros"
 
 

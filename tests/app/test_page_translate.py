@@ -74,7 +74,7 @@ def test_every_step_can_be_shown(page, model):
 
 
 def test_without_attention_the_one_vector_is_explained(page):
-    page.session_state["translate_focus"] = "upper"
+    page.session_state["translate_focus"], page.session_state["translate_step"] = "upper", "weights"
     page.run()
     assert "has to fit into this one vector" in said(page)
 

@@ -60,7 +60,7 @@ def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_addre
     settle(visitor)
     expect(visitor.locator(TOKENS).nth(6)).to_have_attribute("aria-pressed", "true")
     open_tab(visitor, "Step by step")
-    expect(visitor.get_by_text("position 6").first).to_be_attached()
+    expect(visitor.get_by_text("position 7").first).to_be_attached()
 
 
 def test_hovering_and_the_keys_show_both_directions_without_moving_anything(visitor):

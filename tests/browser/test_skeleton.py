@@ -47,7 +47,7 @@ def test_foot_leads_from_page_to_page_and_back_comes_home(page, app_url):
 
 
 def test_back_goes_back_step_by_step_and_forward_again(page, app_url):
-    page.goto(f"{app_url}/pixels")
+    page.goto(f"{app_url}/pixels?step=weights")
     page.locator("canvas.upper-canvas").wait_for()
     settle(page, 600)
     seen = [page.url]
@@ -62,7 +62,7 @@ def test_back_goes_back_step_by_step_and_forward_again(page, app_url):
         page.go_back()
         settle(page, 600)
         assert page.url == url
-    assert chip.inner_text() == "softmax"
+    assert chip.inner_text().split("\n") == ["Weights", "softmax"]
     for url in seen[1:]:
         page.go_forward()
         settle(page, 600)

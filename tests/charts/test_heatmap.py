@@ -194,7 +194,7 @@ def test_tooltip_blocks_of_an_image_carry_mean_and_largest_value():
     matrix[3, 70] = 5
     rows = next(rows for rows in spec_of(chart_of(matrix))["datasets"].values() if "largest" in rows[0])
     block = next(row for row in rows if row["largest"] == 5)
-    assert (block["rows"], block["cols"]) == ("2 to 3", "70 to 71")
+    assert (block["rows"], block["cols"]) == ("3 to 4", "71 to 72")
     assert block["mean"] == pytest.approx(5 / 4)
     assert len(rows) == 40 * 40
 

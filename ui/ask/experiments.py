@@ -70,10 +70,9 @@ class Series(NamedTuple):
 def counting(drawing: AskedDrawing, question: Question | None) -> None:
     """Say and show how the model counts although its weights sum to one."""
     st.markdown(
-        "Weights sum to one: the average of three equal values is the same as of one, so that a plain average cannot "
-        "count. But what does not match takes a share too: one more key stands for *nothing*, and bare paper matches "
-        "nothing either. The more digits match, the less weight is left for these. What they hand over fades by the "
-        "same measure, and from that the answer can be read."
+        "Averaging three equal values gives the same as one, so a plain average cannot count. But things that do not "
+        "match get weight too: bare paper, and one extra key that stands for *nothing*. The more digits match, the "
+        "less weight is left for these. The network reads the count from how much they have faded."
     )
     left, right = st.columns([1, 1.15], gap="large")
     with left:
@@ -109,7 +108,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
         n_right = sum(told == str(count) for told, count in zip(counted.answers, counts, strict=True))
         st.caption(
             f"Measured just now with the {SCORE_NAMES[SCORING.value]} score: {n_right} of {len(counts)} counts are "
-            "right. Block the empty key under “Try: forbid it to look” and ask “how many” to see what is lost."
+            "right. Block the empty key under “Try: forbid it to look”: bare paper alone is often enough to count."
         )
 
 

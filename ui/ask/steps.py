@@ -56,7 +56,7 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
                 where = trace.story.key_axis.labels[heaviest]
-                st.caption(f"The key with the largest weight: {where} (number {heaviest}). The arrow keys step.")
+                st.caption(f"The key with the largest weight: {where} (number {heaviest + 1}). The arrow keys step.")
             show_words(trace, step, 0, 0, heaviest)
         with picture:
             _show(step, drawing, grid, heaviest)

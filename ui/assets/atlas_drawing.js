@@ -211,13 +211,15 @@ class MapDrawing extends MapView {
   writeTicks(pen, part, x0, y0, bottom) {
     pen.textAlign = "right";
     for (const row of ticks(part.top, part.bottom, this.high(), 46)) {
-      const y = this.py(row + (this.high() > 4 ? 0.5 : 0));
+      const y = this.py(row - (this.high() > 4 ? 0.5 : 0)); // people count rows from 1
+      if (y < y0) continue;
       pen.fillText(count(row), x0 - 9, clamp(y, y0 + 5, bottom - 5));
       pen.fillRect(x0 - 6, y, 5, 1);
     }
     pen.textAlign = "center";
     for (const col of ticks(part.left, part.right, this.wide(), 76)) {
-      const x = this.px(col + (this.wide() > 4 ? 0.5 : 0));
+      const x = this.px(col - (this.wide() > 4 ? 0.5 : 0));
+      if (x < x0) continue;
       pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14);
       pen.fillRect(x, y0 - 6, 1, 5);
     }
@@ -226,13 +228,13 @@ class MapDrawing extends MapView {
   writeLabels(pen, part, x0, y0) {
     const { type, hovered, cell } = this, size = clamp(cell * 0.62, 9.5, 12.5);
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
-    const writeNumber = (place, x, y) => { pen.globalAlpha = 0.7; pen.fillText(count(place), x, y); pen.globalAlpha = 1; };
+    const writeNumber = (place, x, y) => { pen.globalAlpha = 0.7; pen.fillText(count(place + 1), x, y); pen.globalAlpha = 1; };
     pen.textAlign = "right";
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
       const y = this.py(row + 0.5), label = this.labelOf("rows", row), isHigh = label && cell >= 28 * type;
       if (y < y0 - 2 || y > this.py(part.bottom) + 2) continue;
       useWeight(hovered && Math.floor(hovered.row) === row);
-      pen.fillText(fitText(pen, label || count(row), this.left - 28 * type), x0 - 6, isHigh ? y - 6 * type : y);
+      pen.fillText(fitText(pen, label || count(row + 1), this.left - 28 * type), x0 - 6, isHigh ? y - 6 * type : y);
       if (isHigh) writeNumber(row, x0 - 6, y + 7 * type);
     }
     const isFlat = cell >= 40 * type;
@@ -241,7 +243,7 @@ class MapDrawing extends MapView {
       const x = this.px(col + 0.5), label = this.labelOf("columns", col);
       if (x < x0 - 2 || x > this.px(part.right) + 2) continue;
       useWeight(hovered && Math.floor(hovered.column) === col);
-      const text = fitText(pen, label || count(col), isFlat ? cell - 4 : this.top - 22 * type);
+      const text = fitText(pen, label || count(col + 1), isFlat ? cell - 4 : this.top - 22 * type);
       if (!isFlat) turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
       else pen.fillText(text, x, y0 - (label ? 22 : 9) * type);
       if (isFlat && label) writeNumber(col, x, y0 - 8 * type);
@@ -385,7 +387,7 @@ class MapDrawing extends MapView {
   labelOf(axis, place) {
     const about = this[axis];
     if (about.kind === "text") return this.shelf.label(axis, place) ?? "";
-    if (about.kind === "grid") return `${Math.floor(place / about.grid[1])}, ${place % about.grid[1]}`;
+    if (about.kind === "grid") return `${Math.floor(place / about.grid[1]) + 1}, ${(place % about.grid[1]) + 1}`;
     return "";
   }
 

@@ -308,7 +308,7 @@ class AtlasMap extends MapDrawing {
   named(axis, from, to) {
     const one = (place) => {
       const label = this.labelOf(axis, place);
-      return this[axis].kind === "grid" ? `${count(place)} (row, column ${label})` : label ? `${count(place)} “${label}”` : count(place);
+      return this[axis].kind === "grid" ? `${count(place + 1)} (row, column ${label})` : label ? `${count(place + 1)} “${label}”` : count(place + 1);
     };
     return to - from <= 1 ? one(from) : `${one(from)} to ${one(to - 1)}`;
   }
@@ -340,7 +340,7 @@ class AtlasMap extends MapDrawing {
   say() {
     if (!this.plot || !this.shelf || this.root.dataset.complete !== "true") return;
     const part = this.seenPart(), level = this.level();
-    const range = (from, to) => `${count(Math.floor(from))} to ${count(Math.ceil(to) - 1)}`;
+    const range = (from, to) => `${count(Math.floor(from) + 1)} to ${count(Math.ceil(to))}`;
     const one = level ? `One block is ${2 ** level} × ${2 ** level} cells.` : "Every cell is one weight.";
     const kind = level && this.options.kind === "mean" ? "block mean" : "weight";
     const where = this.options.domain === "view" ? "in view" : "of the matrix";

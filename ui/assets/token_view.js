@@ -208,7 +208,7 @@ class TokenView {
   say(at, out, inward) {
     const { start, outside, uniform, verbs } = this.data;
     const name = (node) => {
-      const place = String(node.place + start[node.side === "query" ? 0 : 1]);
+      const place = String(1 + node.place + start[node.side === "query" ? 0 : 1]);
       return [bold(node.textContent || "·"), create("i", { textContent: place })];
     };
     const best = (numbers, nodes) => {

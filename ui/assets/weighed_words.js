@@ -79,7 +79,7 @@ class WeighedWords {
 
   told(place) {
     if (place === null) {
-      return ["Hover a word for its numbers. Click one to block it: attention may then not look at it, and the answer changes."];
+      return ["Hover a word for its numbers. Click one to block it: attention may then not look at it, and the answer may change."];
     }
     const { words, weights, uniform, ifBlocked, ifRemoved, positive, blocked, turned } = this.data;
     const word = [bold(words[place]), turned[place] ? `, read as ${turned[place]}` : ""];

@@ -54,7 +54,7 @@ def _hit_part(shelf: Shelf) -> None:
         st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
         return
     at = HIT.within(0, len(hits) - 1)
-    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at]:,}")
+    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}")
     taken = {"on_change": _go_to_hit, "args": (shelf, at)}
     choice("Among", AMONG, (ROWS, COLUMNS, BOTH), label_visibility="collapsed", **taken)
     with st.container(horizontal=True, gap="small"):
@@ -80,10 +80,10 @@ def _go_to_hit(shelf: Shelf, number: int) -> None:
 def _cell_form(shelf: Shelf) -> None:
     with st.form("atlas_cell", border=False):
         left, right = st.columns(2)
-        row = left.number_input("Query (row)", 0, shelf.atlas.n_queries - 1, step=1, key="atlas_row")
-        column = right.number_input("Key (column)", 0, shelf.atlas.n_keys - 1, step=1, key="atlas_column")
+        row = left.number_input("Query (row)", 1, shelf.atlas.n_queries, step=1, key="atlas_row")
+        column = right.number_input("Key (column)", 1, shelf.atlas.n_keys, step=1, key="atlas_column")
         if st.form_submit_button("Go to the cell"):
-            go_to(int(row), int(column), CLOSE // 3)
+            go_to(int(row) - 1, int(column) - 1, CLOSE // 3)
 
 
 def _landmarks(shelf: Shelf) -> None:

@@ -84,7 +84,13 @@ def choose_head(source: Source) -> int:
     last = source.n_heads - 1
     HEAD.within(0, last)
     if last:
-        st.number_input(f"Head, 0 to {last:,}", 0, last, step=1, key=HEAD.key, persist_state="session")
+        st.selectbox(
+            "Head",
+            range(last + 1),
+            key=HEAD.key,
+            format_func=lambda head: f"{head + 1:,} (H{head} in code)",
+            persist_state="session",
+        )
     return HEAD.value
 
 
@@ -97,8 +103,8 @@ def _made_source() -> Source:
     n = st.select_slider("Words", LENGTHS, key=LENGTH.key, format_func="{:,}".format, persist_state="session")
     first, again, length = passage(n)
     st.caption(
-        f"Words and vectors come from a formula, not from a model. The {length:,} words from {first:,} on return at "
-        f"{again:,}{': find the line that they make' if kind == ECHO else ''}."
+        f"Words and vectors come from a formula, not from a model. The {length:,} words from {first + 1:,} on return "
+        f"at {again + 1:,}{': find the line that they make' if kind == ECHO else ''}."
     )
     return Source(f"{MADE}/{kind}/{n}", f"{HEADS[kind]}, {n:,} words", 1, lambda: made_up(kind, n))
 

@@ -28,6 +28,7 @@ from attention_core.topics.find import most_looked_at, n_for_share, products_of
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import abbr
 from ui.layout import role_word
 from ui.models import model_or_none, model_or_stop
 from ui.state import Field, between, whole_number
@@ -197,8 +198,9 @@ def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
     st.slider("Opacity of the mask", 0, 100, step=5, format="%d %%", key=OPACITY.key, persist_state="session")
     half = n_for_share(trace, 0.5)
     st.caption(
-        f"Half of the mask lies on {half} of {trace.n_keys} regions. Features see far beyond their own region, up to "
-        f"{receptive_field(LAYERS)} of the {FIND_SIDE} pixels along a side: one good place can be enough."
+        f"{'One region receives' if half == 1 else f'{half} regions receive'} half of all attention, out of "
+        f"{trace.n_keys}. A region sees up to "
+        f"{receptive_field(LAYERS)} of the {FIND_SIDE} pixels of a side: one good place can be enough."
     )
 
 
@@ -207,7 +209,7 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
     row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
     peak = most_looked_at(trace, 1)[0]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row}, column {column}")}</p>')
+        st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row + 1}, column {column + 1}")}</p>')
         if region != peak:
             st.button("To the peak", key="find_peak", on_click=_follow_peak, type="tertiary")
     products = products_of(trace, region, 5)
@@ -221,6 +223,7 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
     weight = float(trace.weights(0, [0], [region]))
     share = f"{weight:.2%}" if weight >= 5e-5 else "below 0.01%"
     st.html(
-        f'<p class="region">Sum: {role_word(Role.SCORES, f"score {products.score:.2f}")}; softmax over all regions: '
+        f'<p class="region">Sum: {role_word(Role.SCORES, f"score {products.score:.2f}")}; '
+        f"{abbr('softmax')} over all regions: "
         f"{role_word(Role.WEIGHTS, f'weight {share}')}.</p>"
     )

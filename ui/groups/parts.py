@@ -19,6 +19,7 @@ from attention_core.evaluate.match3 import accuracy
 from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note
 from ui.labels import distinct
 from ui.layout import section
 from ui.models import model_or_stop
@@ -28,8 +29,8 @@ from ui.stepper import Stepper
 
 NAME = "groups"
 HEADS = {"triples": "match3-simplicial", "pairs": "match3-pairwise"}
-HEAD_WORDS = {"triples": "looks at pairs of others (2-simplicial)", "pairs": "looks at single others (pairwise)"}
-SHORT_WORDS = {"triples": "looks at pairs", "pairs": "looks at singles"}
+HEAD_WORDS = {"triples": "looks at two others at once", "pairs": "looks at one other at a time"}
+SHORT_WORDS = {"triples": "two at once", "pairs": "one at a time"}
 N_FRESH = 1000
 SIZE = 430
 TABLE_STYLE = """<style>
@@ -141,9 +142,9 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     with words:
         show_words(trace, step, 0, query, best)
         if head == "triples":
-            st.caption(
-                f"Here a key is a pair: number {best} is the pair {trace.story.key_axis.labels[best]}. The softmax and "
-                "the weighted sum are those of every other page, only over n × n keys instead of n."
+            note(
+                f"Here a key is a pair: number {best + 1} is the pair {trace.story.key_axis.labels[best]}. The softmax "
+                "and the weighted sum are those of every other page, only over n × n keys instead of n."
             )
     with matrix:
         if step.col_axis.grid:
@@ -151,7 +152,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
         elif step.row_axis.grid:
             values = to_array(step.value().float())
             pictures = values.T.reshape(-1, *step.row_axis.grid)
-            labels = [f"K[:, {number}]" for number in range(len(pictures))]
+            labels = [f"K {number}" for number in range(1, len(pictures) + 1)]
             ramp = ramp_for(step.role, values, len(step.col_axis))
             chart = contact_sheet(pictures, labels, ramp, title=step.title.lower(), columns=8, size=SIZE // 8 - 8)
             draw_chart(chart, width="content", alt="One small square per dimension of the keys")
@@ -177,7 +178,7 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     )
     draw_chart(chart, width="content", alt=f"{step.title} of one query over all pairs")
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
-    st.caption(
+    note(
         f"Framed: {sums}, which with {numbers[query]} make 0 modulo {MODULUS}."
         if pairs
         else f"No pair sums with {numbers[query]} to 0 modulo {MODULUS}."
@@ -207,8 +208,8 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
         )
         draw_chart(chart, width="content", alt="The pairwise head's weights of the same query")
         st.caption(
-            "Its weights must go somewhere, but no single number can settle the question: whatever it is, the answer "
-            "hangs on a second one that this score never sees beside it."
+            "Looking at one number at a time cannot work: the answer depends on a second number that this score never "
+            "sees together with the first."
         )
 
 
@@ -216,8 +217,8 @@ def accuracies() -> None:
     """Draw both heads' accuracies from their cards, and on fresh sequences when asked."""
     triples, pairs = (read_card(file) for file in HEADS.values())
     first, second, third = st.columns(3)
-    first.metric("Looks at pairs of others", f"{triples['test_accuracy']:.1%}")
-    second.metric("Looks at single others", f"{pairs['test_accuracy']:.1%}")
+    first.metric("Looks at two others at once", f"{triples['test_accuracy']:.1%}")
+    second.metric("Looks at one other at a time", f"{pairs['test_accuracy']:.1%}")
     third.metric("Always the commoner answer", f"{triples['majority_share']:.1%}")
     st.caption(
         f"Right answers per number on {triples['test_numbers']:,} held-out numbers. Both heads have "
@@ -228,7 +229,7 @@ def accuracies() -> None:
         DRAW.value += 1
     if DRAW.value:
         of_triples, of_pairs = (_fresh_accuracy(file, DRAW.value) for file in HEADS.values())
-        st.markdown(f"Draw {DRAW.value}: pairs of others **{of_triples:.2%}**, single others **{of_pairs:.2%}**.")
+        st.markdown(f"Draw {DRAW.value}: two at once **{of_triples:.2%}**, one at a time **{of_pairs:.2%}**.")
 
 
 @computed(spinner="Answering")

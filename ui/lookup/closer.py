@@ -49,8 +49,8 @@ def _temperature_sweep(records: Records, query: str | float, temperature: float)
     chart = sweep_chart(weights, temperatures, [as_text(key) for key in records.keys], temperature)
     draw_chart(chart, key="sweep", alt="Weights of the chosen query against the temperature")
     st.caption(
-        "Cold: all weight on the most similar key, as in a dictionary, only that it never misses. "
-        f"Hot: every record gets 1/{len(records.keys)}, and what comes back is the plain average."
+        "Low temperature: all the weight goes to the most similar key. It acts like a dictionary that always answers. "
+        f"High temperature: every record gets 1/{len(records.keys)}, and the answer is the plain average."
     )
 
 
@@ -62,7 +62,8 @@ def _recall_among_noise(records: Records, temperature: float) -> None:
     first = "" if len(keys) == len(set(records.keys)) else f" The first {len(keys)} records are tried."
     st.caption(
         "Letters of all keys are replaced at random, then each record is asked for by its right name, "
-        f"{times}. One wrong letter and the dictionary misses; the soft look-up forgets gradually.{first}"
+        f"{times}. With one wrong letter the dictionary finds nothing. The soft look-up gets worse only "
+        f"gradually.{first}"
     )
 
 

@@ -25,6 +25,7 @@ from attention_core.topics.lookup.records import (
     usable_records,
 )
 from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
+from ui.glossary import abbr, note
 from ui.labels import distinct, literal
 from ui.state import Field, choice, one_of, whole_number
 
@@ -186,10 +187,11 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
     heads = {"query": Role.QUERY, "dictionary": None, softly: Role.CONTEXT, "most weight on": Role.WEIGHTS}
     top = "".join(f'<th style="color:{ROLE_COLOURS.get(role, "inherit")}">{head}</th>' for head, role in heads.items())
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell[:160])}</td>" for cell in row) + "</tr>" for row in rows)
+    body = body.replace("(cosine", "(" + abbr("cosine"), 1).replace(", cosine", ", " + abbr("cosine"), 1)
     st.html(f'{TABLE_STYLE}<div class="looked-up"><table><tr>{top}</tr>{body}</table></div>')
     nearest, worst = likeness.max(1).values.min(0)
     if not records.numeric_keys and float(nearest) < 0.25:
-        st.caption(
+        note(
             f"{literal(as_text(queries[int(worst)]), 40)} resembles no key (cosine at most {float(nearest):.2f}), and "
             "yet its weights sum to 100 %: a softmax cannot say miss."
         )

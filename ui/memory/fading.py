@@ -13,6 +13,7 @@ from attention_core.evaluate.forgetting import read_forgetting
 from attention_core.topics.memory.overview import Memory
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import draw_chart
+from ui.glossary import note, say
 from ui.memory.reading import NAME, NETWORKS
 from ui.state import Field, choice, one_of
 
@@ -68,7 +69,7 @@ def _half_lives(words: Mapping[str, float | None]) -> None:
 
 def length_tab() -> None:
     """Draw chart and table of every translator's BLEU by length; name those whose figures are missing."""
-    st.markdown(
+    say(
         "Without attention the decoder gets the last states and nothing else: 384 numbers for four words or for forty. "
         "A GRU learns to keep the words that carry the meaning, yet every further word has to share those numbers. "
         "Attention hands over *all* states and lets each target word choose (Bahdanau et al. 2015; this chart is their "
@@ -90,7 +91,7 @@ def length_tab() -> None:
         columns = dict.fromkeys(table.columns, number)
         table.insert(0, "translator", [TRANSLATORS.get(name, name) for name in table.index])
         st.dataframe(table, hide_index=True, width="stretch", column_config=columns)
-        st.caption(
+        note(
             f"Lower-cased BLEU (sacrebleu, beam search) on {figures.n:,} {part} sentences that no translator was "
             "trained on. There are few of each length: a point or two is chance."
         )

@@ -15,6 +15,7 @@ from attention_core.topics.memory.influence import DIRECTIONS
 from attention_core.topics.memory.overview import Memory, remember
 from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
+from ui.glossary import abbr, note
 from ui.labels import literal
 from ui.layout import end_here
 from ui.models import model_or_none
@@ -117,7 +118,7 @@ def end_section(memories: dict[str, Memory], both: bool) -> None:
     largest = max(float(part.max()) for part in share.values())
     st.html(STYLE + "".join(_shaded(label, memory, share[label], largest) for label, memory in memories.items()))
     state = "the two last states, all that a translator without attention hands over," if both else "the last state"
-    st.caption(f"How much {state} still depends on each word, in per cent: shares of the gradient's norm.")
+    note(f"How much {state} still depends on each word, in per cent: shares of the gradient's norm.")
 
 
 def _shaded(label: str, memory: Memory, share: np.ndarray, largest: float) -> str:
@@ -127,4 +128,4 @@ def _shaded(label: str, memory: Memory, share: np.ndarray, largest: float) -> st
         f'{html.escape(word)}<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
         for word, part in zip(memory.labels, share, strict=True)
     )
-    return f'<div class="shaded"><span class="name">{label}</span>{words}</div>'
+    return f'<div class="shaded"><span class="name">{label.replace("GRU", abbr("GRU"))}</span>{words}</div>'

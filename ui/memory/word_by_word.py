@@ -11,6 +11,7 @@ from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.topics.memory.overview import MEASURES, Memory
 from attention_core.topics.memory.recurrence import CODE, FORMULAS
 from ui.chart import draw_chart
+from ui.glossary import say
 from ui.labels import literal
 from ui.memory.reading import NAME, WALK
 from ui.state import Field, choice, one_of
@@ -31,7 +32,7 @@ def walk_tab(memories: dict[str, Memory], both: bool) -> None:
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
         places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
         with column:
-            st.markdown(f"**{label}**")
+            say(f"**{label}**")
             st.markdown("  \n".join(_gates_in_words(memory, *reading) for reading in places.items()))
             for direction, now in places.items():
                 title = f"hidden state, read {direction}s; dimensions that behave alike are neighbours"
@@ -74,7 +75,7 @@ def _over_time(label: str, memory: Memory, kind: str, direction: str, now: int, 
 
 def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
     """Compare how much each word still matters to each state; a click on a row goes to that state."""
-    st.markdown(
+    say(
         "The norm of the gradient of state $h_t$ by the word vector $x_s$: how far the state would move if the word "
         "were nudged. One row per state; rest the mouse on a cell to read it, click to walk there."
     )
@@ -98,7 +99,7 @@ def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
             size=CHART_WIDTH - 90,
         )
         with column:
-            st.markdown(f"**{label}**")
+            say(f"**{label}**")
             draw_chart(
                 chart,
                 width="content",

@@ -31,7 +31,7 @@ SHOWN = Field(NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL
 
 def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
     """Let a person choose a second run and draw both, head for head."""
-    st.markdown("The same head on another input, or in another model: which heads change, and which do not care?")
+    st.markdown("The same head on another input, or in another model: which heads change, and which stay the same?")
     with st.container(horizontal=True, gap="large"):
         if asked is not None:
             choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")

@@ -19,6 +19,7 @@ from attention_core.explain.heads.similarity import MOST_HEADS, Distances
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
+from ui.glossary import say
 from ui.layout import section
 from ui.model.glance import head_map, summaries_of
 from ui.model.one_head import weights_chart
@@ -134,7 +135,7 @@ def _all_distances(group: str, found: Distances, n_heads: list[int], places: lis
 
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where the chosen token came from."""
-    st.markdown(
+    say(
         "Attention rollout multiplies the layers' mean weights, half of each position passing by on the residual "
         "connection (Abnar and Zuidema 2020): an account of the weights, not of what the model makes of the values."
     )

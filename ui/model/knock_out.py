@@ -29,6 +29,7 @@ from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
 from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
+from ui.glossary import say
 from ui.heavy import heavy
 from ui.labels import distinct, literal
 from ui.model.glance import head_map
@@ -153,8 +154,8 @@ def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(
-        f"Most needed here: layer {layer + 1}, head {head + 1}. Each head alone is switched off, for this input; heads "
-        "that stand in for each other both look dispensable. Click one to see what changes."
+        f"Most needed here: layer {layer + 1}, head {head + 1}. Each head alone is switched off, for this input; two "
+        "heads that can replace each other both seem unnecessary. Click one to see what changes."
     )
 
 
@@ -324,7 +325,7 @@ def _last_layer(run: ModelRun, without: ModelRun) -> None:
     most = max(float(turned.max()), 1e-6)
     tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
     whole = sentence_change(run.hidden, without.hidden)
-    st.markdown(
+    say(
         f"**The sentence's vector turns by {_small(whole)}** (1 - cosine of the mean over tokens; 0 = nothing "
         f"has changed, 1 = at right angles); a token's by {_small(float(turned.mean()))}."
     )

@@ -17,7 +17,7 @@ from attention_core.hub.run import ModelRun
 from ui.labels import literal
 from ui.layout import section
 from ui.model.glance import what_is_shown
-from ui.model.state import NAME, STEPS, Chosen, choose, chosen_layers, clickable_chart
+from ui.model.state import NAME, STEPS, Chosen, choose, chosen_layers, clickable_chart, in_code
 from ui.model.tokens import token_view
 from ui.step_view import export_bar, query_row, show_matrix, show_words
 
@@ -49,7 +49,7 @@ def step_by_step(run: ModelRun) -> None:
     words, matrix = st.columns([0.9, 1], gap="large")
     best = int(trace.weights(now.head, [now.query])[0].argmax())
     with words:
-        st.caption(f"The query is {literal(trace.story.query_axis.labels[now.query])}, position {now.query}.")
+        st.caption(f"The query is {literal(trace.story.query_axis.labels[now.query])}, position {now.query + 1}.")
         show_words(trace, step, now.head, now.query, best)
     with matrix:
         if max(step.shape) > MOST_DRAWN:
@@ -68,7 +68,10 @@ def take_along(run: ModelRun) -> None:
 def _head(run: ModelRun) -> tuple[Chosen, AttentionTrace]:
     """Draw the name of the chosen head; return what is chosen and the trace of its layer."""
     now, layers = chosen_layers(run)
-    section(f"{now.group.capitalize()}, layer {now.layer + 1}, head {now.head + 1}", Role.WEIGHTS)
+    section(
+        f"{now.group.capitalize()}, layer {now.layer + 1}, head {now.head + 1} <small>{in_code(now)}</small>",
+        Role.WEIGHTS,
+    )
     return now, layers[now.layer]
 
 

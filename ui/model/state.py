@@ -60,6 +60,11 @@ class Chosen(NamedTuple):
     query: int
 
 
+def in_code(place: Chosen) -> str:
+    """Return how libraries write a layer and a head: both from 0."""
+    return f"L{place.layer}H{place.head} in code"
+
+
 def _place(text: str) -> Place:
     trace, _, head = text.rpartition(":")
     with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Explicit against implicit: erase ink, and see which numbers change."""
+"""Fixed weights, or weights made from the input? Erase ink, and see which numbers change."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
 
 
 def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer) -> None:
-    """Explicit against implicit: erase ink and see which numbers change."""
+    """Fixed weights, or weights made from the input? Erase ink and see which numbers change."""
     st.markdown(
+        "**Fixed weights, or weights made from the input?** "
         "A feed-forward neuron keeps its weights whatever you draw; pixels meet only in its sum. The attention matrix "
-        "is made anew from every drawing: erase some ink and the matrix itself changes."
+        "is computed from each drawing: erase some ink, and the matrix itself changes."
     )
     trace = before.traces[0]
     importance = trace.summary(0, ink_mask(image).flatten()).received

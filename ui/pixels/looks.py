@@ -16,6 +16,7 @@ from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import chosen_query, pick_pixel, query_maps, whole_maps
+from ui.glossary import explain
 from ui.layout import section
 from ui.models import load_snapshots, model_or_stop
 from ui.pixels.drawing import NAME, STEPS
@@ -40,8 +41,8 @@ def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
         with hint:
             row, column = divmod(query, 28)
             st.caption(
-                f"The framed pixel is the query: number {query} (row {row}, column {column}). Click another one. "
-                "The arrow keys step."
+                f"The framed pixel is the query: number {query + 1} (row {row + 1}, column {column + 1}). Click "
+                "another one. The arrow keys step."
             )
         if not hidden:
             show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
@@ -113,7 +114,7 @@ def learning_section(image: Tensor) -> None:
         st.metric(
             "mean entropy of a row",
             f"{float(summary.entropy.mean()):.1f} bits",
-            help="log2(784) = 9.6 bits means looking everywhere alike.",
+            help=f"{explain('entropy')} log2(784) = 9.6 bits: looking everywhere alike.",
         )
         st.metric("largest weight", f"{float(summary.largest.max()):.3f}")
         st.caption("From the first batch to the last: the same drawing, the attention parameters of that moment.")

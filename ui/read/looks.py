@@ -13,6 +13,7 @@ from attention_core.models.digit_reader import CLASSES
 from attention_core.topics.read import column_weights, looks_of
 from ui.chart import draw_chart
 from ui.digits import ink_image
+from ui.glossary import say
 from ui.layout import section
 from ui.player import Walk
 from ui.read.drawing import COLUMNS, NAME, ReadDrawing, maps_of, numbered
@@ -78,7 +79,10 @@ def another_question(drawing: ReadDrawing) -> None:
             width="content",
             alt=f"Weights of {len(labels)} looks over {weights.shape[1]} columns of the picture",
         )
-        st.caption("A look is a row; the rows of regions are summed. The dashed column holds the region on the right.")
+        st.caption(
+            "Each row is one look. Weights are added up over the height of the picture. The dashed column holds the "
+            "region on the right."
+        )
     with right:
         section("One region through all looks", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
@@ -90,9 +94,9 @@ def another_question(drawing: ReadDrawing) -> None:
         )
         whose = "look 1 looks at most" if REGION.value is None else "you chose"
         st.caption(
-            f"The region that {whose} (row {row}, column {column}) has one key for all looks. The line is its score, "
-            f"the percentages its weight; the uniform weight is {1 / trace.n_keys:.1%}. Click another region on the "
-            "large map."
+            f"The region that {whose} (row {row + 1}, column {column + 1}) has one key for all looks. The line is its "
+            f"score, the percentages its weight; the uniform weight is {1 / trace.n_keys:.1%}. Click another region on "
+            "the large map."
         )
 
 
@@ -116,10 +120,10 @@ def vectors(drawing: ReadDrawing) -> None:
             alt="The state before the look, its glimpse, the state after it and their difference, a cell per number",
         )
     with right:
-        st.markdown(
+        say(
             "The glimpse is the weighted sum of the regions' features, the only thing the reader gets of the picture. "
-            "A gated recurrent unit mixes it into the state. What was said is not fed back: the state alone knows "
-            "what has been read."
+            "A gated recurrent unit (GRU) mixes it into the state. The network never sees its own answers. Only its "
+            "state remembers what it has read."
         )
         st.caption("Rest the mouse on a cell for its number. All rows share one scale.")
 
@@ -133,7 +137,7 @@ def step_by_step(drawing: ReadDrawing) -> None:
     words, numbers = st.columns([0.9, 1.1], gap="large")
     best = int(trace.weights(rows=[look])[0].argmax())
     with words:
-        st.caption(f"Query {look} is the state before look {look + 1}. Shift and the arrow keys step.")
+        st.caption(f"Query {look + 1} is the state before look {look + 1}. Shift and the arrow keys step.")
         show_words(trace, step, 0, look, best)
     with numbers:
         _show_step(drawing, step, look, best)

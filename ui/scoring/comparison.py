@@ -21,6 +21,7 @@ from attention_core.device import to_array
 from attention_core.topics.scoring.compare import favourites, nearest_key, score_field
 from attention_core.topics.scoring.presets import EXTENT
 from ui.component import component
+from ui.glossary import say
 from ui.scoring.vector_plane import NAME, key_name
 from ui.state import Field
 
@@ -69,7 +70,7 @@ def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) ->
     parts = [f"**{key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
     if undecided:
         parts.append(f"nobody in particular: {', '.join(undecided)}")
-    st.markdown(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
+    say(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
 
 
 def _nice_limit(largest: float) -> float:

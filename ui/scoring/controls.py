@@ -29,6 +29,7 @@ from attention_core.topics.scoring.presets import (
 )
 from attention_core.weights import read_card
 from ui.chart import draw_chart
+from ui.glossary import say
 from ui.models import model_or_stop
 from ui.scoring.vector_plane import NAME, RANDOM, VECTORS, VERSION, WIDTH, arrange, choose_width, key_name
 from ui.state import Field, choice, one_of
@@ -132,7 +133,7 @@ def cosines(vectors: Vectors) -> None:
     """Draw the cosine of every pair of vectors as a matrix."""
     values = to_array(cosine_matrix(torch.tensor([vectors.query, *vectors.keys], dtype=torch.float64)))
     axis, ramp = Axis("vectors", _names(vectors)), Ramp(BLUE_ORANGE, -1, 1)
-    st.markdown("The cosine of every pair: 1 = same direction, 0 = at right angles, −1 = opposite.")
+    say("The cosine of every pair: 1 = same direction, 0 = at right angles, −1 = opposite.")
     draw_chart(
         matrix_chart(values, axis, axis, Role.SCORES, title="cosine of the angle", size=330, ramp=ramp),
         width="content",

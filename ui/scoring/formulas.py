@@ -16,6 +16,7 @@ from attention_core.topics.scoring.compare import Parts, printed_parts
 from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note, say
 from ui.scoring.vector_plane import NAME, key_name
 from ui.state import Field, between, choice, one_of
 
@@ -36,10 +37,10 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
             r"& \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} \\ "
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
-        st.markdown(
+        say(
             "Without W no unit of the tanh ever sees query and key together. The query's part is a constant along a "
             "row, and the softmax cancels constants: **every query gets the same weights**. A matrix W in front mixes "
-            "the two inside the tanh, and that is what makes the function look."
+            "the two inside the tanh, and only then can the function choose."
         )
     with numbers:
         st.html(_printed_table(parts))
@@ -91,7 +92,7 @@ def scale_tab() -> None:
     """Draw variance, entropy, largest weight and gradient over d_k, and one query's weights at a chosen d_k."""
     words, controls = st.columns([1, 1.1], gap="medium", vertical_alignment="center")
     with words:
-        st.markdown(
+        say(
             "A dot product adds up dₖ products. For random numbers of variance 1 the sum has variance dₖ, so scores "
             "grow with the width alone: the softmax saturates, one key takes all, and its gradient vanishes. "
             "Dividing by √dₖ keeps the variance at 1 for every width."
@@ -131,7 +132,7 @@ def scale_tab() -> None:
             f"(with the division {here[True].variance:.3g}) and the gradient's size **{here[False].gradient:.3g}** "
             f"(with it {here[True].gradient:.3g})."
         )
-        st.caption(
+        note(
             "Gradient: the Frobenius norm of the softmax's Jacobian diag(w) − w wᵀ, mean over queries. Dotted: what "
             "uniform weights would give. Source: Vaswani et al. 2017, section 3.2.1."
         )

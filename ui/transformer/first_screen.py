@@ -13,7 +13,7 @@ from attention_core.topics.transformer.ablation import Edited, Head, switched_of
 from attention_core.topics.translate.translation import Source, Translation, explain_layers, read_source, translate
 from attention_core.topics.translate.word_view import piece_probabilities, sentence_probability
 from ui.computed import computed
-from ui.labels import literal
+from ui.labels import as_percent, literal
 from ui.models import model_or_stop
 from ui.sentence import knows_any
 from ui.state import Field
@@ -103,8 +103,8 @@ def french_part(experiment: Experiment, restore: Callable[[], None]) -> None:
     st.html(f'<p class="pieces">{pieces_html(made.labels, made.word_of)}</p>')
     unfinished = "" if made.finished else " It found no end."
     st.caption(
-        f"Probability {_percent(whole)}, {_percent(per_piece)} per piece.{unfinished} What touches is one word: the "
-        "model reads and says pieces."
+        f"Whole sentence: {as_percent(whole)}. Average per piece: {as_percent(per_piece)}.{unfinished} Pieces drawn "
+        "without a gap form one word. The model works with such pieces."
     )
 
 
@@ -139,7 +139,3 @@ def pieces_html(labels: Sequence[str], word_of: Sequence[int]) -> str:
     if words.get(last) == ["<span>end</span>"]:
         words[last] = ['<span class="end">end</span>']
     return "".join(f"<b>{''.join(group)}</b>" for group in words.values())
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}" if share >= 0.001 else f"{share:.1e}"

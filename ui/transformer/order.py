@@ -30,6 +30,7 @@ from attention_core.topics.translate.translation import read_source, translate
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note
 from ui.models import model_or_stop
 from ui.state import Field, between, choice, named, one_of, whole_number
 from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
@@ -63,8 +64,8 @@ SEED = Field(NAME, "positions_seed", 0, address="seed", parse=between(0, 9999))
 def shuffled_words(text: str) -> None:
     """Draw the encoder's states of the sentence against those of the same words in another order."""
     st.markdown(
-        "Attention is a weighted average: it knows what is there, not where. Shuffled inputs give the same outputs, "
-        "shuffled. Only what is added to each piece, its position, tells the encoder who bit whom."
+        "Attention is a weighted average: it knows which words are there, not where. Without positions, *dog bit man* "
+        "and *man bit dog* look the same. The encoder knows the order only from the position added to each piece."
     )
     source = read_source(text)
     order = word_order(movable_words(source), *ORDER.value)
@@ -91,7 +92,7 @@ def shuffled_words(text: str) -> None:
                 f'<p style="margin:0">As typed: <i lang="fr">{html.escape(typed)}</i><br>'
                 f'Shuffled: <i lang="fr">{html.escape(shuffled)}</i> ({same})</p>'
             )
-    st.caption(
+    note(
         "Cosine of the encoder's output for each piece of the sentence (rows) and of the shuffled one (columns). "
         "Left, every piece finds its own vector again: differences of a millionth are rounding. The decoder's own "
         "positions are left out with the encoder's."

@@ -67,8 +67,8 @@ def any_length(text: str) -> None:
         )
         st.caption(
             f"{n} x {d} numbers in, {d} out, for every n. Laid end to end, all states would need a read-out matrix "
-            "that grows with the sentence and fits one length only; what it learned about the third place would be no "
-            "use at the fourth."
+            "that grows with the sentence and fits one length only; what it learned about the third word would not "
+            "help with the fourth."
         )
 
 

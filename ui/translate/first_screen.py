@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Mapping
 
 import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.topics.translate.translation import Source, french_prefix, read_source, translation_of
-from ui.labels import literal
+from ui.labels import as_percent, literal
 from ui.player import Player
 from ui.sentence import knows_any, sentence_box
 from ui.skeleton import live
@@ -41,7 +40,6 @@ LIST_STYLE = """<style>
 .said-by-all .fr { display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; overflow: hidden;
   overflow-wrap: anywhere; }
 </style>"""
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _named_models(text: str) -> dict[str, str]:
@@ -201,7 +199,7 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
         shown.view,
         model=TRANSLATORS[shown.translator],
         active=WORD.value,
-        note=f"probability {_percent(total)}, per word {_percent(per_word)}{open_end}",
+        note=f"whole sentence: {as_percent(total)}, average per word: {as_percent(per_word)}{open_end}",
         n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
         single=f"one vector: {shown.trace.value.shape[-1]} numbers",
         on_choose=_take_word,
@@ -255,21 +253,10 @@ def all_models(text: str) -> None:
         if not why_missing(translator):
             scored = scored_translation(translator, text, forced())
             total, per_word = scored.probability
-            sure = f"{_percent(total)}, per word {_percent(per_word)}"
+            sure = f"sentence {as_percent(total)}, per word {as_percent(per_word)}"
             french = html.escape(scored.translation.text) or "(nothing)"
         rows.append(
             f'<div class="{marked}"><div class="top"><span>{label}</span><span>{sure}</span></div>'
             f'<div class="fr" lang="fr">{french}</div></div>'
         )
     st.html(f'{LIST_STYLE}<div class="said-by-all">{"".join(rows)}</div>')
-
-
-def _percent(share: float) -> str:
-    """Return a probability for people: a percentage, one in so many, or a power of ten."""
-    if share >= 0.0995:
-        return f"{share:.0%}"
-    if share >= 0.001:
-        return f"{share:.1%}"
-    if share >= 1e-7:
-        return f"1 in {float(f'{1 / share:.1e}'):,.0f}"
-    return "0" if share == 0 else "10" + str(round(math.log10(share))).translate(SUPERSCRIPT)

@@ -12,6 +12,8 @@ from attention_core.charts.alignment import alignment_chart
 from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
+from ui.glossary import note
+from ui.labels import plain
 from ui.layout import section
 from ui.state import Field, choice, whole_number
 from ui.step_view import folded_row, show_matrix, show_words
@@ -35,12 +37,8 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
     asks = view.target[row] == NEXT_LABEL
     st.markdown(
         f"**{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
-        + ("what comes next?" if asks else f"the decoder is about to say **{_escaped(view.target[row])}**.")
-        + (
-            f" Its first piece is looked at, {_escaped(view.pieces_of[row][0])}."
-            if len(view.pieces_of[row]) > 1
-            else ""
-        )
+        + ("what comes next?" if asks else f"the decoder is about to say **{plain(view.target[row])}**.")
+        + (f" Its first piece is looked at, {plain(view.pieces_of[row][0])}." if len(view.pieces_of[row]) > 1 else "")
     )
     step = STEPS.draw(trace)
     head = min(HEAD.value, trace.n_heads - 1)
@@ -52,7 +50,7 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
             best = int(trace.weights(head, [query])[0].argmax())
             show_words(trace, step, head, query, best)
             if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
-                st.caption(FIXED)
+                note(FIXED)
         with matrix:
             marked = query if step.row_axis is trace.story.query_axis else best
             show_matrix(step, head, marked, NAME, size=330)
@@ -77,8 +75,8 @@ def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
     if len(after) >= MOST_FORCED:
         st.info(f"Up to {MOST_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption(
-        "Softmax over 8,000 pieces, the ten likeliest. Click one to put it there instead; every model goes on from it. "
-        "A hyphen marks a piece that continues a word, ␣ a space where none is due."
+        "The ten likeliest next pieces, out of 8,000. Click one to force it and see how each model continues. "
+        "A hyphen marks a piece that continues a word; ␣ marks a space where French has none."
     )
 
 
@@ -120,13 +118,9 @@ def alignments(models: Mapping[str, ShownTranslation]) -> None:
 
 def _what_it_is(shown: ShownTranslation) -> str:
     if shown.view.is_single:
-        return "one column, all 1. The bottleneck."
+        return "one column, all 1: everything has to pass through one vector."
     if shown.translator == "mean":
-        return f"every word gets 1/{len(shown.view.keys)}, always: adding instead of attending."
+        return f"every word always gets 1/{len(shown.view.keys)}. Nothing is chosen."
     if shown.translator == "transformer":
         return f"cross-attention of layer {LAYER.value}, mean of {shown.trace.n_heads} heads."
     return "hover a row to see where its word looks."
-
-
-def _escaped(text: str) -> str:
-    return "".join("\\" + letter if letter in "\\`*_{}[]<>()#+-.!|~$:" else letter for letter in text)

@@ -18,6 +18,7 @@ from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.softmax import softmax_parts
 from ui.chart import draw_chart
+from ui.glossary import abbr, say
 from ui.layout import section
 from ui.state import Field, between
 from ui.vectors.problem import NAME
@@ -64,7 +65,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
     pictures = (
         (f"{source} {source}ᵀ: no projections", plain, "Always symmetric: x · y = y · x.", ramp),
         (f"{step.title}: with projections", scores, "Queries and keys differ, so the two ways may differ.", ramp),
-        ("S − Sᵀ", scores - scores.T, "What separate projections buy: who looks at whom has a direction.", None),
+        ("S − Sᵀ", scores - scores.T, "Separate projections give attention a direction: who looks at whom.", None),
     )
     for (title, values, words, colours), box in zip(pictures, st.columns(3, gap="medium"), strict=True):
         with box:
@@ -101,8 +102,8 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
         chart = neuron_chart(own, inputs, labels)
         draw_chart(chart, width="content", alt="A neuron: a weighted sum of the inputs")
         st.caption(
-            "Its weights are its own: whatever you type as X, they stay what they are. Inputs meet only in the sum; no "
-            "number belongs to a pair."
+            "Its weights are fixed: they stay the same whatever you type as X. The inputs meet only in the sum, and "
+            "no number belongs to a pair."
         )
     with right:
         st.markdown(f"**Attention**: one weight for each of the {n} × {n} pairs")
@@ -131,7 +132,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     """Draw one row's softmax: exponentials, sum, division; with a constant added, or with nothing relevant."""
     query, key = chosen_cell(step_of(trace, "weights"))
     asks, labels = trace.story.query_axis.labels[query], list(trace.story.key_axis.labels)
-    section(f"The softmax of {html.escape(asks)}, in three steps", Role.WEIGHTS)
+    section(f"The {abbr('softmax')} of {html.escape(asks)}, in three steps", Role.WEIGHTS)
     scores = to_array(trace.scores(head, [query]))[0]
     allowed = trace.allowed(head, [query])
     if allowed is not None:
@@ -176,7 +177,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     if len(labels) > MOST_BARS:
         st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
     if nothing:
-        st.markdown("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
+        say("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
     elif constant:
         factor = float(np.exp(constant))
         st.markdown(
@@ -207,7 +208,7 @@ def hull_panel(trace: AttentionTrace, head: int) -> None:
             st.markdown(f"{asks} may see no key: its context is the origin, 0, not an average.")
         else:
             st.markdown(
-                f"Circles are values, the diamonds contexts. The context of **{asks}** is pulled by every value as "
-                "hard as its weight (the width of the line). Weights are shares that sum to 1, so no context can "
-                "leave the values' hull: attention mixes what is there and invents nothing."
+                f"Circles are values, diamonds are contexts. The context of **{asks}** is pulled by every value as "
+                "hard as its weight (the width of the line). Weights are shares that sum to 1, so every context stays "
+                "inside the values' hull. Attention mixes what is there and adds nothing."
             )

@@ -18,6 +18,7 @@ from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
 from ui.chart import draw_chart
+from ui.glossary import explain
 from ui.layout import section
 from ui.state import Field, choice, whole_number
 from ui.vectors.problem import CELL, LARGE, NAME
@@ -58,7 +59,7 @@ def show_step(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
         rows, cols = step.shape
         st.caption(f"{rows:,} {step.row_axis.name} × {cols:,} {step.col_axis.name}")
         st.markdown(rf"$\displaystyle {step.formula}$")
-        st.markdown(step.explanation)
+        st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
         if not LARGE.value:
             with st.expander("The PyTorch line"):
                 st.code(step.code)

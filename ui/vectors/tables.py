@@ -37,6 +37,7 @@ from attention_core.topics.vectors.tables import (
     write_csv,
     write_npz,
 )
+from ui.glossary import explain
 from ui.state import Field, between, choice
 from ui.vectors import problem as typed
 from ui.vectors.problem import (
@@ -101,7 +102,8 @@ def preset_choice() -> None:
         label_visibility="collapsed",
         persist_state="session",
     )
-    right.markdown(PIXELS_LINE if PRESET.value == PIXELS else PRESETS[PRESET.value].line)
+    line = PIXELS_LINE if PRESET.value == PIXELS else PRESETS[PRESET.value].line
+    right.markdown(line, help=explain(line))
     view.toggle("Large type", key=LARGE.key, persist_state="session")
 
 

@@ -140,7 +140,7 @@ def _weight(trace: AttentionTrace, head: int, row: int, column: int, value: floa
     lines = (Line(f"scores of {asks}", Role.SCORES, masked), Line(label, "", exponentials))
     total = float(exponentials.sum())
     way = rf"\frac{{{number(float(exponentials[column]))}}}{{{number(total)}}}"
-    headline = f"The share of {trace.story.key_axis.labels[column]} in what {asks} gives away"
+    headline = f"How much of {asks}'s attention goes to {trace.story.key_axis.labels[column]}"
     return Arithmetic(headline, trace_labels(trace), lines, total, rf"{symbol} = {way} = {number(value)}", value)
 
 
