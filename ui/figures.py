@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from attention_core.charts.design import Design
 
 PAGE, PART, SUBJECT = "pictures_of_the_page", "pictures_of_the_part", "pictures_subject"
+WIDTHS = {"as on the screen": None, "one column": 85.0, "two columns": 176.0}
+"""Millimetres in print: a journal's column, and two with what lies between them."""
 LONGEST = 80
 """Letters of a file's name."""
 
@@ -108,22 +110,21 @@ def save_pictures(page: str) -> None:
     place = st.popover("Save a picture", icon=":material/download:", key="pictures_open", on_change="rerun")
     if not place.open:
         return
-    from attention_core.charts.figure import COLUMN, FORMATS, figure
+    from attention_core.charts.figure import FORMATS, figure
 
-    widths = {"as on the screen": None, "one column": COLUMN, "two columns": 2 * COLUMN + 6}
     shown = pictures()
     with place:
         if not shown:
             st.caption("This page shows no chart just now.")
             return
         number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
-        width = st.segmented_control("Width in print", list(widths), default=next(iter(widths)), required=True)
+        width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
         picture = shown[number]
         with st.container(horizontal=True, gap="small"):
             for form in FORMATS:
                 st.download_button(
                     form.upper(),
-                    partial(figure, picture.chart, form, title=picture.title, width=widths[width]),
+                    partial(figure, picture.chart, form, title=picture.title, width=WIDTHS[width]),
                     f"{file_name(page, picture.name)}.{form}",
                     on_click="ignore",
                     key=f"pictures_{form}",
