@@ -244,21 +244,28 @@ class Transformer(TiedTranslator):
         """
         encoding = self.encode(source, mask, interventions, with_positions=with_positions)
         features, looked, crossed = self.decode(encoding, target, interventions, with_positions=with_positions)
-        logits = self.logits(features)
-        if labels is None:
-            return Prediction(logits)
+        traces = () if labels is None else self._traces(encoding, looked, crossed, labels, interventions).values()
+        return Prediction(self.logits(features), tuple(traces))
+
+    def _traces(
+        self,
+        encoding: Encoding,
+        looked: tuple[Looked, ...],
+        crossed: tuple[Looked, ...],
+        labels: Labels,
+        interventions: Edits | None,
+    ) -> dict[tuple[str, int], AttentionTrace]:
         source_axis = Axis("English pieces", labels.source)
         fed_axis = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
-        traces = [
-            layer_trace(looked_at, "encoder", layer, source_axis, source_axis, _edit(interventions, "encoder", layer))
-            for layer, looked_at in enumerate(encoding.looked)
-        ]
+        target_axis = Axis("French pieces", labels.target)
+        axes = {"encoder": [source_axis] * 2, "decoder": [fed_axis] * 2, "cross": [target_axis, source_axis]}
+        places = {("encoder", layer): one for layer, one in enumerate(encoding.looked)}
         for layer, (own, cross) in enumerate(zip(looked, crossed, strict=True)):
-            own_edit, cross_edit = (_edit(interventions, kind, layer) for kind in ("decoder", "cross"))
-            traces.append(layer_trace(own, "decoder", layer, fed_axis, fed_axis, own_edit))
-            target_axis = Axis("French pieces", labels.target)
-            traces.append(layer_trace(cross, "cross", layer, target_axis, source_axis, cross_edit))
-        return Prediction(logits, tuple(traces))
+            places |= {("decoder", layer): own, ("cross", layer): cross}
+        return {
+            (kind, layer): layer_trace(one, kind, layer, *axes[kind], _edit(interventions, kind, layer))
+            for (kind, layer), one in places.items()
+        }
 
     def trace(
         self,
@@ -271,15 +278,9 @@ class Transformer(TiedTranslator):
     ) -> dict[tuple[str, int], AttentionTrace]:
         """Return the traces of one sentence (n_source,) and its target so far (n_target,), by (kind, layer)."""
         with torch.inference_mode():
-            traces = self(
-                source[None], target[None], interventions=interventions, labels=labels, with_positions=with_positions
-            ).traces
-        n = self.config.n_layers
-        return {
-            **{("encoder", layer): traces[layer] for layer in range(n)},
-            **{("decoder", layer): traces[n + 2 * layer] for layer in range(n)},
-            **{("cross", layer): traces[n + 2 * layer + 1] for layer in range(n)},
-        }
+            encoding = self.encode(source[None], None, interventions, with_positions=with_positions)
+            _, looked, crossed = self.decode(encoding, target[None], interventions, with_positions=with_positions)
+            return self._traces(encoding, looked, crossed, labels, interventions)
 
 
 def _edit(interventions: Edits | None, kind: str, layer: int) -> Intervention:
