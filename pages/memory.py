@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.topics.memory.overview import norms_table
 from ui.layout import section, who_asks
 from ui.memory.fading import fading_tab, length_tab
-from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence
+from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence, with_norms
 from ui.memory.word_by_word import gradient_tab, walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs
 
@@ -26,7 +26,7 @@ with ask:
 both = READING.value == "bidirectional"
 with answer:
     section("What is left at the end")
-    memories = memories_of(text, both)
+    memories = memories_of(text)
     end_section(memories, both)
 
 
@@ -42,7 +42,7 @@ def doubts() -> None:
 
 def take_along() -> None:
     """Offer all gradient norms of this sentence, of both directions, as a table; it is made when it is asked for."""
-    complete = memories_of(text, both=True)
+    complete = with_norms(memories, text, both=True)
     st.download_button(
         "Gradient norms (.csv)",
         lambda: norms_table(complete).to_csv(index=False),
@@ -55,8 +55,8 @@ def take_along() -> None:
 page_tabs(
     NAME,
     Tab("words", "Word by word", lambda: walk_tab(memories, both)),
-    Tab("gradient", "How much each word still matters", lambda: gradient_tab(memories, both)),
-    Tab("fading", "How fast a word fades", lambda: fading_tab(memories)),
+    Tab("gradient", "How much each word still matters", lambda: gradient_tab(with_norms(memories, text, both), both)),
+    Tab("fading", "How fast a word fades", lambda: fading_tab(with_norms(memories, text, both=False))),
     Tab("lengths", "Why attention was needed", length_tab),
     Tab("doubts", "How far to believe this", doubts),
     Tab("take", "Take it along", take_along),
