@@ -14,7 +14,7 @@ from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
-from attention_core.topics.memory.overview import Memory, remember, words_of
+from attention_core.topics.memory.overview import Memory, remember
 from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
 from ui.labels import literal
@@ -46,7 +46,7 @@ def _remember(name: str, text: str, by_pieces: bool) -> Memory:
 @computed()
 def _norms(name: str, text: str, by_pieces: bool, direction: str) -> np.ndarray:
     source = read_source(text)
-    return to_array(gradient_norms(_model(name), source.ids, direction, words_of(source, by_pieces)))
+    return to_array(gradient_norms(_model(name), source.ids, direction, None if by_pieces else source.word_of))
 
 
 def _model(name: str) -> Translator:

@@ -13,7 +13,7 @@ from torch import Tensor
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.memory import influence
-from attention_core.topics.memory.influence import DIRECTIONS
+from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
 from attention_core.topics.translate.translation import Source
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def remember(model: Translator, source: Source, by_pieces: bool = False, *, at_e
         by_pieces: whether its positions are pieces rather than words.
         at_end: whether gradient norms of the states at the end are enough: for `share_at_end` and all but the norms.
     """
-    word_of = words_of(source, by_pieces)
+    word_of = list(range(len(source.ids))) if by_pieces else source.word_of
     n = word_of[-1] + 1
     last = {"forward": [_last(word_of, word) for word in range(n)], "backward": [word_of.index(w) for w in range(n)]}
     readings = dict(zip(DIRECTIONS, influence.read(model, source.ids), strict=True))
@@ -128,16 +128,8 @@ def remember(model: Translator, source: Source, by_pieces: bool = False, *, at_e
         states={way: in_order(way, reading.states) for way, reading in readings.items()},
         update={way: in_order(way, reading.update) for way, reading in readings.items() if reading.update is not None},
         reset={way: in_order(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
-        norms={
-            way: to_array(influence.gradient_norms(model, source.ids, way, word_of, at_end=at_end))
-            for way in DIRECTIONS
-        },
+        norms={way: to_array(gradient_norms(model, source.ids, way, word_of, at_end=at_end)) for way in DIRECTIONS},
     )
-
-
-def words_of(source: Source, by_pieces: bool) -> list[int]:
-    """Return the position that each piece of a sentence belongs to: its word, or itself."""
-    return list(range(len(source.ids))) if by_pieces else source.word_of
 
 
 def norms_table(memories: Mapping[str, Memory]) -> pd.DataFrame:
