@@ -267,10 +267,9 @@ class Transformer(TiedTranslator):
 def _traces(
     encoder: Looks, decoder: Looks, crossed: Looks, labels: Labels, interventions: Edits | None
 ) -> dict[tuple[str, int], AttentionTrace]:
-    source_axis = Axis("English pieces", labels.source)
-    fed_axis = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
-    target_axis = Axis("French pieces", labels.target)
-    axes = {"encoder": [source_axis] * 2, "decoder": [fed_axis] * 2, "cross": [target_axis, source_axis]}
+    english, french = Axis("English pieces", labels.source), Axis("French pieces", labels.target)
+    fed = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
+    axes = {"encoder": (english, english), "decoder": (fed, fed), "cross": (french, english)}
     places = {("encoder", layer): one for layer, one in enumerate(encoder)}
     for layer, (own, cross) in enumerate(zip(decoder, crossed, strict=True)):
         places |= {("decoder", layer): own, ("cross", layer): cross}
