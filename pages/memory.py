@@ -6,7 +6,7 @@ from attention_core.topics.memory.overview import norms_table
 from ui.glossary import say
 from ui.layout import section, who_asks
 from ui.memory.fading import fading_tab, length_tab
-from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence
+from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence, with_norms
 from ui.memory.word_by_word import gradient_tab, walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import download_table
@@ -30,7 +30,7 @@ with ask:
 both = READING.value == "bidirectional"
 with answer:
     section("What is left at the end")
-    memories = memories_of(text, both)
+    memories = memories_of(text)
     end_section(memories, both)
 
 
@@ -46,15 +46,15 @@ def doubts() -> None:
 
 def take_along() -> None:
     """Offer all gradient norms of this sentence, of both directions, as a table; it is made when it is asked for."""
-    complete = memories_of(text, both=True)
+    complete = with_norms(memories, text, both=True)
     download_table("Gradient norms", lambda: norms_table(complete), f"{NAME}-gradient-norms.csv", "memory_csv")
 
 
 page_tabs(
     NAME,
     Tab("words", "Word by word", lambda: walk_tab(memories, both)),
-    Tab("gradient", "How much each word still matters", lambda: gradient_tab(memories, both)),
-    Tab("fading", "How fast a word fades", lambda: fading_tab(memories)),
+    Tab("gradient", "How much each word still matters", lambda: gradient_tab(with_norms(memories, text, both), both)),
+    Tab("fading", "How fast a word fades", lambda: fading_tab(with_norms(memories, text, both=False))),
     Tab("lengths", "Why attention was needed", length_tab),
     Tab("doubts", "How far to believe this", doubts),
     Tab("take", "Take it along", take_along),

@@ -428,10 +428,10 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     canvas = np.zeros((*size, 4), np.uint8)
     canvas[:] = (*_rgb(PAPER[paper]), 255)
     for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
-        whole = draw_paths([_dense(stroke.path) for stroke in together], max(size), width)
-        share = whole[: size[0], : size[1], :1] / 255.0
-        ink = np.array(_rgb(colour or INK[paper]))
-        canvas[..., :3] = np.rint(canvas[..., :3] * share + ink * (1 - share)).astype(np.uint8)
+        whole = draw_paths([_dense(stroke.path) for stroke in together], size, width)
+        share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths
+        ink = np.array(_rgb(colour or INK[paper]), np.uint16)
+        canvas[..., :3] = (canvas[..., :3] * share + ink * (255 - share) + 127) // 255
     return canvas
 
 

@@ -17,7 +17,7 @@ from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import COLOURS, PEN
 from attention_core.data.question_reading import MOST_CHARACTERS, QuestionError, Reading, read_question
 from attention_core.data.questions import ANSWERS, DIGITS, NOTHING, PLACES, RELATIONS, Kind, Question, numbers_of, write
-from attention_core.device import to_array
+from attention_core.device import device_of, to_array
 from attention_core.models.scene_question import SCORINGS, Answered
 from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
 from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
@@ -160,7 +160,14 @@ def answer(
     picture: Tensor, words: Sequence[str], scoring: str, intervention: Intervention = NO_INTERVENTION
 ) -> Answered:
     """Let the model answer."""
-    return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, intervention)
+    return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, intervention, _encoded(picture))
+
+
+@computed()
+def _encoded(picture: Tensor) -> tuple[Tensor, Tensor]:
+    """Return keys and values of a picture, which all questions about it share."""
+    model = model_or_stop(MODEL)
+    return model.encode_pictures(picture[None].to(device_of(model)))
 
 
 def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -10,8 +11,9 @@ import streamlit as st
 
 from attention_core.charts.memory import NETWORK_COLOURS
 from attention_core.data.sentence_presets import REMEMBERED
+from attention_core.device import to_array
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.influence import DIRECTIONS
+from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
 from attention_core.topics.memory.overview import Memory, remember
 from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
@@ -38,10 +40,19 @@ STYLE = """<style>
 </style>"""
 
 
-@computed(spinner="Reading the sentence", grad=True)
-def _remember(name: str, text: str, by_pieces: bool, both: bool) -> Memory:
-    directions = DIRECTIONS if both else DIRECTIONS[:1]
-    return remember(cast(Translator, model_or_none(name)[0]), read_source(text), by_pieces, directions)
+@computed(spinner="Reading the sentence")
+def _remember(name: str, text: str, by_pieces: bool) -> Memory:
+    return remember(_model(name), read_source(text), by_pieces, at_end=True)
+
+
+@computed()
+def _norms(name: str, text: str, by_pieces: bool, direction: str) -> np.ndarray:
+    source = read_source(text)
+    return to_array(gradient_norms(_model(name), source.ids, direction, None if by_pieces else source.word_of))
+
+
+def _model(name: str) -> Translator:
+    return cast(Translator, model_or_none(name)[0])
 
 
 def read_sentence() -> str:
@@ -75,8 +86,8 @@ def _walk_to_the_end() -> None:
     WALK.field.value = END
 
 
-def memories_of(text: str, both: bool) -> dict[str, Memory]:
-    """Return what each network that is there remembers of the sentence, read in one or both directions.
+def memories_of(text: str) -> dict[str, Memory]:
+    """Return what each network that is there remembers of the sentence, with gradient norms at the end alone.
 
     Says what is missing, and ends the page if all is.
     """
@@ -86,10 +97,20 @@ def memories_of(text: str, both: bool) -> dict[str, Memory]:
         if model is None:
             st.error(f"**The {label} cannot be loaded.** {fault}", icon=":material/error:")
         else:
-            found[label] = _remember(name, text, BY_PIECES.value, both)
+            found[label] = _remember(name, text, BY_PIECES.value)
     if not found:
         end_here()
     return found
+
+
+def with_norms(memories: dict[str, Memory], text: str, both: bool) -> dict[str, Memory]:
+    """Return memories with the gradient norms of all states, in one or both directions."""
+    ways = DIRECTIONS[: 1 + both]
+    return {
+        label: replace(memories[label], norms={way: _norms(name, text, BY_PIECES.value, way) for way in ways})
+        for name, label in NETWORKS.items()
+        if label in memories
+    }
 
 
 def _pieces_remark(source: Source) -> None:

@@ -260,7 +260,7 @@ def heads_off(text: str) -> None:
     left, right = st.columns([0.8, 1.2], gap="large")
     left.markdown(f"**What each {head.kind} head is worth to this translation**")
     draw_chart(
-        worth_chart(to_array(_worth(text)[head.kind]), size=330),
+        worth_chart(to_array(_worth(text, head.kind)), size=330),
         key="transformer_worth",
         width="content",
         alt="Log-probability that the translation loses when one head alone is switched off",
@@ -274,11 +274,11 @@ def heads_off(text: str) -> None:
         _changed_probabilities(experiment)
 
 
-@computed(spinner="Switching off one head after the other")
-def _worth(text: str) -> dict[str, Tensor]:
-    """Return what the translation loses without each head, by kind (n_layers, n_heads)."""
+@computed()
+def _worth(text: str, kind: str) -> Tensor:
+    """Return what the translation loses without each head of a kind, (n_layers, n_heads)."""
     model: Any = model_or_stop(MODEL)
-    return head_worth(model, read_source(text), translation(Experiment(text)))
+    return head_worth(model, read_source(text), translation(Experiment(text)), [kind])[kind]
 
 
 def _changed_probabilities(experiment: Experiment) -> None:

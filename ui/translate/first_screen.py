@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
-from attention_core.topics.translate.translation import Source, french_prefix, read_source, translation_of
+from attention_core.topics.translate.translation import Source, Translation, french_prefix, read_source, translation_of
+from attention_core.topics.translate.word_view import sentence_probability
 from ui.labels import as_percent, literal
 from ui.player import Player
 from ui.sentence import knows_any, sentence_box
@@ -19,8 +20,8 @@ from ui.translate.translations import (
     N_LAYERS,
     TRANSLATORS,
     ShownTranslation,
-    scored_translation,
     shown_translation,
+    translation,
     why_missing,
 )
 from ui.words import aligned_words, chosen_row
@@ -192,14 +193,14 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
     if shown is None:
         st.error(f"**This model cannot be loaded.** {why_missing(name)}", icon=":material/error:")
         return
-    total, per_word = shown.scored.probability
-    open_end = "" if shown.scored.translation.finished else ", not finished"
+    open_end = "" if shown.made.finished else ", not finished"
+    total, per_word = _how_likely(shown.made)
     aligned_words(
         f"translate_{slot}",
         shown.view,
         model=TRANSLATORS[shown.translator],
         active=WORD.value,
-        note=f"whole sentence: {as_percent(total)}, average per word: {as_percent(per_word)}{open_end}",
+        note=f"whole sentence: {total}, average per word: {per_word}{open_end}",
         n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
         single=f"one vector: {shown.trace.value.shape[-1]} numbers",
         on_choose=_take_word,
@@ -251,12 +252,17 @@ def all_models(text: str) -> None:
         marked = "one shown" if translator in MODELS.value.values() else "one"
         sure, french = "", "<i>cannot be loaded</i>"
         if not why_missing(translator):
-            scored = scored_translation(translator, text, forced())
-            total, per_word = scored.probability
-            sure = f"sentence {as_percent(total)}, per word {as_percent(per_word)}"
-            french = html.escape(scored.translation.text) or "(nothing)"
+            made = translation(translator, text, forced())
+            total, per_word = _how_likely(made)
+            sure, french = f"sentence {total}, per word {per_word}", html.escape(made.text) or "(nothing)"
         rows.append(
             f'<div class="{marked}"><div class="top"><span>{label}</span><span>{sure}</span></div>'
             f'<div class="fr" lang="fr">{french}</div></div>'
         )
     st.html(f'{LIST_STYLE}<div class="said-by-all">{"".join(rows)}</div>')
+
+
+def _how_likely(made: Translation) -> tuple[str, str]:
+    """Return how likely a model finds its translation, the whole of it and a word on average."""
+    total, per_word = sentence_probability(made.probabilities, len(made.word_labels))
+    return as_percent(total), as_percent(per_word)

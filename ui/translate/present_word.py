@@ -67,7 +67,7 @@ def _chosen_head(trace: AttentionTrace) -> int:
 
 
 def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
-    ids = shown.scored.translation.ids
+    ids = shown.made.ids
     after = tuple(ids[:piece])
     section("The next word", Role.OUTPUT)
     bars = candidates(shown.translator, text, after)
