@@ -13,21 +13,15 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from attention_core.attention.capture import capture
+from attention_core.attention.capture import watched
 from attention_core.attention.keeper import from_weights
+from attention_core.attention.recorder import N_HEADS, is_attention
 from attention_core.attention.trace import AttentionTrace
 
 WEIGHTS_ONLY = "The model handed out its weights only: scores are their logarithms, query, key and value are unknown."
 SCORES_ONLY = "The model handed out its scores, of which these weights are the softmax; query, key, value are unknown."
-N_HEADS = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads")
 Call = tuple[str, nn.Module, AttentionTrace]
 """The place of a module in its model, the module, what it did."""
-
-
-def is_attention(module: nn.Module) -> bool:
-    """Return whether a module calls itself attention."""
-    name = type(module).__name__.lower()
-    return "attention" in name or "attn" in name
 
 
 class Entries:
@@ -128,11 +122,13 @@ def seen_again(
     n_items: int,
     entries: Entries | None = None,
     missed: Collection[nn.Module] = (),
+    written_out: bool = False,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return what torch's own function is given and which weights modules hand out in another run of a model.
 
     `run` asks for the weights. Entries are those of the first run, which tells the order (None = as they run here), and
-    nothing is returned but of the modules that were missed in it.
+    nothing is returned but of the modules that were missed in it. With written_out, attention that is written out in
+    products of matrices is recorded as well, and comes before weights that are handed out.
 
     Returns:
         (how many attentions the first run had seen before, the call) for each, the modules that are missed still, and
@@ -142,7 +138,7 @@ def seen_again(
     def take(module: nn.Module, weights: Tensor) -> None:
         recording.traces.append(trace_of_weights(weights, name="", n_items=n_items, module=module))
 
-    with capture() as recording, watching(model, lambda: len(recording), take) as now:
+    with watched(written_out=written_out) as recording, watching(model, lambda: len(recording), take) as now:
         output = run()
     places = {module: name for name, module in model.named_modules()}
     result = []

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.names import named
+from attention_core.attention.recorder import is_attention
 from attention_core.attention.recording import Recording
 from attention_core.hub.tracing.attention import (
     Run,
@@ -25,7 +26,6 @@ from attention_core.hub.tracing.bypassing import (
     WEIGHTS_ONLY,
     Call,
     Entries,
-    is_attention,
     seen_again,
     trace_of_weights,
     watching,
