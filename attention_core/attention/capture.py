@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
@@ -55,26 +56,26 @@ def capture(*, item: int = 0, tokens: Sequence[str] = (), target_tokens: Sequenc
         call, such as "layers.3.self_attn", seen from the module that was called first; elsewhere "attention.0",
         "attention.1" and so on by its number.
     """
-    with watched(item) as recording:
-        try:
+    recording = Recording()
+    try:
+        with watched(recording, item):
             yield recording
-        finally:
-            if tokens:
-                recording.label(tokens, target_tokens)
-    if not recording.traces and not recording.note:
-        recording.note = NOTHING_SEEN
+    finally:
+        if not recording.traces and not recording.note:
+            recording.note = NOTHING_SEEN
+        if tokens:
+            recording.label(tokens, target_tokens)
 
 
 @contextmanager
-def watched(item: int = 0, *, written_out: bool = True) -> Iterator[Recording]:
+def watched(recording: Recording, item: int = 0, *, written_out: bool = True) -> Iterator[None]:
     """Record the attention inside the block, as capture does; that which is written out only if asked to."""
-    recording = Recording()
     with _switched(), modules_entered() as inside:
         recorder = Recorder(recording, inside, item)
         mode = WrittenOut(recorder)
         try:
             with mode if written_out else nullcontext(), _Watch(recorder, mode):
-                yield recording
+                yield
         finally:
             recorder.tell()
 
@@ -98,6 +99,8 @@ def _switched() -> Iterator[None]:
             torch.backends.mha.set_fastpath_enabled(False)
             if "torch._dynamo" in sys.modules:
                 _Switches.back.enter_context(torch.compiler.set_stance("force_eager"))
+                _Switches.back.enter_context(_not_warned_of_hooks())
+            _Switches.back.enter_context(_causal_biases_made_unwatched())
         _Switches.n_open += 1
     try:
         yield
@@ -106,6 +109,33 @@ def _switched() -> Iterator[None]:
             _Switches.n_open -= 1
             if _Switches.n_open == 0:
                 _Switches.back.close()
+
+
+@contextmanager
+def _not_warned_of_hooks() -> Iterator[None]:
+    """Leave out what torch says of a compiled module beside the hooks of a capture: they do no harm."""
+    before = list(warnings.filters)
+    warnings.filterwarnings("ignore", r"Using `torch\.compile\(module\)` when there are global hooks")
+    ours = [one for one in warnings.filters if one not in before]
+    try:
+        yield
+    finally:
+        warnings.filters[:] = [one for one in warnings.filters if one not in ours]  # type: ignore[index]
+
+
+@contextmanager
+def _causal_biases_made_unwatched() -> Iterator[None]:
+    """Let torch's own causal masks be made, which their way of making forbids in a thread that is watched."""
+
+    def made(kind: type[CausalBias], *_: Any, **__: Any) -> CausalBias:
+        with torch._C._DisableTorchDispatch():
+            return Tensor.__new__(kind)
+
+    CausalBias.__new__ = made  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        del CausalBias.__new__
 
 
 class _Watch(TorchFunctionMode):
@@ -118,6 +148,8 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if torch.compiler.is_dynamo_compiling():
+            return func(*args, **kwargs)
         if func is F.linear:
             with self._written_out.quiet():
                 result = func(*args, **kwargs)

@@ -221,7 +221,7 @@ def own_copy(tensor: Tensor) -> Tensor:
     for dimension, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
         if stride == 0 and size > 1:
             small = small.narrow(dimension, 0, 1)
-    return small.clone().expand(tensor.shape)
+    return small.clone(memory_format=torch.contiguous_format).expand(tensor.shape)
 
 
 def from_weights(

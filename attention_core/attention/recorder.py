@@ -72,7 +72,7 @@ class Inside:
     def _place(self, depth: int) -> str:
         if self._stack and self._stack[0].module is not self._root:
             self._root = self._stack[0].module
-            self._places = {module: name for name, module in self._root.named_modules()}
+            self._places = {module: _uncompiled(name) for name, module in self._root.named_modules()}
         modules = (entered.module for entered in reversed(self._stack[:depth]))
         return next((self._places[module] for module in modules if module in self._places), "")
 
@@ -95,12 +95,14 @@ class Inside:
 
     def enter(self, module: nn.Module, *_: Any) -> None:
         """Go into a module, if this is the thread."""
-        if threading.get_ident() == self._thread:
+        if not torch.compiler.is_dynamo_compiling() and threading.get_ident() == self._thread:
             self._stack.append(_Entered(module, self._n_met))
 
     def leave(self, module: nn.Module, *_: Any) -> None:
         """Come out of a module, also by an exception."""
-        if threading.get_ident() == self._thread and any(entered.module is module for entered in self._stack):
+        if torch.compiler.is_dynamo_compiling() or threading.get_ident() != self._thread:
+            return
+        if any(entered.module is module for entered in self._stack):
             while self._stack[-1].module is not module:
                 self._stack.pop()
             if is_attention(module):
@@ -173,6 +175,10 @@ class Recorder:
         missed = [f"{place} ({name})" if place else name for place, name in self.inside.unseen.items()]
         unseen = f"Not seen: {_listed(missed)}, which ran without any attention that can be followed." if missed else ""
         self.recording.note = " ".join(filter(None, [*self._faults, unseen, *more]))
+
+
+def _uncompiled(name: str) -> str:
+    return ".".join(part for part in name.split(".") if part != "_orig_mod")
 
 
 def _listed(names: list[str]) -> str:

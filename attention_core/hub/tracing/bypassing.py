@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from attention_core.attention.capture import watched
 from attention_core.attention.keeper import from_weights
 from attention_core.attention.recorder import N_HEADS, is_attention
+from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 
 WEIGHTS_ONLY = "The model handed out its weights only: scores are their logarithms, query, key and value are unknown."
@@ -123,6 +124,7 @@ def seen_again(
     entries: Entries | None = None,
     missed: Collection[nn.Module] = (),
     written_out: bool = False,
+    item: int = 0,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return what torch's own function is given and which weights modules hand out in another run of a model.
 
@@ -136,9 +138,10 @@ def seen_again(
     """
 
     def take(module: nn.Module, weights: Tensor) -> None:
-        recording.traces.append(trace_of_weights(weights, name="", n_items=n_items, module=module))
+        recording.traces.append(trace_of_weights(weights, name="", n_items=n_items, module=module, item=item))
 
-    with watched(written_out=written_out) as recording, watching(model, lambda: len(recording), take) as now:
+    recording = Recording()
+    with watched(recording, item, written_out=written_out), watching(model, lambda: len(recording), take) as now:
         output = run()
     places = {module: name for name, module in model.named_modules()}
     result = []
@@ -151,10 +154,10 @@ def seen_again(
     return result, set(missed) & now.missed, output
 
 
-def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Module) -> AttentionTrace:
+def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Module, item: int = 0) -> AttentionTrace:
     """Return the trace of weights (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads.
 
-    n_items: of the batch; module: whose weights they are.
+    n_items: of the batch; module: whose weights they are; item: which to keep.
     """
     note = WEIGHTS_ONLY
     if weights.ndim == 5:
@@ -163,7 +166,7 @@ def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Mod
         note = f"{note} The first window."
     elif len(weights) != n_items:
         note = f"{note} The first of {len(weights)} windows."
-    first = weights[0]
+    first = weights[min(item * (len(weights) // n_items or 1), len(weights) - 1)]
     if not 0 <= float(first.min()) <= float(first.max()) <= 1.01:
         first, note = first.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
     return from_weights(first, name=name, note=note, mechanism=f"attention of {type(module).__name__}")
