@@ -164,7 +164,7 @@ class _Watch(TorchFunctionMode):
         with self._written_out.quiet():
             if func is _MULTI_HEAD:
                 return self._multi_head(*args, **kwargs)
-            result = func(*args, **kwargs)
+            output: Tensor = func(*args, **kwargs)
             self._record(*args, **kwargs)
             return result
 
