@@ -164,9 +164,9 @@ class _Watch(TorchFunctionMode):
         with self._written_out.quiet():
             if func is _MULTI_HEAD:
                 return self._multi_head(*args, **kwargs)
-            output: Tensor = func(*args, **kwargs)
+            output = func(*args, **kwargs)
             self._record(*args, **kwargs)
-            return result
+            return output
 
     def _record(self, *args: Any, mechanism: str = "scaled dot product attention", **kwargs: Any) -> None:
         """Record a call of torch's fused attention with these arguments."""
