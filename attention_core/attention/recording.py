@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+from torch import Tensor
+
+from attention_core.attention.names import CROSS
 from attention_core.attention.recording_file import read_traces, write_traces
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import ALL, Axis, Rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-@dataclass
+class Head(NamedTuple):
+    """One head of one attention.
+
+    Attributes:
+        name: such as "L3H1": head 1 of trace 3, both from 0.
+        trace: of the attention.
+        head: which of its heads.
+    """
+
+    name: str
+    trace: AttentionTrace
+    head: int
+
+    def weights(self, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
+        """Return the weights, (n_queries, n_keys), or a tile of them."""
+        return self.trace.weights(self.head, rows, cols)
+
+    def scores(self, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
+        """Return the scores before the mask, (n_queries, n_keys), or a tile of them."""
+        return self.trace.scores(self.head, rows, cols)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} of {self.trace.story.name}: {self.trace.n_queries} queries x {self.trace.n_keys} keys>"
+
+
+@dataclass(repr=False)
 class Recording:
-    """Every attention of one run.
+    """Every attention of one run: recording[0], recording["decoder.3.cross"], recording["L3H1"].
 
     Attributes:
         traces: one per call, in the order of execution.
@@ -27,18 +61,87 @@ class Recording:
         """The names of the traces, in the order of execution."""
         return [trace.story.name for trace in self.traces]
 
+    @property
+    def heads(self) -> list[Head]:
+        """Every head of every trace, "L0H0" first."""
+        return [
+            Head(f"L{number}H{head}", trace, head)
+            for number, trace in enumerate(self.traces)
+            for head in range(trace.n_heads)
+        ]
+
     def __len__(self) -> int:
         return len(self.traces)
 
-    def __getitem__(self, name: str) -> AttentionTrace:
-        """Return the trace of that name.
+    def __iter__(self) -> Iterator[AttentionTrace]:
+        return iter(self.traces)
+
+    def __repr__(self) -> str:
+        if not self.traces:
+            return f"<Recording of no attention{': ' if self.note else ''}{self.note}>"
+        names, some = self.names, self.traces[0]
+        several = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
+        alike = {(trace.n_heads, trace.n_queries, trace.n_keys) for trace in self.traces}
+        size = f"{some.n_heads} heads, {some.n_queries} queries x {some.n_keys} keys"
+        noted = "; see note" if self.note else ""
+        return f"<Recording of {len(names)}: {several}; {size}{' and others' if len(alike) > 1 else ''}{noted}>"
+
+    @overload
+    def __getitem__(self, which: int) -> AttentionTrace: ...
+    @overload
+    def __getitem__(self, which: slice) -> list[AttentionTrace]: ...
+    @overload
+    def __getitem__(self, which: str) -> AttentionTrace: ...
+
+    def __getitem__(self, which: int | slice | str) -> AttentionTrace | list[AttentionTrace]:
+        """Return the trace of that number or name, or some traces.
 
         Raises:
-            KeyError: there is none; the message lists those that there are.
+            IndexError: there is no such number.
+            KeyError: there is no such name; the message lists those that there are.
         """
-        if name not in self.names:
-            raise KeyError(f"no trace {name!r}, there are {self.names}")
-        return self.traces[self.names.index(name)]
+        if not isinstance(which, str):
+            return self.traces[which]
+        if which not in self.names:
+            raise KeyError(f"no trace {which!r}, there are {self.names}")
+        return self.traces[self.names.index(which)]
+
+    def head(self, name: str) -> Head:
+        """Return the head of that name, such as "L3H1".
+
+        Raises:
+            KeyError: there is none.
+        """
+        found = next((head for head in self.heads if head.name == name), None)
+        if found is None:
+            raise KeyError(f"no head {name!r}, there are L0H0 to L{len(self) - 1}H{self.traces[-1].n_heads - 1}")
+        return found
+
+    def label(self, tokens: Sequence[str] | Axis, target_tokens: Sequence[str] | Axis = ()) -> None:
+        """Write tokens on the axes of all traces; an axis of another length keeps its numbers.
+
+        Args:
+            tokens: of the only or the encoder's input.
+            target_tokens: of a decoder beside an encoder.
+        """
+        source = tokens if isinstance(tokens, Axis) else Axis("source tokens" if target_tokens else "tokens", tokens)
+        target = target_tokens if isinstance(target_tokens, Axis) else Axis("target tokens", target_tokens)
+        self.traces[:] = [_labelled(trace, source, target if target_tokens else source) for trace in self.traces]
+        lengths = {n for trace in self.traces for n in (trace.n_queries, trace.n_keys)}
+        if lengths and not lengths & {len(source), len(target)}:
+            known = f"there are {len(tokens)} tokens for {', '.join(map(str, sorted(lengths)))} positions"
+            self.note = f"{self.note} Not labelled: {known}.".strip()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas table with one row per head: what its queries do on average, in numbers.
+
+        Its columns are head ("L3H1"), name, layer, number, entropy (bits, mean over the queries), largest (mean of each
+        row's largest weight), score (mean), most_received and received (the key with the largest mean weight, and that
+        weight).
+        """
+        import pandas as pd
+
+        return pd.DataFrame([_row(head) for head in self.heads])
 
     def save(self, path: str | Path) -> None:
         """Write all traces to a .npz file, which load_recording reads again."""
@@ -53,3 +156,34 @@ def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Record
         ValueError: a file that is damaged, too large or no recording, with the reason.
     """
     return Recording(*read_traces(Path(path), most_bytes))
+
+
+def _labelled(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTrace:
+    parts = trace.story.name.partition(" ")[0].split(".")
+    crosses = any(word in trace.story.name for word in CROSS)
+    of_queries = target if crosses or "decoder" in parts else source
+    of_keys = source if crosses else of_queries
+
+    def fitting(axis: Axis, n: int, old: Axis) -> Axis:
+        return next((one for one in (axis, source, target) if len(one) == n), old)
+
+    return trace.retold(
+        query_axis=fitting(of_queries, trace.n_queries, trace.story.query_axis),
+        key_axis=fitting(of_keys, trace.n_keys, trace.story.key_axis),
+    )
+
+
+def _row(head: Head) -> dict[str, Any]:
+    summary, trace = head.trace.summary(head.head), head.trace
+    most = int(summary.received.argmax())
+    return {
+        "head": head.name,
+        "name": trace.story.name,
+        "layer": int(head.name[1 : head.name.index("H")]),
+        "number": head.head,
+        "entropy": float(summary.entropy.mean()),
+        "largest": float(summary.largest.mean()),
+        "score": float(summary.score_row_mean.mean()),
+        "most_received": trace.story.key_axis.labels[most],
+        "received": float(summary.received[most]),
+    }
