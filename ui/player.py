@@ -118,7 +118,8 @@ class Walk(Player[int]):
     """
 
     def __init__(self, page: str, *, first: int = 0, label: str = "Word") -> None:
-        super().__init__(Field(page, "at", first, address="at", parse=whole_number), SECONDS_PER_WORD)
+        at = Field(page, "at", first, address="at", parse=whole_number, text=lambda at: "" if at == END else str(at))
+        super().__init__(at, SECONDS_PER_WORD)
         self.label = label
 
     def draw(self, labels: Sequence[str]) -> int:
