@@ -36,6 +36,7 @@ def overlay(page, part: str):
 
 def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
     page = lecture("vectors?step=weights&lecture=1")
+    page.locator("svg.marks text").first.wait_for()
     sizes = sorted(page.evaluate(SIZES))
     assert sizes[0] >= 16
     assert sizes[len(sizes) // 2] >= 20

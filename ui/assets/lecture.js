@@ -100,10 +100,17 @@ class Lecture {
     chart?.querySelector('[data-testid="stElementToolbarButton"] button[aria-label*="ullscreen"]')?.click();
   }
 
+  // Press and let go: what is only pressed would count as held with the next key.
+  type(key) {
+    focused()?.blur();
+    for (const kind of ["keydown", "keyup"]) {
+      document.body.dispatchEvent(new KeyboardEvent(kind, { key, code: key, bubbles: true }));
+    }
+  }
+
   act(key) {
     const number = Number(key);
-    if (key in ARROWS) focused()?.blur();
-    if (key in ARROWS) document.body.dispatchEvent(new KeyboardEvent("keydown", { key: ARROWS[key], code: ARROWS[key], bubbles: true }));
+    if (key in ARROWS) this.type(ARROWS[key]);
     else if (number) press(`[role="tab"]:nth-of-type(${number})`);
     else if (key === "]") press(".st-key-page_after a");
     else if (key === "[") press(".st-key-page_before a");
