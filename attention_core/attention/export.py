@@ -43,18 +43,19 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
 
 
 def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> pd.DataFrame:
-    """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight."""
+    """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight; labels are whole."""
     import pandas as pd
 
     queries = to_array(torch.arange(trace.n_queries, device=trace.query.device)[rows])
     keys = to_array(torch.arange(trace.n_keys, device=trace.query.device)[cols])
+    query_texts, key_texts = (axis.whole or axis.labels for axis in (trace.story.query_axis, trace.story.key_axis))
     query_of_cell, key_of_cell = np.repeat(queries, len(keys)), np.tile(keys, len(queries))
     return pd.DataFrame(
         {
             "query": query_of_cell,
             "key": key_of_cell,
-            "query_label": [trace.story.query_axis.labels[query] for query in query_of_cell],
-            "key_label": [trace.story.key_axis.labels[key] for key in key_of_cell],
+            "query_label": [query_texts[query] for query in query_of_cell],
+            "key_label": [key_texts[key] for key in key_of_cell],
             "score": to_array(trace.scores(head, rows, cols).flatten()),
             "weight": to_array(trace.weights(head, rows, cols).flatten()),
         }

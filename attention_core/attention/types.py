@@ -24,11 +24,13 @@ class Axis:
         name: plural noun, such as "pixels", "source words", "dimensions".
         labels: one text per position.
         grid: (rows, columns) when the positions came from a picture, so that charts can draw one.
+        whole: the texts of which the labels are cut ones, for tables that leave the app; None = the labels are whole.
     """
 
     name: str
     labels: Sequence[str]
     grid: tuple[int, int] | None = None
+    whole: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         if self.grid and self.grid[0] * self.grid[1] != len(self.labels):
