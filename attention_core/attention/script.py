@@ -15,13 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.steps import steps_of
+from attention_core.attention.steps import step_of, steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.device import to_array
 
 MOST_NUMBERS = 1_000_000
 """A step whose line names more numbers than this is not computed: its result is in the file."""
+NOT_COMPUTED = "computed by the app: what it takes is not in here"
 BEGIN = """import base64
 import io
 import zlib
@@ -102,23 +103,18 @@ def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]
     Raises:
         KeyError: the trace has no such step.
     """
-    steps = list(steps_of(trace))
-    names = [one.name for one in steps]
-    if step not in names:
-        raise KeyError(f"no step {step!r}, there are {names}")
-    steps = steps[: names.index(step) + 1]
-    chosen, inputs = steps[-1], _Inputs()
-    told = []
-    for one in steps:
-        told.append(Cell(f"## {one.title}\n$${one.formula}$$\n\n{one.explanation}", f"{one.title}: {one.explanation}"))
-        told[-1] = told[-1]._replace(code=inputs.lines(one, head))
+    chosen, inputs, told = step_of(trace, step), _Inputs(), []
+    for one in steps_of(trace):
+        text = f"## {one.title}\n$${one.formula}$$\n\n{one.explanation}"
+        told.append(Cell(text, f"{one.title}: {one.explanation}", inputs.lines(one, head)))
+        if one.name == step:
+            break
     row = query if chosen.row_axis is trace.story.query_axis else 0
-    label = str(chosen.row_axis.labels[row])
     inputs.arrays["shown"] = chosen.value(head, [row])[0]
     whose = f"{trace.story.mechanism[:1].upper()}{trace.story.mechanism[1:]}: {chosen.title.lower()}, head {head}"
     title = f"{whose}. Needs numpy and torch; all else is in here."
     begin = BEGIN.format(inputs=inputs.packed(), head=head)
-    end = END.format(name=chosen.assigns, row=row, title=chosen.title, label=label)
+    end = END.format(name=chosen.assigns, row=row, title=chosen.title, label=chosen.row_axis.labels[row])
     return [
         Cell(f"# {title}", title.replace('"', "'").replace("\\", "/")),
         Cell("## The inputs", "The inputs: learned parameters, and what the layer was given.", begin),
@@ -139,60 +135,49 @@ class _Inputs:
     def lines(self, step: Step, head: int) -> str:
         """Return a step's lines, those that give what they name before them."""
         named = {name: value for name, value in step.names(head).items() if name not in self._assigned}
-        keys = {name: self._key(step.name, name, value) for name, value in named.items()}
-        said = {name: _said(keys[name], value) for name, value in named.items()}
+        said = {name: _said(name, value) for name, value in named.items()}
         n_numbers = sum(value.numel() for value in named.values() if isinstance(value, Tensor))
         used, stored = _names(step.code, ast.Load), _names(step.code, ast.Store)
         if None in said.values() or n_numbers > MOST_NUMBERS or used & self._lost - {*named}:
+            lines = step.code.splitlines()
+            targets = _names(lines[-1], ast.Store) or {step.assigns}
             self.arrays[step.assigns] = step.value(head)
-            targets = _targets(step)
-            self._assigned |= {*targets}
-            self._lost |= stored - {*targets}
-            by = "\n".join(f"# {line}" for line in step.code.splitlines())
-            return (
-                f'{by}\n{" = ".join(targets)} = given["{step.assigns}"]'
-                "  # computed by the app: what it takes is not in here"
-            )
-        before = []
-        for name, value in named.items():
-            self.arrays |= {f"{keys[name]}{part}": one for part, one in _tensors(value).items()}
-            text = str(said[name])
-            if self._given.get(name) != text:
-                before.append(f"\n{text}\n\n" if inspect.isfunction(value) else f"{name} = {text}")
-                self._given[name] = text
+            self._assigned |= targets
+            self._lost |= stored - targets
+            last = f'{" = ".join(sorted(targets))} = given["{step.assigns}"]  # {NOT_COMPUTED}'
+            return "\n".join([*(f"# {line}" for line in lines), last])
+        fresh = {name: str(text) for name, text in said.items() if self._given.get(name) != text}
+        lines = []
+        for name, text in fresh.items():
+            self.arrays |= {f"{name}{part}": one for part, one in _tensors(named[name]).items()}
+            lines.append(f"\n{text}\n\n" if inspect.isfunction(named[name]) else f"{name} = {text}")
+        self._given |= fresh
         self._assigned |= stored
         self._lost -= stored
-        return "\n".join([*before, step.code])
-
-    def _key(self, step: str, name: str, value: Any) -> str:
-        """Return what a value's tensors are called in the file: its name, unless another step gave that to others."""
-        both = ((self.arrays.get(name + part, one), one) for part, one in _tensors(value).items())
-        return name if all(torch.equal(*pair) for pair in both) else f"{step}.{name}"
+        return "\n".join([*lines, step.code])
 
     def packed(self) -> str:
         """Return the tensors as the text of a compressed .npz file."""
         buffer = io.BytesIO()
-        plain: dict[str, Any] = {
-            name: to_array(one.float() if one.dtype == torch.bfloat16 else one) for name, one in self.arrays.items()
-        }
+        plain: dict[str, Any] = {name: to_array(one) for name, one in self.arrays.items()}
         np.savez(buffer, **plain)
         small = zlib.compress(buffer.getvalue(), 1)  # ten times as fast as savez_compressed, 6 % larger
         return base64.encodebytes(small).decode().strip()
 
 
-def _said(key: str, value: Any) -> str | None:
-    """Return the code that gives a value whose tensors are in the file under a key; None = there is none."""
+def _said(name: str, value: Any) -> str | None:
+    """Return the code that gives a name its value; None = there is none."""
     if isinstance(value, Tensor):
         short = "" if value.dtype != torch.bfloat16 else ".bfloat16()"
-        return f'given["{key}"]{short}'
+        return f'given["{name}"]{short}'
     if isinstance(value, list) and any(isinstance(one, Tensor) for one in value):
-        return f"[{', '.join(str(_said(f'{key}.{place}', one)) for place, one in enumerate(value))}]"
+        return f"[{', '.join(str(_said(f'{name}.{place}', one)) for place, one in enumerate(value))}]"
     if inspect.isfunction(value):
         alone = not {*value.__code__.co_names} & {*value.__globals__} - {"torch", "Tensor"}
         return inspect.getsource(value) if alone else None
     if isinstance(value, nn.Module):
         made = _constructor(value)
-        return made and f'network("{key}", {made})'
+        return made and f'network("{name}", {made})'
     return repr(value) if isinstance(value, int | float | list | tuple | None) else None
 
 
@@ -209,13 +194,6 @@ def _names(code: str, use: type[ast.expr_context]) -> set[str]:
     """Return the names that code loads or stores."""
     nodes = ast.walk(ast.parse(code))
     return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, use)}
-
-
-def _targets(step: Step) -> list[str]:
-    """Return the names to which the code's last line assigns, such as key and value."""
-    last = ast.parse(step.code).body[-1]
-    names = [target.id for target in getattr(last, "targets", []) if isinstance(target, ast.Name)]
-    return names or [step.assigns]
 
 
 def _constructor(module: nn.Module) -> str | None:
