@@ -124,9 +124,9 @@ def _run(
     if not 0 <= item < _n_items(inputs):
         raise ValueError(f"item must be from 0 to {_n_items(inputs) - 1}, got {item}")
     ablated: dict[int, list[tuple[int, int]]] = {}
-    for item, chosen in ablations.items():
+    for place, chosen in ablations.items():
         for number, head in chosen:
-            ablated.setdefault(number, []).append((item, head))
+            ablated.setdefault(number, []).append((place, head))
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
     with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
         configs = _configs(model)
