@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from attention_core.files import find_file
 from ui.navigation import PAGES, path_of
 from ui.skeleton import live, page_frame
-from ui.start.moving import moving_drawing, moving_words
+from ui.start.moving import moving_drawing, moving_words, photograph
 
 WAYS_IN = (
     ("Draw", "ask", "Draw digits in colours, ask a question about them, and see where the network looks."),
@@ -38,7 +37,6 @@ st.markdown("The order tells the story; each page can be entered alone.")
 for first in range(1, len(PAGES), CARDS):
     for column, entry in zip(st.columns(CARDS, gap="medium"), PAGES[first : first + CARDS], strict=False):
         with column.container(border=True, height="stretch"):
-            photograph = str(find_file(f"ui/assets/start/{entry.name}.webp"))
-            st.image(photograph, width="stretch", alt=f"The page {entry.title}")
+            photograph(entry)
             st.page_link(path_of(entry), label=f"**{entry.title}**")
             st.caption(entry.question)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-ROOT = "document.querySelector('[data-testid=stBidiComponentIsolated]').shadowRoot.querySelector('.root')"
+ROOT = "document.querySelector('.st-key-atlas_map [data-testid$=Isolated]').shadowRoot.querySelector('.root')"
 MAP = f"{ROOT}.map"
 LAST_CAME = f"Math.max(...[...{MAP}.shelf.tiles.values()].map(tile => tile.came))"
 PIXEL = """([map, x, y]) => {

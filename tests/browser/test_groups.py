@@ -14,7 +14,7 @@ TITLE = next(entry.title for entry in PAGES if entry.name == "groups")
 
 
 def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/{ADDRESS}?step=weights")
     numbers = page.get_by_role("textbox", name="Your numbers")
     numbers.fill("3 9 19 1 14 22 6 30")
     numbers.press("Enter")

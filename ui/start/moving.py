@@ -15,6 +15,7 @@ import streamlit as st
 
 from attention_core.files import find_file
 from ui.component import component
+from ui.navigation import PageEntry
 from ui.pictures import address
 from ui.state import Field, choice
 
@@ -29,14 +30,12 @@ def moving_drawing() -> None:
     """Draw a digit whose pixels show where they look, following the pointer; let a visitor choose the digit."""
     digit = choice("A digit", DIGIT, range(10), label_visibility="collapsed", wrap=True)
     if digit == FIRST_DIGIT:
-        told = first_answers()["drawing"] | {"looks": _looks_file()}
+        told = first_answers()["drawing"] | {"looks": _file("looks.png")}
     else:
         from ui.start.answers import drawing_answer
 
         told = drawing_answer(digit)
-    looks = told["looks"]
-    place = address(looks) or f"data:image/png;base64,{base64.b64encode(looks).decode()}"
-    _drawing(key="start_drawing", data={"ink": told["ink"], "looks": place})
+    _drawing(key="start_drawing", data={"ink": told["ink"], "looks": _place(told["looks"], "png")})
     st.caption(told["says"])
 
 
@@ -46,12 +45,23 @@ def moving_words() -> None:
     _words(key="start_words", data=first_answers()["words"] | {"play": True})
 
 
+def photograph(entry: PageEntry) -> None:
+    """Draw what a page shows, made beforehand."""
+    place = _place(_file(f"{entry.name}.webp"), "webp")
+    st.html(f'<img src="{place}" alt="The page {entry.title}" style="width:100%;border-radius:4px" loading="lazy">')
+
+
+def _place(content: bytes, ending: str) -> str:
+    """Return where the browser finds a picture."""
+    return address(content, ending) or f"data:image/{ending};base64,{base64.b64encode(content).decode()}"
+
+
 @lru_cache(maxsize=1)
 def first_answers() -> dict[str, Any]:
     """Return what the models say about the first drawing and the sentence."""
     return json.loads(find_file("ui/assets/start/answers.json").read_text(encoding="utf-8"))
 
 
-@lru_cache(maxsize=1)
-def _looks_file() -> bytes:
-    return find_file("ui/assets/start/looks.png").read_bytes()
+@lru_cache
+def _file(name: str) -> bytes:
+    return find_file(f"ui/assets/start/{name}").read_bytes()
