@@ -7,7 +7,7 @@ import streamlit as st
 from attention_core.packed import read_session, write_session
 from ui.component import component
 from ui.navigation import PAGES, PageEntry, path_of
-from ui.state import OPENED, WITHOUT, told
+from ui.state import OPENED, TOLD, WITHOUT
 
 UPLOAD, UPLOADS, REFUSED, PAGE_OF_SESSION = "session_upload", "session_uploads", "session_refused", "session_page"
 _share = component("share")
@@ -16,13 +16,14 @@ _share = component("share")
 def sharing(entry: PageEntry) -> None:
     """Draw the button that copies the page's link, and the session's file to save and to open."""
     state = st.session_state
+    values = state.setdefault(TOLD, {})
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="sharing"):
         _share(key="share", data={"without": WITHOUT}, width="content")
         with st.popover("Session file", icon=":material/save:"):
             st.caption("All that the page shows, whatever its length: for what is too long for a link.")
             st.download_button(
                 "Save the session",
-                lambda: write_session(entry.name, told(entry.name)),
+                lambda: write_session(entry.name, values),
                 f"{entry.url_path}-session.json",
                 "application/json",
                 on_click="ignore",

@@ -18,6 +18,8 @@ from ui.labels import literal
 
 Value = TypeVar("Value")
 PAGE, ARRIVED, WRITTEN, PLAYING = "page_shown", "address_arrived", "address_written", "playing"
+TOLD = "address_told"
+"""All that the page's fields say, in one and the same dict, for who reads it while no script runs."""
 READ, FAULTS, CAME_BACK, OPENED = "address_read", "address_faults", "address_came_back", "session_opened"
 APP = ""
 """In the place of a page: fields that every page has."""
@@ -298,8 +300,12 @@ def write_address() -> None:
     if state.get(PLAYING):
         return
     page = state.get(PAGE, "")
+    now = told(page)
+    whole = state.setdefault(TOLD, {})
+    whole.clear()
+    whole.update(now)
     ours = {WITHOUT, *(field.address for field in _told_by(page))}
-    wanted = {name: text for name, text in present.items() if name not in ours} | told(page)
+    wanted = {name: text for name, text in present.items() if name not in ours} | now
     left_out: list[str] = []
     while len(urlencode(wanted)) > MOST_IN_ADDRESS and ours & wanted.keys() - {WITHOUT}:
         left_out.append(max(ours & wanted.keys() - {WITHOUT}, key=lambda name: len(wanted[name])))
