@@ -16,7 +16,7 @@ from ui.start.moving import FIRST_DIGIT, SENTENCE, TRANSLATOR
 
 FOLDER = find_file("ui/assets/start")
 SCREEN, SIZE = {"width": 1240, "height": 1500}, (480, 270)
-OPENED = {"vectors": "?step=weights", "pixels": "?step=weights", "matter": "?step=weights"}
+OPENED = dict.fromkeys(("vectors", "pixels", "translate", "find", "groups"), "?step=weights")
 """What is opened instead of the page as it is on arrival."""
 LARGEST = """() => {
   const nodes = [...document.querySelectorAll(".stVegaLiteChart, .stBidiComponent")];
