@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.glossary import say
 from ui.navigation import PAGES, path_of
 from ui.skeleton import live, page_frame
 from ui.start.moving import moving_drawing, moving_words, photograph
@@ -29,7 +30,7 @@ for column, (name, page, about) in zip(st.columns(len(WAYS_IN), gap="large"), WA
     entry = next(entry for entry in PAGES if entry.name == page)
     with column:
         st.subheader(name, anchor=False)
-        st.markdown(about)
+        say(about)
         st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
 st.divider()
 st.subheader("The path", anchor=False)

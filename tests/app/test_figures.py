@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -46,7 +47,9 @@ def test_every_chart_of_every_tab_becomes_a_vector_figure(app, entry, root):
 
 def test_a_step_is_named_by_page_model_and_step_and_nothing_is_made_before_it_is_asked_for(app, monkeypatch):
     made = []
-    monkeypatch.setattr("ui.figures.figure", lambda *given, **named: made.append(named) or b"")
+    monkeypatch.setattr(
+        sys.modules["attention_core.charts.figure"], "figure", lambda *given, **named: made.append(named) or b""
+    )
     page = opened(app, "pages/translate.py")
     page.session_state["translate_step"] = "weights"
     page.run()

@@ -110,7 +110,7 @@ def test_of_a_long_text_the_rest_of_the_matrix_is_fetched_when_a_token_is_hovere
     assert re.search("looked at by.*%", given[1], re.DOTALL)
     assert not fetched
     visitor.locator(TOKENS).nth(60).hover()
-    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"60\s+looks at"))
+    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"61\s+looks at"))
     visitor.locator(TOKENS).nth(3).hover()
     expect(visitor.locator(TIP)).to_have_text(given, use_inner_text=True)
     assert len(fetched) == 1
@@ -132,5 +132,5 @@ def test_a_file_that_the_server_has_let_go_of_is_asked_for_again(visitor):
     visitor.locator(TOKENS).nth(60).hover()
     settle(visitor, before=2500)
     visitor.locator(TOKENS).nth(61).hover()
-    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"61\s+looks at"))
+    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"62\s+looks at"))
     assert len(gone) == 2

@@ -171,6 +171,7 @@ def test_phone_shows_the_pad_without_scrolling_sideways(visitor):
 
 
 def test_the_matrix_is_a_file_that_browsers_keep(visitor):
+    visitor.goto(f"{visitor.url}?step=weights")
     matrix = visitor.locator("[data-testid=stVegaLiteChart] image").last
     matrix.wait_for()
     visitor.wait_for_function(
