@@ -142,7 +142,7 @@ def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
             assert numbers.way
         formula = cell_formula(trace, step_of(trace, stage.name), 0, 2, 5)
         if numbers.way:
-            assert formula.startswith("S" + "'" * place + "_{2,5} = ")
+            assert formula.startswith("S" + "'" * place + "_{3,6} = ")
             assert formula.endswith(f"= {numbers.value:.3g}")
 
 
