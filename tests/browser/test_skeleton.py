@@ -9,6 +9,8 @@ import pytest
 from tests.browser.tools import open_tab, settle
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
+
 MOST_PIXELS = 2 * 900 + 60
 """Two screens, and what other machines' letters may add to them."""
 CHOSEN = "[role=tab][aria-selected=true]"
@@ -31,7 +33,7 @@ def test_tabs_are_short_and_back_undoes_the_last_one(page, app_url, entry):
     assert max(heights.values()) <= MOST_PIXELS, heights
     page.go_back()
     settle(page, 600)
-    assert page.locator(CHOSEN).inner_text() == labels[-2]
+    expect(page.locator(CHOSEN)).to_have_text(labels[-2])
     assert ("tab=" in page.url) == (len(labels) > 2)
 
 
