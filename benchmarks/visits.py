@@ -126,7 +126,7 @@ TAB = Action("tab_container", "*_tabs")
 TAKE_ALONG = (Action("tab_container", "*_tabs", ("Take it along",)), Action("download_button", "*_npz"))
 NEXT = Action("button", "*_step_next")
 STEP = Action("button_group", "*_step")
-CANVAS = Action("bidi_component", "*_pad_*", stroke)
+CANVAS = Action("bidi_component", "*_pad_*[0-9]", stroke)
 
 
 def pressed(key: str) -> Action:
