@@ -20,9 +20,6 @@ from ui.figures import file_name
 from ui.glossary import explain
 from ui.layout import section
 
-KEYS = {"py": "code", "csv": "row"}
-"""Buttons that are not called after the ending of their files."""
-
 
 def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
     """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded)."""
@@ -98,17 +95,17 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
     whole = file_name(name, trace.story.mechanism, trace.story.name)
     here = file_name(name, trace.story.mechanism, trace.story.name, step)
     looked_at = trace, step, head, query or 0
-    files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
-        "All numbers (.npz)": (f"{whole}.npz", partial(trace_to_npz, trace)),
-        "PyTorch script (.py)": (f"{here}.py", partial(trace_to_code, *looked_at)),
-        "Notebook (.ipynb)": (f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
+    files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
+        "npz": ("All numbers (.npz)", f"{whole}.npz", partial(trace_to_npz, trace)),
+        "code": ("PyTorch script (.py)", f"{here}.py", partial(trace_to_code, *looked_at)),
+        "ipynb": ("Notebook (.ipynb)", f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
     }
-    if query is not None:
-        files["This query's row (.csv)"] = f"{whole}-query-{query}.csv", partial(_row_table, trace, head, query)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        for label, (file, make) in files.items():
-            kind = file.rsplit(".", 1)[1]
-            st.download_button(label, make, file, on_click="ignore", key=f"{name}_{KEYS.get(kind, kind)}")
+        for kind, (label, file, make) in files.items():
+            st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")
+        if query is not None:
+            row = partial(trace_to_frame, trace, head, rows=slice(query, query + 1))
+            download_table("This query's row", row, f"{whole}-query-{query}.csv", f"{name}_row")
     st.caption(
         f"Script and notebook compute the step *{step}* that *Step by step* shows, its chosen head and query, "
         "from what the layer was given, and print the same numbers. *Save a picture*, below, makes figures."
@@ -118,7 +115,3 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
 def download_table(label: str, make: Callable[[], pd.DataFrame], file: str, key: str) -> None:
     """Offer a table as a file of comma-separated values, which is made when it is asked for."""
     st.download_button(f"{label} (.csv)", lambda: make().to_csv(index=False), file, on_click="ignore", key=key)
-
-
-def _row_table(trace: AttentionTrace, head: int, query: int) -> str:
-    return trace_to_frame(trace, head, rows=slice(query, query + 1)).to_csv(index=False)

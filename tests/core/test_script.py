@@ -12,10 +12,8 @@ from torch.testing import assert_close
 
 from attention_core import AttentionTrace, Intervention, load, steps_of
 from attention_core.attention.script import trace_to_code, trace_to_notebook
-from attention_core.topics.lookup.records import read_queries, usable_records
-from attention_core.topics.lookup.soft_lookup import soft_lookup
 from attention_core.topics.vectors import PRESETS, trace_of
-from tests.core.test_shown_code import LOOKUP_PRESETS, RECORDED, TRACES, recorded
+from tests.core.test_shown_code import LOOKUP_PRESETS, RECORDED, TRACES, look_up, recorded
 
 SAME = "same as in the app: True"
 GIVEN = "computed by the app"
@@ -82,9 +80,7 @@ def test_scripts_and_notebooks_of_the_workbench(name):
 @pytest.mark.parametrize("name", LOOKUP_PRESETS)
 def test_scripts_and_notebooks_of_a_look_up_say_temperature(name):
     preset = LOOKUP_PRESETS[name]
-    records = usable_records(preset.table, preset.key, preset.value).records
-    queries = read_queries("\n".join(preset.queries), records.numeric_keys).queries
-    trace = soft_lookup(records, queries, preset.temperature)
+    trace = look_up(preset)
     assert set(check(trace)) <= {"query", "key"}, "fingerprints of texts are inputs"
     script = trace_to_code(trace, "context")
     assert f"/ {preset.temperature!r}" in script

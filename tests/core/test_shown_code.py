@@ -273,12 +273,16 @@ def test_lines_of_a_direct_problem_whose_values_have_the_shape_of_its_queries():
         check(trace)
 
 
-@pytest.mark.parametrize("name", LOOKUP_PRESETS)
-def test_lines_of_a_look_up_in_texts_and_in_numbers(name):
-    preset = LOOKUP_PRESETS[name]
+def look_up(preset):
+    """The trace of a look-up as its page opens it."""
     records = usable_records(preset.table, preset.key, preset.value).records
     queries = read_queries("\n".join(preset.queries), records.numeric_keys).queries
-    trace = soft_lookup(records, queries, preset.temperature)
+    return soft_lookup(records, queries, preset.temperature)
+
+
+@pytest.mark.parametrize("name", LOOKUP_PRESETS)
+def test_lines_of_a_look_up_in_texts_and_in_numbers(name):
+    trace = look_up(LOOKUP_PRESETS[name])
     check(trace)
     check(trace.replace(Intervention(scale=0.5, blocked_keys=(1,))))
 

@@ -10,10 +10,9 @@ const DESIGN_WIDTH = 1040, SPOTS = ["", "region", "row"], ARROWS = { PageDown: "
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], canvas";
 const CHART = '[data-testid="stFullScreenFrame"]';
 
-const press = (selector, within = document) => {
-  const found = [...within.querySelectorAll(selector)].find((node) => !node.disabled && node.getClientRects().length);
+const press = (selector) => {
+  const found = [...document.querySelectorAll(selector)].find((node) => !node.disabled && node.getClientRects().length);
   found?.click();
-  return found;
 };
 
 // The element that has the focus, inside components too.

@@ -17,12 +17,12 @@ from attention_core.files import find_file
 from ui.component import component
 from ui.navigation import PageEntry
 from ui.pictures import address
-from ui.state import Field, choice
+from ui.state import Field, between, choice
 
 FIRST_DIGIT = 3
 SENTENCE = "The red car is in front of the house."
 TRANSLATOR = "additive"
-DIGIT = Field("start", "digit", FIRST_DIGIT, address="digit")
+DIGIT = Field("start", "digit", FIRST_DIGIT, address="digit", parse=between(0, 9))
 _drawing, _words = component("start_drawing"), component("aligned_words")
 
 
