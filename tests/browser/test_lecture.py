@@ -120,3 +120,22 @@ def test_guess_is_clicked_into_the_empty_matrix(lecture):
     page.keyboard.press("r")
     page.get_by_text("you expected the largest number at").wait_for()
     open_tab(page, "A weighted average")
+
+
+def test_full_screen_shows_the_whole_chart(lecture):
+    page = lecture("translate?step=weights&tab=steps&lecture=1")
+    chart = page.locator("svg.marks").first
+    chart.wait_for()
+    page.keyboard.press("1")
+    settle(page, 1000)
+    chart.hover()
+    page.keyboard.press("f")
+    page.locator("[aria-label^='Close fullscreen']").wait_for()
+    page.wait_for_timeout(500)
+    box = chart.bounding_box()
+    assert min(box["x"], box["y"]) >= 0
+    assert box["x"] + box["width"] <= 1920
+    assert box["y"] + box["height"] <= 1080
+    assert box["height"] > 900
+    page.keyboard.press("f")
+    page.locator("[aria-label^='Close fullscreen']").wait_for(state="detached")
