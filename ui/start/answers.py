@@ -34,5 +34,5 @@ def drawing_answer(digit: int) -> dict[str, Any]:
 def sentence_answer(sentence: str, translator: str) -> dict[str, Any]:
     """Return a sentence's words, its translation's, and where each of these looks."""
     view = shown_translation(translator, sentence, (), 1, False).view
-    plain = {"note": "", "plain": True, "single": "", "forced": 0, "active": len(view.target) - 1}
+    plain = {"note": "", "plain": True, "single": "", "forced": 0, "active": 0}
     return word_data(view, translator) | plain
