@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from ui.glossary import note, say
+
 NOTATIONS = (
     (r"$W_Q,\; W_K,\; W_V$", r"$QW,\; KW,\; VW$; $W^Q,\; W^K,\; W^V$", "the projections that make $Q$, $K$ and $V$"),
     (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word; the key and the value there"),
@@ -16,5 +18,5 @@ def other_notations() -> None:
     """Offer the table to readers who come from another text."""
     head = "| here | elsewhere | what it is |\n|---|---|---|\n"
     with st.popover("In other notations", icon=":material/translate:"):
-        st.markdown(head + "\n".join(f"| {' | '.join(row)} |" for row in NOTATIONS))
-        st.caption("Some texts write α for the scores, and for the weights too once the softmax has made them.")
+        say(head + "\n".join(f"| {' | '.join(row)} |" for row in NOTATIONS))
+        note("Some texts write α for the scores, and for the weights too once the softmax has made them.")
