@@ -295,9 +295,12 @@ class Session:
             self.states.pop(one.id, None)
 
     def _drop(self, following: set[str]) -> None:
-        """Count the parts that a run did not come to, because another one follows that does not draw them."""
+        """Count the parts that a run did not come to, because another one follows that does not draw them.
+
+        What beats is drawn by its next beat.
+        """
         run, parts = self._early
-        if following and (dropped := parts - following):
+        if following and (dropped := parts - following - set(self._beats)):
             self._finished.append(["cut", *dropped])
             if not any(one.run == run and one.fragment in dropped for one in self.drawn.values()):
                 self._answer.faults.append("a run was cut off before it drew anything")

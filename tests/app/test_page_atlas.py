@@ -12,7 +12,10 @@ import pytest
 import torch
 from safetensors.torch import save
 
+from attention_core.atlas import Atlas
+from attention_core.atlas.made_up import made_up
 from tests.app.tools import opened, said, settled
+from ui.atlas.shelf import Shelf
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
@@ -209,7 +212,7 @@ def test_cell_is_gone_to_by_its_numbers(page):
 def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
     monkeypatch.setattr("ui.atlas.places.SURVEYED_UNASKED", 10)
-    app.query_params["show"] = "made-topic-16384"
+    app.query_params["show"] = "made-topic-65536"
     page = opened(app, PAGE)
     assert message(page)["surveyed"] == 0
     assert not message(page)["running"]
@@ -227,6 +230,21 @@ def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app
     assert message(settled(page))["surveyed"] == share
     page.button(key=f"{NAME}_survey_button").click().run()
     assert page.button(key=f"{NAME}_survey_button").label == "Cancel"
+
+
+def test_survey_ends_when_nobody_watches_and_tells_its_next_visitor_what_went_wrong(monkeypatch):
+    monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
+    monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
+    shelf = Shelf("left", Atlas(made_up("topic", 65_536), 0))
+    shelf.survey_on()
+    shelf._surveyor.join(20)
+    assert not shelf._surveyor.is_alive()
+    assert 0 < shelf.atlas.surveyed < 1
+    monkeypatch.setattr(shelf, "survey", lambda: 1 / 0)
+    shelf.survey_on()
+    shelf._surveyor.join(20)
+    with pytest.raises(ZeroDivisionError):
+        shelf.survey_on()
 
 
 def test_digit_is_mapped_with_its_rows_and_columns(page):

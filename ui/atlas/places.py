@@ -8,7 +8,6 @@ from attention_core.atlas.size import kept_bytes, matrix_bytes
 from ui.atlas import NAME
 from ui.atlas.map import go_to
 from ui.atlas.shelf import Shelf
-from ui.heavy import heavy
 from ui.labels import literal
 from ui.state import Field, choice, named, plain_text, whole_number
 
@@ -19,8 +18,8 @@ MOST_SEARCHED = 100
 ROWS, COLUMNS, BOTH = "Rows", "Columns", "Both"
 SURVEYED_UNASKED = 2**29
 """Pairs up to which a matrix is surveyed without asking: a few seconds."""
-TICK = 0.05
-"""Seconds between two portions, when clicks and other visitors have their turn."""
+TICK = 0.5
+"""Seconds between two looks at how far the survey is: every look of every visitor is a run on the server."""
 
 WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[:MOST_SEARCHED])
 AMONG = Field(NAME, "among", BOTH, address="among", **named(rows=ROWS, columns=COLUMNS, both=BOTH))
@@ -104,23 +103,28 @@ def survey_goes_on(shelf: Shelf) -> bool:
 
 
 def survey_part(shelf: Shelf, goes_on: bool) -> None:
-    """Survey a portion, draw how far it is, offer to stop or to go on, and say what the matrix costs in memory."""
+    """Draw how far the survey is, offer to stop or to go on, and say what the matrix costs in memory."""
     atlas = shelf.atlas
     if goes_on and survey_goes_on(shelf):
-        with heavy():
-            shelf.survey()
+        shelf.survey_on()
     if goes_on != survey_goes_on(shelf):  # since the whole page was drawn: its clock has to start or to stop
         st.rerun()
     if not atlas.is_surveyed:
         share = atlas.surveyed
         st.progress(share, text=_progress_words(shelf, share, goes_on))
         label = "Cancel" if goes_on else "Go on" if share else "Survey the whole matrix"
-        st.button(label, key="atlas_survey_button", on_click=setattr, args=(SURVEY, "value", (shelf.key, not goes_on)))
+        st.button(label, key="atlas_survey_button", on_click=_start_or_stop, args=(shelf, not goes_on))
     took = f" Surveyed in {_time(shelf.seconds)}." if atlas.is_surveyed and shelf.seconds > 0.05 else ""
     st.caption(
         f"{atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{_size(matrix_bytes(atlas))}**. Kept are the "
         f"queries, the keys and one number per row: **{_size(kept_bytes(atlas))}**.{took}"
     )
+
+
+def _start_or_stop(shelf: Shelf, starts: bool) -> None:
+    SURVEY.value = shelf.key, starts
+    if not starts:
+        shelf.rest()
 
 
 def _progress_words(shelf: Shelf, share: float, goes_on: bool) -> str:

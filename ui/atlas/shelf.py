@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from threading import RLock
+from threading import Lock, RLock, Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +19,15 @@ from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
+from ui.heavy import in_portions
 from ui.models import spare_imports
 
 MOST_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""
 PORTION = 0.25
-"""Seconds of a survey at a time; between two portions other visitors and this one's clicks have their turn."""
+"""Seconds of a survey at a time; between two portions tiles and other heavy runs have their turn."""
+LEASE = 3.0
+"""Seconds that a survey goes on after the last visitor who watches it was there."""
 AT_ONCE = 2**22
 """Pairs up to which a matrix is surveyed when it is opened: a fraction of a second."""
 PATIENCE = 0.3
@@ -56,7 +59,10 @@ class Shelf:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
         self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
         self._whole_tile = lru_cache(MOST_PACKED)(self._packed)
-        self._turn = RLock()
+        self._turn, self._door = RLock(), Lock()
+        self._wanted_until = 0.0
+        self._surveyor: Thread | None = None
+        self._fault: Exception | None = None
 
     def answer(self, places: list[Place]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
         """Return what is told about each tile, the tiles, and the names of those for which the time was too short."""
@@ -118,6 +124,31 @@ class Shelf:
                     break
         self.seconds += time.monotonic() - began
         return self.atlas.surveyed
+
+    def survey_on(self) -> None:
+        """Let a thread that all visitors share survey the matrix for another LEASE.
+
+        Raises:
+            Exception: what has ended the survey since this was called last.
+        """
+        fault, self._fault = self._fault, None
+        if fault:
+            raise fault
+        self._wanted_until = time.monotonic() + LEASE
+        with self._door:
+            if not (self._surveyor and self._surveyor.is_alive()):
+                self._surveyor = Thread(target=self._survey_in_portions)
+                self._surveyor.start()
+
+    def rest(self) -> None:
+        """End the survey after its present portion, unless somebody else watches it."""
+        self._wanted_until = 0.0
+
+    def _survey_in_portions(self) -> None:
+        try:
+            in_portions(self.survey, lambda: not self.atlas.is_surveyed and time.monotonic() < self._wanted_until)
+        except Exception as fault:
+            self._fault = fault
 
     @cached_property
     def landmarks(self) -> list[Landmark]:
