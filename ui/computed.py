@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from attention_core.device import to_array
 from ui.shelf import Shelf
 
-MOST_BYTES = 512 * 2**20
+MOST_BYTES = 96 * 2**20
 """All kept values together."""
 Given = ParamSpec("Given")
 Value = TypeVar("Value")

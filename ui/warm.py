@@ -19,6 +19,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
 
 from ui.navigation import PAGES
+from ui.tidy import tidied
 
 LIBRARIES = ("torch", "altair", "attention_core.charts")
 HEAD_START = 10.0
@@ -78,8 +79,10 @@ async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     PagesManager.uses_pages_directory = False  # else pages/ is taken for the navigation until app.py has run once
     if not st.get_option("server.headless"):  # what Streamlit does for scripts, but not for an st.App
         webbrowser.open(f"http://localhost:{st.get_option('server.port')}")
-    visits = asyncio.create_task(_visit_all_pages() if os.environ.get("ATTENTION_WARM") != "0" else asyncio.sleep(0))
+    visits = _visit_all_pages() if os.environ.get("ATTENTION_WARM") != "0" else asyncio.sleep(0)
+    tasks = [asyncio.create_task(visits), asyncio.create_task(tidied())]
     try:
         yield {}
     finally:
-        visits.cancel()
+        for task in tasks:
+            task.cancel()
