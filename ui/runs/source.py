@@ -215,7 +215,7 @@ def uploaded_run(name: str) -> ModelRun | None:
         return _run_or_complaint(lambda: _run_of(upload.file_id, upload.name, 0, upload))
     st.caption(
         "In a notebook: `with attention_core.capture() as p: my_model(x)`, then `p.save('run.npz')`. Or start the "
-        "app with it: `streamlit run app.py -- run.npz`."
+        "app with it: `attention-explorer run.npz`, in the repository `streamlit run app.py -- run.npz`."
     )
     return None
 
