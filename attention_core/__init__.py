@@ -14,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
     from attention_core.attention.capture import capture

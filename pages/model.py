@@ -12,7 +12,7 @@ from ui.model.cache import kv_cache
 from ui.model.compare import side_by_side
 from ui.model.glance import glance, look_controls
 from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
-from ui.model.input import choose_run, choose_source
+from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.knock_out import knock_out
 from ui.model.one_head import one_head, step_by_step, take_along
 from ui.model.state import FRAMED, HEAD, NAME, STEPS, TAB, VIEW, open_on_a_far_look
@@ -58,6 +58,7 @@ with seen:
 TAB.value = TAB.value or VIEW.value
 pretrained = pretrained_of(asked.key) if asked is not None else None
 speaks = pretrained is not None and predicts_words(pretrained)
+named = asked is None and run.recording.model
 writes = speaks and pretrained.kind is not Kind.ENCODER
 page_tabs(
     NAME,
@@ -69,6 +70,7 @@ page_tabs(
     *([tab("words", "What it says next", next_tokens, run, asked)] if speaks else []),
     *([tab("cache", "What it keeps", kv_cache, asked)] if writes else []),
     *([tab("without", "Knock a head out", knock_out, run, asked)] if asked else []),
+    *([tab("without", "Knock a head out", offer_model, run)] if named else []),
     tab("pair", "Side by side", side_by_side, run, asked, look),
     tab("take", "Take it along", take_along, run),
     players=(STEPS,),

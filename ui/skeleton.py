@@ -126,8 +126,8 @@ def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
         state[PLAYING] = ""
 
     label = next(tab.label for tab in tabs if tab.slug == opened.value)
-    if state.get(key) != label:
-        state[key] = label
+    if state.get(key) != label or state.get(f"{key}_were") != list(labels):  # other tabs would open on their first
+        state[key], state[f"{key}_were"] = label, list(labels)
     for tab, place in zip(tabs, st.tabs(list(labels), key=key, on_change=take), strict=True):
         if place.open:
             with place:

@@ -29,6 +29,12 @@ def is_attention(module: nn.Module) -> bool:
     return ("attention" in name or "attn" in name) and not name.endswith(HELPERS)
 
 
+def name_of(model: nn.Module) -> str:
+    """Return the hub id or folder that a transformers model was loaded from; empty for any other."""
+    name = getattr(getattr(model, "config", None), "name_or_path", "")
+    return name if isinstance(name, str) else ""
+
+
 @dataclass
 class _Entered:
     """A module that the thread is in.
@@ -162,6 +168,7 @@ class Recorder:
             reason = (str(error).strip().splitlines() or [""])[0][:200]
             self.note(f"{name}: not kept, {type(error).__name__}: {reason}")
             return
+        self.recording.model = self.recording.model or next(filter(None, map(name_of, self.inside.modules)), "")
         number = self._n_calls[place] = self._n_calls.get(place, 0) + 1
         self.recording.traces.append(trace.retold(name=name if number == 1 or not place else f"{place} ({number})"))
 

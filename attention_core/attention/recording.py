@@ -51,10 +51,14 @@ class Recording:
         traces: one per call, in the order of execution.
         note: what a reader has to know about all of them, such as that the model handed out weights only; empty if
             nothing is unusual.
+        model: hub id or folder of the model that made it; empty if nobody knows.
+        text: that the model read; empty if nobody knows.
     """
 
     traces: list[AttentionTrace] = field(default_factory=list)
     note: str = ""
+    model: str = ""
+    text: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -145,7 +149,8 @@ class Recording:
 
     def save(self, path: str | Path) -> None:
         """Write all traces to a .npz file, which load_recording reads again."""
-        write_traces(self.traces, self.note, Path(path))
+        about = {"note": self.note, "model": self.model, "text": self.text}
+        write_traces(self.traces, about, Path(path))
 
 
 def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Recording:
@@ -155,7 +160,8 @@ def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Record
         FileNotFoundError: no such file.
         ValueError: a file that is damaged, too large or no recording, with the reason.
     """
-    return Recording(*read_traces(Path(path), most_bytes))
+    traces, about = read_traces(Path(path), most_bytes)
+    return Recording(traces, **about)
 
 
 def _labelled(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTrace:

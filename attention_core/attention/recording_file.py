@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,13 @@ from attention_core.attention.types import Axis, Story
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 NEEDED = ("query", "key", "value")
+TOLD = ("note", "model", "text")
+"""What is told of all traces together."""
 TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
-def write_traces(traces: Iterable[AttentionTrace], note: str, path: Path) -> None:
-    """Write traces and what is to be known of them all to one file, which appears under its name only when it is whole.
+def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], path: Path) -> None:
+    """Write traces and what is TOLD of them all to one file, which appears under its name only when it is whole.
 
     Raises:
         ValueError: a trace with another score than (capped) scaled dot products, or one that was edited.
@@ -47,8 +49,7 @@ def write_traces(traces: Iterable[AttentionTrace], note: str, path: Path) -> Non
                     arrays[stored[place]] = _bits(tensor)
                 entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
         entries.append(entry)
-    about = {"format": FORMAT, "note": note, "traces": entries}
-    arrays["about"] = np.array(json.dumps(about))
+    arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with unfinished.open("wb") as file:
@@ -58,8 +59,8 @@ def write_traces(traces: Iterable[AttentionTrace], note: str, path: Path) -> Non
         unfinished.unlink(missing_ok=True)
 
 
-def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], str]:
-    """Return what write_traces wrote.
+def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], dict[str, str]]:
+    """Return what write_traces wrote; what a file of an older version does not tell is empty.
 
     Raises:
         FileNotFoundError: no such file.
@@ -72,7 +73,7 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
             raise ValueError(f"its format is not {FORMAT!r}")
         tensors: dict[tuple[str, str], Tensor] = {}
         traces = [_trace(entry, file, tensors) for entry in about["traces"]]
-        return traces, str(about["note"])
+        return traces, {name: str(about.get(name, "")) for name in TOLD}
 
 
 def _described(trace: AttentionTrace) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def heads_chart(
     pictures: Mosaic,
     notes: Sequence[Sequence[str]],
     *,
-    chosen: tuple[int, int],
+    chosen: tuple[int, int] = (-1, -1),
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
     title: str = "weight",
@@ -46,7 +46,7 @@ def heads_chart(
     Args:
         pictures: of all heads, see attention_core.charts.mosaic.
         notes: for each layer and head, a phrase for the tooltip.
-        chosen: (layer, head) to frame.
+        chosen: (layer, head) to frame; none by default.
         off: (layer, head) of heads that are switched off, crossed out.
         select: name of a point selection over heads (fields layer and head), or None.
         title: of the colour bar.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,8 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 FOLDERS_BELOW = "ATTENTION_MODELS"
 """The variable that names a directory of model folders."""
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
+"""Ends of files that can run code when they are opened."""
 DEPTH = 2
 """Levels below that directory at which a model is found, as in "facebook/deit-tiny"."""
 
@@ -87,6 +89,19 @@ def is_complete(folder: Path) -> bool:
     return (folder / "config.json").is_file() and bool(weight_files(folder))
 
 
+def without_safetensors(files: Sequence[str]) -> str:
+    """Return why a folder with these files, whose weights are not complete, holds no model that is read here."""
+    pickled = next((file for file in files if file.endswith(PICKLED)), "")
+    if pickled:
+        return (
+            f"its weights are there only in a format that can run code when it is opened ({pickled}). This app reads "
+            "safetensors files only."
+        )
+    if any(file.endswith((".safetensors", INDEX)) for file in files):
+        return "its safetensors files are incomplete: a part of the weights is missing."
+    return "it has no weights in safetensors files, the only ones that this app reads."
+
+
 def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a folder's weights; none where one of them is missing."""
     if (folder / WEIGHTS).is_file():
@@ -104,6 +119,15 @@ def n_bytes_of(folder: Path) -> int:
     return sum(file.stat().st_size for file in weight_files(folder))
 
 
+def left_out() -> dict[str, str]:
+    """Return why folders of the owner's with settings of a model are not among the local models, by their names."""
+    return {
+        name: without_safetensors([file.name for file in folder.glob("*")])
+        for name, folder in _folders()
+        if (folder / "config.json").is_file() and not is_complete(folder)
+    }
+
+
 def _packaged() -> Iterator[LocalModel]:
     found = importlib.util.find_spec(PACKAGE.replace("-", "_"))
     if found is not None and found.origin is not None:
@@ -119,14 +143,21 @@ def _own() -> Iterator[LocalModel]:
 
 
 def _in_folders() -> Iterator[LocalModel]:
+    for name, folder in _folders():
+        if is_complete(folder):
+            yield LocalModel(name, folder, "folder", n_bytes_of(folder))
+
+
+def _folders() -> Iterator[tuple[str, Path]]:
+    """Yield name and place of every folder below the one that FOLDERS_BELOW names."""
     above = os.environ.get(FOLDERS_BELOW, "")
     if not above:
         return
     root = Path(above).expanduser()
     for depth in range(1, DEPTH + 1):
         for folder in root.glob("/".join("*" * depth)):
-            if is_complete(folder):
-                yield LocalModel(folder.relative_to(root).as_posix(), folder, "folder", n_bytes_of(folder))
+            if folder.is_dir():
+                yield folder.relative_to(root).as_posix(), folder
 
 
 def _in_cache() -> Iterator[LocalModel]:

@@ -19,6 +19,7 @@ from attention_core.hub.catalogue import (
     is_complete,
     local_models,
     n_bytes_of,
+    without_safetensors,
 )
 from attention_core.hub.kinds import config_of, kind_of
 from attention_core.hub.load import read_settings
@@ -48,7 +49,6 @@ TEXT_FILES = re.compile(
 """What a model needs besides its weights: settings, a tokenizer, an image processor."""
 FAULTS = (httpx2.HTTPError, OSError, ValueError)
 """What the hub's library raises where the network, the disk or an answer of the hub is at fault."""
-PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _in_folder(name: str, folder: Path) -> Candidate:
     _refuse_other_formats(name, names)
     settings = read_settings(folder)
     if not is_complete(folder):
-        raise ModelError(f"{name}: {_without_safetensors(names)}")
+        raise ModelError(f"{name}: {without_safetensors(names)}")
     config, kind = _told_of(name, settings)
     return Candidate(name, kind, config.model_type, n_bytes_of(folder), folder)
 
@@ -170,7 +170,7 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
         _refuse_other_formats(name, list(sizes))
         weights = [WEIGHTS] if WEIGHTS in sizes else sorted(file for file in sizes if SHARD.fullmatch(file))
         if not weights or (WEIGHTS not in sizes and INDEX not in sizes):
-            raise ModelError(f"{name}: {_without_safetensors(list(sizes))}")
+            raise ModelError(f"{name}: {without_safetensors(list(sizes))}")
         _refuse_large_texts(name, sizes)
         config_file = hf_hub_download(
             name, "config.json", revision=found.sha, endpoint=constants.ENDPOINT, token=token(), tqdm_class=silent_tqdm
@@ -228,18 +228,6 @@ def _refuse_other_formats(name: str, files: Sequence[str]) -> None:
     if any(file.endswith(".gguf") for file in files):
         raise ModelError(f"{name} holds quantised weights (GGUF) only. Name the repository of the original weights.")
     raise ModelError(f"{name} has no config.json, so it is no model that the library transformers can load.")
-
-
-def _without_safetensors(files: Sequence[str]) -> str:
-    pickled = next((file for file in files if file.endswith(PICKLED)), "")
-    if pickled:
-        return (
-            f"its weights are there only in a format that can run code when it is opened ({pickled}). This app reads "
-            "safetensors files only."
-        )
-    if any(file.endswith((".safetensors", INDEX)) for file in files):
-        return "its safetensors files are incomplete: a part of the weights is missing."
-    return "it has no weights in safetensors files, the only ones that this app reads."
 
 
 def token() -> bool | None:

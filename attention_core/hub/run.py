@@ -130,7 +130,7 @@ def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequenc
     The tokens are those of the only or the encoder's input, the target tokens those of the decoder beside an encoder.
     """
     source: Sequence[str] | Axis = Axis("patches", tuple(tokens)) if kind is Kind.VISION else tuple(tokens)
-    result = Recording(list(recording.traces), recording.note)
+    result = replace(recording, traces=list(recording.traces))
     result.label(source, tuple(target_tokens))
     return replace(result, note=recording.note)
 

@@ -46,8 +46,10 @@ def build(name: str) -> nn.Module:
     return MODELS[name]()
 
 
-def load(name: str, device: str = "auto", folder: Path | None = None) -> nn.Module:
+def load(name: str, device: str = "auto", folder: Path | None = None) -> Any:
     """Return a trained model, ready to predict, its parameters frozen; the committed weights if folder is None.
+
+    It is an nn.Module of a class of its own: what its methods, such as trace, take and return is told there.
 
     Raises:
         ValueError: no such model, or no such device on this machine.

@@ -193,9 +193,22 @@ def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monk
     settled(page)
     assert "broken cannot be loaded" in page.error[0].value
     assert shown(page).startswith(PACKAGE)
-    assert page.selectbox(key="model_picked").value == "broken"
-    settled(page)
-    assert page.selectbox(key="model_picked").value == PACKAGE
+    assert page.selectbox(key="model_picked").value == PACKAGE  # never the failed one's name above other heads
+    assert settled(page).selectbox(key="model_picked").value == PACKAGE
+    assert "model" not in page.query_params
+
+
+def test_a_folder_without_safetensors_is_named_beside_the_list(opened, stored, tmp_path, monkeypatch):
+    folder = tmp_path / "models" / "pickled"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_bytes((stored / "decoder" / "config.json").read_bytes())
+    (folder / "pytorch_model.bin").write_bytes(b"pickled")
+    monkeypatch.setenv("ATTENTION_MODELS", str(folder.parent))
+    page = opened()
+    assert "pickled" not in page.selectbox(key="model_picked").options
+    told = next(caption for caption in page.caption if "Not in the list" in caption.value)
+    assert "`pickled`" in told.value
+    assert "can run code when it is opened (pytorch_model.bin)" in told.proto.help
 
 
 def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):

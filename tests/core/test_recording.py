@@ -10,7 +10,7 @@ import torch
 import transformers as hf
 from torch.testing import assert_close
 
-from attention_core import Recording, capture, trace_model
+from attention_core import Recording, capture, load_recording, trace_model
 from tests.tiny_models import GPT, SIZES, STACKS
 
 IDS = torch.randint(3, 90, (2, 9), generator=torch.Generator().manual_seed(0))
@@ -123,3 +123,19 @@ def test_decoders_padded_on_the_left_are_decoders_and_any_item_has_its_weights(f
             for head in range(4):
                 assert_close(trace.weights(head)[first:], whole[item, head, first:], atol=1e-5, rtol=0)
     assert all(trace.query.shape == (4, 9, 8) for trace in seen)
+
+
+def test_a_recording_keeps_the_name_of_its_model_in_its_file(marian, tmp_path, monkeypatch):
+    inputs = {"input_ids": IDS, "decoder_input_ids": IDS}
+    monkeypatch.setattr(marian.config, "name_or_path", "someone/marian")
+    with capture() as seen, torch.no_grad():
+        marian(**inputs)
+    traced = trace_model(marian, **inputs)
+    assert seen.model == traced.model == "someone/marian"
+    with capture() as plain:
+        torch.nn.MultiheadAttention(8, 2)(*torch.randn(3, 1, 4, 8))
+    assert plain.model == ""
+    traced.text = "what it read"
+    traced.save(tmp_path / "run.npz")
+    again = load_recording(tmp_path / "run.npz")
+    assert (again.model, again.text, again.note) == ("someone/marian", "what it read", traced.note)

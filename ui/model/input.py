@@ -13,10 +13,11 @@ from attention_core.hub.language import predicts_words
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
+from ui.labels import literal
 from ui.model.state import NAME
 from ui.opened import opened_recording
 from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
-from ui.runs.source import choose_model, opened_run, uploaded_run
+from ui.runs.source import OF_THE_PAGE, choose_model, opened_run, uploaded_run
 from ui.state import Field, choice, named
 
 MOST_CHARACTERS = 100_000
@@ -80,6 +81,20 @@ def _recording() -> ModelRun | None:
         n_heads = sum(trace.n_heads for trace in run.recording.traces)
         st.markdown(f"**{run.model}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
     return run
+
+
+def offer_model(run: ModelRun) -> None:
+    """Offer to load the model that made a recording, with the text that it read: only a model runs without a head."""
+    name = run.recording.model
+    st.info(f"A recording cannot run again without one of its heads; the model that made it can: {literal(name)}.")
+
+    def load() -> None:
+        SOURCE.value = MODEL
+        if run.recording.text:
+            st.session_state.update({f"{NAME}_text_{kind.value}": run.recording.text for kind in Kind})
+        OF_THE_PAGE.ask(name)
+
+    st.button("Load it, with the same text" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=load)
 
 
 def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest | None]:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.keeper import Keeper
 from attention_core.attention.names import looks_back, named
-from attention_core.attention.recorder import is_attention
+from attention_core.attention.recorder import is_attention, name_of
 from attention_core.attention.recording import Recording
 from attention_core.hub.tokens import readable
 from attention_core.hub.tracing.attention import (
@@ -71,7 +71,10 @@ def trace_model(
         UnsupportedError: a model without attention, or one that lets nobody see it.
     """
     recording = _run(model, inputs, {}, item)[0]
+    recording.model = name_of(model)
     if hasattr(tokens, "convert_ids_to_tokens"):
+        if inputs.get("input_ids") is not None and hasattr(tokens, "decode"):
+            recording.text = tokens.decode(inputs["input_ids"][item], skip_special_tokens=True).strip()
         tokens, target_tokens = _read(tokens, inputs, item)
     if tokens:
         recording.label(tokens, target_tokens)
