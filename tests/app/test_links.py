@@ -249,3 +249,23 @@ def test_lecture_mode_is_in_the_address_of_every_page(visit):
     assert address_of(page)["lecture"] == "1"
     off = visit("groups")
     assert "lecture" not in address_of(off)
+
+
+def test_atlas_of_a_drawing_takes_it_along(visit):
+    packed = pack_strokes([Stroke(np.array([[128.0, 30.0], [130.0, 220.0]]), 20)])
+    page = visit("atlas", show="digit", strokes=packed)
+    assert page.session_state["atlas_digit"] == "yours"
+    assert address_of(page) == {"show": "digit", "strokes": packed}
+    assert page.session_state["pixels_strokes"] == packed
+
+
+def test_guess_among_three_columns_comes_with_a_link(visit):
+    page = visit("pixels", step="scores", guess="1")
+    three = page.get("button_group")[-1]
+    assert three.key == "pixels_step_option"
+    three.__class__, three.picked = Picked, three.options[1:2]
+    run(page)
+    guess = page.session_state["pixels_step_guessed"]
+    again = visit("pixels", **address_of(page))
+    assert again.session_state["pixels_step_guessed"] == guess
+    assert again.session_state["pixels_step_option"] == guess[2]
