@@ -18,7 +18,7 @@ from ui.layout import section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
-page_frame(NAME, "Attention compares one with one. Why only pairs, why not ((1, 2), 3)?")
+page_frame(NAME, "Attention compares one thing with one other. What if it compared it with two others at once?")
 who_asks(
     "each number",
     "every pair of two others",

@@ -53,10 +53,10 @@ def take_along() -> None:
 page_tabs(
     NAME,
     Tab("words", "Word by word", lambda: walk_tab(memories, both)),
-    Tab("gradient", "How much each word still matters", lambda: gradient_tab(with_norms(memories, text, both), both)),
+    Tab("gradient", "What still matters", lambda: gradient_tab(with_norms(memories, text, both), both)),
     Tab("fading", "How fast a word fades", lambda: fading_tab(with_norms(memories, text, both=False))),
     Tab("lengths", "Why attention was needed", length_tab),
-    Tab("doubts", "How far to believe this", doubts),
+    Tab("doubts", "How far to believe it", doubts),
     Tab("take", "Take it along", take_along),
     players=(WALK,),
 )

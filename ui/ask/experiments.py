@@ -214,6 +214,7 @@ def _choose_digits(digits: list[DrawnDigit]) -> list[int]:
         selection_mode="multi",
         key=BLOCKED_DIGITS.key,
         persist_state="session",
+        wrap=True,
     )
 
 

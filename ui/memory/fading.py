@@ -14,6 +14,7 @@ from attention_core.topics.memory.overview import Memory
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import draw_chart
 from ui.glossary import note, say
+from ui.layout import section
 from ui.memory.reading import NAME, NETWORKS
 from ui.state import Field, choice, one_of
 
@@ -27,11 +28,11 @@ def fading_tab(memories: dict[str, Memory]) -> None:
     here, general = st.columns(2, gap="large")
     labels = next(iter(memories.values())).labels
     with here:
+        section(f"What is left of the first word, “{labels[0][:24]}”")
         chart = fading_chart(
             {label: memory.left_after() for label, memory in memories.items()},
             words=labels,
             logarithmic=logarithmic,
-            title=f"What is left of the first word, “{labels[0][:24]}”",
         )
         alt = "What is left of the first word after more words"
         draw_chart(chart, width="content", key="memory_fading", alt=alt)
@@ -42,16 +43,16 @@ def fading_tab(memories: dict[str, Memory]) -> None:
             st.caption("The average over many sentences has not been measured with these weights.")
             return
         known = {NETWORKS[name]: facts for name, facts in figures["networks"].items() if name in NETWORKS}
+        section("What is left of any word: median, and the middle half")
         chart = fading_chart(
             {label: facts["median"] for label, facts in known.items()},
             bands={label: (facts["lower"], facts["upper"]) for label, facts in known.items()},
             logarithmic=logarithmic,
-            title="What is left of any word: median, and the middle half",
         )
         alt = "What is left of a word after more words, over many sentences"
         draw_chart(chart, width="content", key="memory_average", alt=alt)
         _half_lives({label: facts["half_life"] for label, facts in known.items()})
-        st.caption(f"Over {figures['sentences']} development sentences; `{figures['command']}`.")
+        st.caption(f"Measured on {figures['sentences']} development sentences.", help=f"`{figures['command']}`")
 
 
 def _half_lives(words: Mapping[str, float | None]) -> None:
