@@ -71,10 +71,10 @@ def _half_lives(words: Mapping[str, float | None]) -> None:
 def length_tab() -> None:
     """Draw chart and table of every translator's BLEU by length; name those whose figures are missing."""
     say(
-        "Without attention the decoder gets the last states and nothing else: 384 numbers for four words or for forty. "
-        "A GRU learns to keep the words that carry the meaning, yet every further word has to share those numbers. "
-        "Attention hands over *all* states and lets each target word choose (Bahdanau et al. 2015; this chart is their "
-        "figure 2 for our models)."
+        "Without attention, long sentences break. The decoder gets the last states and nothing else: 384 numbers, for "
+        "four words or for forty. A GRU learns to keep what carries the meaning, but every further word has to share "
+        "those numbers. Attention hands over *all* states, and each French word chooses among them (after figure 2 of "
+        "Bahdanau et al. 2015)."
     )
     part = choice("Sentences", PART, {part: f"{part} sentences" for part in PARTS}, label_visibility="collapsed")
     figures = bleu_by_length(part=part)
@@ -84,8 +84,8 @@ def length_tab() -> None:
         none, attention = figures.long.get("translator-none"), figures.long.get("translator-additive")
         if none is not None and attention is not None:
             st.markdown(
-                f"Twelve words and more: **{none:.1f}** without attention, **{attention:.1f}** with additive "
-                f"attention, a gap of **{attention - none:.1f}**."
+                f"Sentences of twelve words and more: BLEU **{none:.1f}** without attention, **{attention:.1f}** with "
+                f"additive attention, a gap of **{attention - none:.1f}**."
             )
         table = pd.DataFrame.from_dict(figures.scores, "index", columns=figures.groups).assign(all=figures.overall)
         number = st.column_config.NumberColumn(format="%.1f", width=56)
@@ -94,7 +94,7 @@ def length_tab() -> None:
         st.dataframe(table, hide_index=True, width="stretch", column_config=columns)
         note(
             f"Lower-cased BLEU (sacrebleu, beam search) on {figures.n:,} {part} sentences that no translator was "
-            "trained on. There are few of each length: a point or two is chance."
+            "trained on. There are few sentences of each length: a difference of a point or two is chance."
         )
     if figures.missing:
         missing = ", ".join(f"{TRANSLATORS[name]} (`{name}`)" for name in figures.missing)

@@ -117,8 +117,8 @@ def glance(run: ModelRun, look: Look) -> None:
         pictures = glance_picture(run, now, look, takes_click=True)
     n_keys = pictures.ramp.reference_label
     words = (
-        f"Weights shrink with longer inputs, so each picture has its own colours: looking everywhere alike, {n_keys}, "
-        "is the same blue in all of them, and the brightest is the picture's own largest weight."
+        "The brightest colour is the picture's own largest weight; the blue of looking everywhere alike, "
+        f"{n_keys}, is the same in all pictures."
     )
     if look.times_value and not look.normalised:
         words = "Each picture has colours of its own; the brightest is its own largest weight × |value|."
