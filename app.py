@@ -9,12 +9,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor sta
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from ui.address import take_address, tell_faults, write_address
 from ui.navigation import ICON, PAGES, navigation
 from ui.opened import go_to_opened
 from ui.pictures import route
 from ui.sharing import go_to_session
 from ui.skeleton import foot, page_head, sidebar
-from ui.state import take_address, tell_faults, write_address
 from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 
 if __name__ == "__main__":  # a visitor's run; else the server begins

@@ -20,7 +20,7 @@ who_asks(
     try_this="Open <i>Try: forbid it to look</i>, switch on <i>Uniform attention</i>: the answer 7 becomes “nothing”.",
 )
 
-draw, ask = st.columns([1, 1.72], gap="large")
+draw, ask = st.columns([1, 1.55], gap="medium")
 with draw:
     section("Draw")
     drawing = scene_pad()

@@ -19,7 +19,7 @@ who_asks(
     try_this="Open <i>Try: take away what it looks at</i>: with uniform weights the same network no longer sees the 3.",
 )
 
-draw, mask, answer = st.columns([0.91, 1.26, 0.97], gap="medium")
+draw, mask, answer = st.columns([1, 1.2, 0.95], gap="medium")
 with draw:
     section("Draw, and hide it in clutter")
     pad = digit_pad()

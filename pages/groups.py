@@ -18,7 +18,7 @@ from ui.layout import section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
-page_frame(NAME, "Attention compares one with one. Why only pairs, why not ((1, 2), 3)?")
+page_frame(NAME, "Attention compares one thing with one other. What if it compared it with two others at once?")
 who_asks(
     "each number",
     "every pair of two others",
@@ -43,10 +43,10 @@ def why_only_pairs() -> None:
     """Say what three can do that two cannot, and what it costs."""
     why, cost = st.columns(2, gap="large")
     why.markdown(
-        "**((1, 2), 3) works.** Multiply the keys of 1 and 2 and let 3 score the product: "
-        "$s_{ijl} = \\frac{1}{\\sqrt{d_k}} \\sum_h q_{ih}\\, k_{jh}\\, k_{lh}$. Brackets make no difference to the "
-        "sum: ((1, 2), 3) and (1, (2, 3)) give the same score.\n\n"
-        "**Pairs, stacked, go far.** In a second layer a number asks others that have already met others. "
+        "**Three at once works.** Multiply the keys of two others and let the query score the product: "
+        "$s_{ijl} = \\frac{1}{\\sqrt{d_k}} \\sum_h q_{ih}\\, k_{jh}\\, k_{lh}$. It does not matter which two "
+        "are multiplied first: ((1, 2), 3) and (1, (2, 3)) give the same score.\n\n"
+        "**Two layers of pairs go far.** In the second layer a number asks others that have already met others. "
         "But each brings one mixture of all that it met, in d numbers. Which two belonged together may be lost."
     )
     cost.markdown(

@@ -38,7 +38,7 @@ model_or_stop(ATTENTION)
 say, judgement = st.columns([1.15, 1], gap="large")
 with say:
     section("A sentence about a film")
-    text = sentence_box(NAME, PRESETS, most_words=MOST_WORDS, label="A sentence about a film, in English")
+    text = sentence_box(NAME, PRESETS, most_words=MOST_WORDS, label="In English")
 if text is None:
     end_here()
 sentence = read_sentence(text)

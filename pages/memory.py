@@ -37,10 +37,10 @@ with answer:
 def doubts() -> None:
     """Say what a gradient tells and what not."""
     say(
-        "A gradient tells what a *small* change of a word would do, not what removing it would do; a saturated state "
-        "hardly reacts, yet still remembers. The two networks were trained on the same sentences. Their norms "
-        "share one colour scale, but their word vectors differ in width and length: compare how the norms fall, or "
-        "choose *what is left of the word*."
+        "A gradient says what a *small* change of a word would do, not what would happen without the word. A state "
+        "whose numbers are near −1 or 1 hardly reacts to a nudge, yet it may still remember. Both networks were "
+        "trained on the same sentences, but their word vectors differ in size: compare how fast the colours fade, not "
+        "how bright they are, or choose *what is left of the word*."
     )
 
 
@@ -53,10 +53,10 @@ def take_along() -> None:
 page_tabs(
     NAME,
     Tab("words", "Word by word", lambda: walk_tab(memories, both)),
-    Tab("gradient", "How much each word still matters", lambda: gradient_tab(with_norms(memories, text, both), both)),
+    Tab("gradient", "What still matters", lambda: gradient_tab(with_norms(memories, text, both), both)),
     Tab("fading", "How fast a word fades", lambda: fading_tab(with_norms(memories, text, both=False))),
     Tab("lengths", "Why attention was needed", length_tab),
-    Tab("doubts", "How far to believe this", doubts),
+    Tab("doubts", "How far to believe it", doubts),
     Tab("take", "Take it along", take_along),
     players=(WALK,),
 )

@@ -22,7 +22,7 @@ who_asks(
     try_this="Open <i>Try: erase ink</i>, drag <i>Ink pixels</i> to 60: two thirds of the ink is gone, yet it reads 7.",
 )
 
-draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="large")
+draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="medium")
 with draw:
     section("Draw")
     pad = drawing_pad(PAD)

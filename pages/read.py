@@ -19,7 +19,7 @@ who_asks(
     "12 × 48 regions of the drawing",
     "their features",
     here="Here what was read so far asks every region for the next digit.",
-    try_this="Open <i>Try: change the question, keep the picture</i>, choose <i>from later in this number</i>: the "
+    try_this="Open <i>Try: change the question</i>, choose <i>from later in this number</i>: the "
     "same picture reads 1415.",
 )
 
@@ -41,7 +41,7 @@ page_tabs(
     Tab("question", "Same picture, another question", lambda: another_question(drawing)),
     Tab("state", "State, glimpse, state", lambda: vectors(drawing)),
     Tab("steps", "Step by step", lambda: step_by_step(drawing)),
-    Tab("start", "Try: change the question, keep the picture", lambda: another_start(drawing)),
+    Tab("start", "Try: change the question", lambda: another_start(drawing)),
     Tab("take", "Take it along", lambda: export_bar(drawing.reading.trace, NAME, query=present_look(drawing))),
     players=(WALK, STEPS),
 )

@@ -19,7 +19,7 @@ page_frame(
     "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, and the "
     "weights mix what the others hand over. Here you watch trained networks do it, live, on your own input.",
 )
-drawing, words = st.columns([1, 1.9], gap="large")
+drawing, words = st.columns([1, 2.4], gap="medium")
 with drawing:
     st.markdown("**Move over the drawing.** The framed pixel asks; the pinker a pixel, the more it matters to it.")
     live(moving_drawing)

@@ -41,7 +41,7 @@ with answer:
         french_part(experiment_on(text), restore)
 
 tabs = [
-    Tab("positions", "Three ways to say where", three_positions),
+    Tab("positions", "Where a word stands", three_positions),
     Tab("cost", "What it costs", lambda: cost_of_length(len(source.ids) if source else 12)),
 ]
 if text and model:

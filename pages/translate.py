@@ -19,7 +19,7 @@ who_asks(
     try_this="Press <i>A long one</i> and watch the first translation break.",
 )
 
-typed, answer = st.columns([1, 1.75], gap="large")
+typed, answer = st.columns([1, 1.95], gap="medium")
 with typed:
     text = sentence_part()
 with answer:

@@ -148,10 +148,11 @@ def _width_field(pad: Pad) -> Field[int]:
 
 def _strokes_field(pad: Pad) -> Field[str]:
     """Return what is drawn, packed; "" where a preset tells it or it is more than a link may hold."""
-    return Field(pad.name, "strokes", "", address="strokes", parse=_sound_strokes, text=str)
+    return Field(pad.name, "strokes", "", address="strokes", parse=sound_strokes, text=str)
 
 
-def _sound_strokes(packed: str) -> str:
+def sound_strokes(packed: str) -> str:
+    """Return packed strokes as they are, for a field that keeps them; ValueError if they are none."""
     unpack_strokes(packed)
     return packed
 
@@ -169,14 +170,23 @@ def _tell(pad: Pad, drawing: dict[str, Any], told: str, undone: Sequence[dict[st
 
 
 def _packed(pad: Pad, drawing: dict[str, Any]) -> str:
+    return strokes_text(_uncoloured(pad, drawing))
+
+
+def _uncoloured(pad: Pad, drawing: dict[str, Any]) -> list[Stroke]:
+    """Return a drawing's strokes; those in the canvas' own ink have no colour."""
     ink = INK[paper_field(pad.name).value]
-    strokes = [
+    return [
         stroke._replace(colour=None if stroke.colour == ink else stroke.colour)
         for stroke in inked_strokes(drawing, ink)
     ]
+
+
+def strokes_text(strokes: Sequence[Stroke]) -> str:
+    """Return strokes packed for an address; "" if they are more than a link may hold."""
     try:
-        return _sound_strokes(pack_strokes(strokes))
-    except (ValueError, OverflowError):  # more than a link may hold
+        return sound_strokes(pack_strokes(strokes))
+    except (ValueError, OverflowError):
         return ""
 
 
@@ -314,7 +324,7 @@ def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Seque
     """Put another drawing onto the pad, which means mounting a new canvas."""
     _tell(pad, drawing, told, undone)
     st.session_state[f"{pad.name}_pixels"] = None
-    st.session_state[f"{pad.name}_generation"] += 1
+    st.session_state[f"{pad.name}_generation"] = st.session_state.get(f"{pad.name}_generation", 0) + 1
 
 
 def _choose_preset(pad: Pad, label: str) -> None:
@@ -435,13 +445,10 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     return canvas
 
 
-def drawn_elsewhere(name: str, size: tuple[int, int] = (256, 256)) -> np.ndarray | None:
-    """Return what is on a pad of another page, uint8 (height, width, 4); None where nobody has opened it yet."""
-    state = st.session_state
-    if f"{name}_drawing" not in state:
-        return None
-    paper = paper_field(name).value
-    return render_strokes(inked_strokes(state[f"{name}_drawing"], INK[paper]), size, paper)
+def drawn_elsewhere(pad: Pad) -> list[Stroke] | None:
+    """Return what is on a pad of another page, in ink that goes with the paper; None where nobody has opened it yet."""
+    drawing = st.session_state.get(f"{pad.name}_drawing")
+    return None if drawing is None else _uncoloured(pad, drawing)
 
 
 def covered(canvas: np.ndarray, paper: str) -> float:

@@ -8,8 +8,9 @@ from typing import Generic
 
 import streamlit as st
 
+from ui.address import PLAYING
 from ui.labels import distinct, plain
-from ui.state import PLAYING, Field, Value, choice, whole_number
+from ui.state import Field, Value, choice, whole_number
 
 TICK = "player_tick"
 CHANGED = "player_changed"

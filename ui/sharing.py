@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from attention_core.packed import read_session, write_session
+from ui.address import OPENED, TOLD, WITHOUT
 from ui.component import component
 from ui.navigation import PAGES, PageEntry, path_of
-from ui.state import OPENED, TOLD, WITHOUT
 
 UPLOAD, UPLOADS, REFUSED, PAGE_OF_SESSION = "session_upload", "session_uploads", "session_refused", "session_page"
 _share = component("share")

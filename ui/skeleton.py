@@ -10,18 +10,19 @@ from typing import Any, Literal, NamedTuple
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from ui.address import PAGE, PLAYING, take_address, write_address
 from ui.figures import forget_pictures, new_part, noted_in, save_pictures
 from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.notations import other_notations
 from ui.player import Player
 from ui.sharing import sharing
-from ui.state import PAGE, PLAYING, Field, take_address, write_address
+from ui.state import Field
 
 STYLE = """<style>
-[data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
+[data-testid="stMainBlockContainer"] { padding: 3.2rem 2.5rem 2.4rem; max-width: 1240px; }
 [data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
-[data-testid="stTab"] p { font-size: 1.05rem; font-weight: 600; }
+[data-testid="stTab"] p { font-size: 1rem; font-weight: 600; }
 .role { font-weight: 600; }
 [data-testid="stMainBlockContainer"] h1 { padding-top: 0; }
 .who { margin: 0; line-height: 1.5; }
@@ -138,15 +139,17 @@ def foot(entry: PageEntry) -> None:
     """Draw the end of a page: what leads on, the pages before and after, other texts' notations, how to share it."""
     place = PAGES.index(entry)
     st.divider()
-    st.markdown(entry.leads_on)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(entry.leads_on, width="content")
+        if place + 1 < len(PAGES):
+            _foot_link("after", PAGES[place + 1], "arrow_forward", "right")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         if place:
             _foot_link("before", PAGES[place - 1], "arrow_back", "left")
-        save_pictures(entry.name)
-        other_notations()
-        sharing(entry)
-        if place + 1 < len(PAGES):
-            _foot_link("after", PAGES[place + 1], "arrow_forward", "right")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+            save_pictures(entry.name)
+            other_notations()
+            sharing(entry)
 
 
 def _foot_link(where: str, entry: PageEntry, icon: str, side: Literal["left", "right"]) -> None:

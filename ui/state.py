@@ -1,4 +1,4 @@
-"""What a visitor has set: fields, kept in the session and told in the page's address, which is written here alone."""
+"""What a visitor has set: fields, kept in the session; how each is told in an address, and read from one."""
 
 from __future__ import annotations
 
@@ -7,26 +7,17 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
-from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.packed import is_packed, pack, unpack
-from ui.labels import literal
 
 Value = TypeVar("Value")
-PAGE, ARRIVED, WRITTEN, PLAYING = "page_shown", "address_arrived", "address_written", "playing"
-TOLD = "address_told"
-"""All that the page's fields say, in one and the same dict, for who reads it while no script runs."""
-READ, FAULTS, CAME_BACK, OPENED = "address_read", "address_faults", "address_came_back", "session_opened"
+ARRIVED, READ, FAULTS = "address_arrived", "address_read", "address_faults"
+"""In the session: what the visitor came with, the fields that have read it, and what of it was no value."""
 APP = ""
 """In the place of a page: fields that every page has."""
-WITHOUT = "without"
-"""In an address: what was too long for it."""
-MOST_IN_ADDRESS = 3_900
-"""Letters of all that an address tells; a link of 4,000 has room for its server and page."""
 MOST_PLAIN = 600
 """Letters up to which a text stands in the address as it is; longer ones are packed."""
 UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
@@ -262,77 +253,6 @@ def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -
     return st.segmented_control(label, values, key=field.key, required=True, persist_state="session", **look)
 
 
-def take_address(page: str) -> None:
-    """Let the page follow its address: on arrival what a link says, after Back and Forward all of it.
-
-    So it follows a session's file that was opened for it. What every page has stays as it is unless the address says.
-
-    Args:
-        page: see PageEntry.name.
-    """
-    state, context, present = st.session_state, get_script_run_ctx(), st.query_params.to_dict()
-    opened = state.pop(OPENED, None)
-    goes_back = context is not None and context.is_history_navigation
-    asked = present if opened is None else opened
-    everything = goes_back or opened is not None
-    if state.get(PAGE) != page or everything:
-        state[ARRIVED], state[WRITTEN] = asked, present
-        state[PLAYING], state[CAME_BACK], state[FAULTS], state[READ] = "", goes_back, {}, set()
-        for field in _told_by(page):
-            if field.address in asked or (everything and field not in _told_by(APP)):
-                field.forget()
-    state[PAGE] = page
-
-
-def told(page: str) -> dict[str, str]:
-    """Return what an address without bounds would say of a page."""
-    texts = {field.address: field.address_text() for field in _told_by(page)}
-    return {name: text for name, text in texts.items() if text}
-
-
-def write_address() -> None:
-    """Let the address tell what the page shows, in one message: one entry for the browser's Back.
-
-    While something plays it waits: Back undoes what a visitor did, not every beat. What is too long is left out, the
-    longest first, and named.
-    """
-    state, present = st.session_state, st.query_params.to_dict()
-    if state.get(PLAYING):
-        return
-    page = state.get(PAGE, "")
-    now = told(page)
-    whole = state.setdefault(TOLD, {})
-    whole.clear()
-    whole.update(now)
-    ours = {WITHOUT, *(field.address for field in _told_by(page))}
-    wanted = {name: text for name, text in present.items() if name not in ours} | now
-    left_out: list[str] = []
-    while len(urlencode(wanted)) > MOST_IN_ADDRESS and ours & wanted.keys() - {WITHOUT}:
-        left_out.append(max(ours & wanted.keys() - {WITHOUT}, key=lambda name: len(wanted[name])))
-        del wanted[left_out[-1]]
-        wanted[WITHOUT] = ".".join(left_out)
-    common = {field.address for field in _told_by(APP)}
-    if state.get(CAME_BACK) and {*wanted.items()} ^ {*present.items()} <= {(name, wanted.get(name)) for name in common}:
-        return  # an entry from before, say, lecture mode: a new one in its place would end the way back
-    if wanted != present or wanted != state.get(WRITTEN):  # what the browser says may be older than what was written
-        state[WRITTEN], state[CAME_BACK] = wanted, False
-        st.query_params.from_dict(wanted)
-
-
-def tell_faults() -> None:
-    """Say once what of the address was no value; and what it had no room for, on arrival and when that happens."""
-    state = st.session_state
-    for name, asked in (state.get(FAULTS) or {}).items():
-        part = literal(f"{name}={asked}")
-        st.toast(f"{part} in the link is no value here: that part is as on a first visit.", **_FAULT)
-    missing = state.get(ARRIVED, {}).get(WITHOUT) if state.get(FAULTS) is not None else None
-    if missing:
-        st.toast(f"The link was too long to hold {literal(missing)}: ask for the session file.", **_FAULT)
-    state[FAULTS] = None
-
-
-_FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}
-
-
-def _told_by(page: str) -> list[Field]:
+def fields_of(page: str) -> list[Field]:
+    """Return the fields that the address of a page tells, those that every page has among them."""
     return [field for owner in {page, APP} for field in _FIELDS.get(owner, {}).values() if field.address]

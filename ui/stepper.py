@@ -140,9 +140,15 @@ class Stepper(Player[str]):
         elif columns := options(step, head, row):
             key, labels = f"{self.name}_option", step.col_axis.labels
             names = {column: f"{letter}: {labels[column]}" for letter, column in zip("ABC", columns, strict=False)}
+            name, guessed_row, guess = self.guessed.value or ("", row, None)
+            st.session_state[key] = guess if (name, guessed_row) == (step.name, row) and guess in columns else None
+
+            def take_option() -> None:
+                column = st.session_state[key]
+                self.guessed.value = None if column is None else (step.name, row, column)
+
             label = f"In the row of {step.row_axis.labels[row]}: where is the largest of these numbers?"
-            column = st.segmented_control(label, columns, format_func=names.__getitem__, key=key)
-            self.guessed.value = None if column is None else (step.name, row, column)
+            st.segmented_control(label, columns, format_func=names.__getitem__, key=key, on_change=take_option)
 
     def _tell(self, step: Step, head: int) -> None:
         name, row, column = self.guessed.value or ("", 0, 0)

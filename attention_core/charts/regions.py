@@ -130,7 +130,7 @@ def nothing_weights(
         color=series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220),
         tooltip=tips(("matching:Q", "digits that match"), "look:N", "part:N", share, answer),
     )
-    dashes = alt.Legend(orient="top", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
+    dashes = alt.Legend(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
     dash = alt.StrokeDash("part:N", sort=list(PARTS), scale=one_each(PARTS, ([1, 0], [3, 3])), legend=dashes)
     answers = {"matching": list(counts), "said": [f"says {answer}" for answer in said], "weight": [1.0] * len(said)}
     words = texts(answers, space, "said", dy=2, fontSize=11, color=SMALL)

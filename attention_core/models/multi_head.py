@@ -22,7 +22,7 @@ INPUTS = Text(
     "embedding",
     "Inputs",
     "X",
-    r"X = \mathrm{LayerNorm}(\text{what the layers before have made of each word})",
+    r"X = \mathrm{LayerNorm}(\text{layer below})",
     "x = layer_norm(x)",
     "One vector per word, brought to a common size. In the first layer: the word plus its position.",
     Role.INPUT,

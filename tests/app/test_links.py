@@ -15,6 +15,7 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 
 from attention_core.data.sketches import Stroke
 from attention_core.packed import pack, pack_strokes, read_session, write_session
+from ui import address as ui_address
 from ui import navigation, sharing, state
 
 NAMES = [entry.name for entry in navigation.PAGES]
@@ -137,7 +138,7 @@ def test_link_opens_what_one_sees(name, seed, visit, root):
             chance.choice(buttons).click()
             run(page)
     address = address_of(page)
-    assert len(urlencode(address)) <= state.MOST_IN_ADDRESS
+    assert len(urlencode(address)) <= ui_address.MOST_IN_ADDRESS
     again = visit(name, **address)
     assert not again.toast, "the page's own link is no fault"
     assert address_of(again) == address
@@ -200,7 +201,7 @@ def test_what_is_too_long_is_left_out_and_named_and_a_session_file_holds_it(visi
     address = address_of(page)
     assert address["without"] == "strokes"
     assert address["digit"] == "drawn"
-    assert len(urlencode(address)) <= state.MOST_IN_ADDRESS
+    assert len(urlencode(address)) <= ui_address.MOST_IN_ADDRESS
     assert "strokes" in visit("pixels", **address).toast[0].value
 
 
@@ -218,8 +219,8 @@ def test_session_file_opens_on_its_page_and_replaces_what_is_there(visit, monkey
         kept = take_session(patched, write_session("pixels", values))
     assert kept[sharing.PAGE_OF_SESSION] == "pixels"
     page = visit("pixels", tab="erase", pixel="3")
-    page.session_state[state.OPENED] = kept[state.OPENED]
-    page.session_state[state.PAGE] = "another"
+    page.session_state[ui_address.OPENED] = kept[ui_address.OPENED]
+    page.session_state[ui_address.PAGE] = "another"
     page.run()
     assert not page.exception
     assert page.session_state["pixels_strokes"] == values["strokes"]
@@ -232,7 +233,7 @@ def test_session_file_opens_on_its_page_and_replaces_what_is_there(visit, monkey
 def test_session_file_that_is_none_is_refused_in_words(content, monkeypatch):
     kept = take_session(monkeypatch, content)
     assert kept[sharing.REFUSED]
-    assert state.OPENED not in kept
+    assert ui_address.OPENED not in kept
 
 
 def test_session_holds_what_the_link_would(visit):
@@ -249,3 +250,23 @@ def test_lecture_mode_is_in_the_address_of_every_page(visit):
     assert address_of(page)["lecture"] == "1"
     off = visit("groups")
     assert "lecture" not in address_of(off)
+
+
+def test_atlas_of_a_drawing_takes_it_along(visit):
+    packed = pack_strokes([Stroke(np.array([[128.0, 30.0], [130.0, 220.0]]), 20)])
+    page = visit("atlas", show="digit", strokes=packed)
+    assert page.session_state["atlas_digit"] == "yours"
+    assert address_of(page) == {"show": "digit", "strokes": packed}
+    assert page.session_state["pixels_strokes"] == packed
+
+
+def test_guess_among_three_columns_comes_with_a_link(visit):
+    page = visit("pixels", step="scores", guess="1")
+    three = page.get("button_group")[-1]
+    assert three.key == "pixels_step_option"
+    three.__class__, three.picked = Picked, three.options[1:2]
+    run(page)
+    guess = page.session_state["pixels_step_guessed"]
+    again = visit("pixels", **address_of(page))
+    assert again.session_state["pixels_step_guessed"] == guess
+    assert again.session_state["pixels_step_option"] == guess[2]

@@ -99,11 +99,11 @@ def script() -> None:
 
     import streamlit as st
 
+    from ui.address import take_address, write_address
     from ui.model.glance import glance, look_controls
     from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
     from ui.model.state import chosen_layers
     from ui.model.tokens import token_view
-    from ui.state import take_address, write_address
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
     run = runs[st.session_state["run"]]

@@ -68,7 +68,7 @@ def test_temperature_takes_look_up_into_the_plain_average(page):
 
 def test_a_query_that_resembles_nothing_is_told(page):
     ask(page, "zzzz qqqq")
-    assert "a softmax cannot say miss" in said(page)
+    assert "a softmax cannot answer “nothing fits”" in said(page)
 
 
 def test_another_column_can_be_asked_and_another_handed_over(page):

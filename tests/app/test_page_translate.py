@@ -8,8 +8,8 @@ import streamlit as st
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import open_tab, opened, said, steps_to_the_end
+from ui.address import PLAYING
 from ui.player import TICK
-from ui.state import PLAYING
 
 PAGE, OTHER = "pages/translate.py", "pages/start.py"
 

@@ -42,7 +42,7 @@ TEXT = Field(
 )
 SCORING = Field(NAME, "scoring", SCORINGS[0], address="score", parse=one_of(SCORINGS))
 SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
-MAP_SIZE = 190
+MAP_SIZE = 176
 MOST_EXAMPLES, MOST_BARS = 6, 6
 KINDS = {
     Kind.DIGIT_AT: "which digit, by place",

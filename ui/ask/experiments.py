@@ -72,7 +72,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
     st.markdown(
         "Averaging three equal values gives the same as one, so a plain average cannot count. But things that do not "
         "match get weight too: bare paper, and one extra key that stands for *nothing*. The more digits match, the "
-        "less weight is left for these. The network reads the count from how much they have faded."
+        "less weight is left for the rest. The network reads the count from how much the rest has faded."
     )
     left, right = st.columns([1, 1.15], gap="large")
     with left:
@@ -93,7 +93,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
             alt="The drawings that were asked about",
         )
         st.caption(
-            "Your drawing, its matching digits taken away one by one; strokes of one ink that touch are one digit."
+            "Your drawing, its matching digits taken away one by one. Strokes of one ink that touch count as one digit."
             if source == OWN
             else "None to five red digits beside a blue one."
         )
@@ -214,6 +214,7 @@ def _choose_digits(digits: list[DrawnDigit]) -> list[int]:
         selection_mode="multi",
         key=BLOCKED_DIGITS.key,
         persist_state="session",
+        wrap=True,
     )
 
 

@@ -67,7 +67,9 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
     if step.name == "picture":
         pixels = drawing.seen.shown.repeat(5, 0).repeat(5, 1)
         st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
-        st.caption("In the model's eyes the paper is always white; ink and its colour are channels of their own.")
+        st.caption(
+            "The model sees white paper, always. At each pixel it gets how much ink there is, and of which colour."
+        )
         return
     values = to_array(step.value().float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
@@ -113,7 +115,7 @@ def _chart_for(step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tupl
 def doubts() -> None:
     """Say what the map can and cannot tell, and how often the model is right on drawings that it never saw."""
     st.markdown(
-        "A weight says from where a value was taken, not why the answer follows from it. Each region has seen its "
+        "A weight says where a value was taken from, not why the answer follows from it. Each region has seen its "
         "surroundings, and the answer is also read from the words: blocking a digit tells more than looking at its "
         "colour on the map."
     )

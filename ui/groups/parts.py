@@ -122,7 +122,7 @@ def answers_table(numbers: list[int], traces: dict[str, AttentionTrace], query: 
         ]
         rows += _row("td", SHORT_WORDS[head], kinds, (f"{share:.0%}" for share in shares))
     st.html(f'{TABLE_STYLE}<div class="answers"><table>{rows}</table></div>')
-    st.caption("Per cent: how sure the head is of yes. Underlined in orange: wrong.")
+    st.caption("Per cent: how sure the head is that there is a pair. Underlined in orange: a wrong answer.")
 
 
 def _row(tag: str, head: str, kinds: Iterable[str], texts: Iterable[str]) -> str:
@@ -143,8 +143,8 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
         show_words(trace, step, 0, query, best)
         if head == "triples":
             note(
-                f"Here a key is a pair: number {best + 1} is the pair {trace.story.key_axis.labels[best]}. The softmax "
-                "and the weighted sum are those of every other page, only over n × n keys instead of n."
+                f"Here every pair of others is a key: key {best + 1} is the pair {trace.story.key_axis.labels[best]}. "
+                "The softmax and the weighted sum are as on every other page, but over n × n keys instead of n."
             )
     with matrix:
         if step.col_axis.grid:
@@ -179,9 +179,9 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     draw_chart(chart, width="content", alt=f"{step.title} of one query over all pairs")
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
     note(
-        f"Framed: {sums}, which with {numbers[query]} make 0 modulo {MODULUS}."
+        f"Framed: {sums}. Together with {numbers[query]} each gives a multiple of {MODULUS}."
         if pairs
-        else f"No pair sums with {numbers[query]} to 0 modulo {MODULUS}."
+        else f"No two others give a multiple of {MODULUS} together with {numbers[query]}."
     )
 
 
@@ -189,7 +189,9 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
     """Draw the n x n x n weights as one small square per query, and where the chosen one looks among single others."""
     block, alone = st.columns([1.35, 1], gap="large")
     with block:
-        st.caption("One square per query: first of the pair down, second across, nobody last.")
+        st.caption(
+            "One square for each number that asks. Down: the first of the two others; across: the second; last: nobody."
+        )
         squares = np.stack([to_array(pair_weights(traces["triples"], place)) for place in range(len(numbers))])
         labels, ramp = [f"query {number}" for number in numbers], weights_ramp(squares[0].size, 1.0)
         chart = contact_sheet(squares, labels, ramp, title="weight", columns=4, size=120)
@@ -221,7 +223,7 @@ def accuracies() -> None:
     second.metric("Looks at one other at a time", f"{pairs['test_accuracy']:.1%}")
     third.metric("Always the commoner answer", f"{triples['majority_share']:.1%}")
     st.caption(
-        f"Right answers per number on {triples['test_numbers']:,} held-out numbers. Both heads have "
+        f"Share of right answers on {triples['test_numbers']:,} numbers that no head was trained on. Both heads have "
         f"{triples['parameters']:,} parameters, the same projections and the same read-out, and saw the same "
         f"{triples['batches']:,} batches."
     )

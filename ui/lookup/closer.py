@@ -132,7 +132,7 @@ def in_numbers(records: Records, queries: Sequence, trace: AttentionTrace) -> No
         sign = {"sign": st.column_config.NumberColumn(format="%+d")}
         st.dataframe(table, hide_index=True, height=180, width="content", column_config=sign)
         st.caption(
-            "A hash, not a dictionary, decides which of the 512 numbers a run adds to; _ marks the ends of a word. It "
-            "compares spelling, not meaning: “car” and “automobile” have nothing in common here. All vectors have "
-            "length 1: scored by the L2 distance, the keys would get the very same weights."
+            "Each run adds to one of 512 numbers; a hash, a fixed scrambling of its letters, says which. _ marks the "
+            "ends of a word. Only spelling is compared, not meaning: “car” and “automobile” have nothing in common "
+            "here. All vectors have length 1, so scores by L2 distance would give the very same weights."
         )

@@ -126,15 +126,17 @@ def _edit(table: Table) -> tuple[tuple, ...]:
     for column, numeric in zip(table.columns, table.numeric, strict=True):
         base[column] = base[column].astype("float64" if numeric else "object")
         config[column] = (
-            st.column_config.NumberColumn(column, format="%.6g")
+            st.column_config.NumberColumn(column, format="%.6g", width=70)
             if numeric
-            else st.column_config.TextColumn(column, max_chars=MAX_TEXT)
+            else st.column_config.TextColumn(column, max_chars=MAX_TEXT, width=190)
         )
     edited = st.data_editor(
         base, key=key, num_rows="dynamic", hide_index=True, height=250, width="stretch", column_config=config
     )
     ROWS.value = edited.astype(object).where(edited.notna(), None).to_numpy().tolist()[:KEPT_ROWS]
-    st.caption(f"Click a cell to edit it, add rows at the end, or paste from a spreadsheet; up to {MAX_RECORDS} count.")
+    st.caption(
+        f"Click a cell to edit it, add rows below, or paste from a spreadsheet. The first {MAX_RECORDS} are used."
+    )
     return tuple(map(tuple, ROWS.value))
 
 
@@ -193,7 +195,7 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
     if not records.numeric_keys and float(nearest) < 0.25:
         note(
             f"{literal(as_text(queries[int(worst)]), 40)} resembles no key (cosine at most {float(nearest):.2f}), and "
-            "yet its weights sum to 100 %: a softmax cannot say miss."
+            "yet its weights sum to 100 %: a softmax cannot answer “nothing fits”."
         )
 
 

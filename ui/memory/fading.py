@@ -14,6 +14,7 @@ from attention_core.topics.memory.overview import Memory
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import draw_chart
 from ui.glossary import note, say
+from ui.layout import section
 from ui.memory.reading import NAME, NETWORKS
 from ui.state import Field, choice, one_of
 
@@ -27,11 +28,11 @@ def fading_tab(memories: dict[str, Memory]) -> None:
     here, general = st.columns(2, gap="large")
     labels = next(iter(memories.values())).labels
     with here:
+        section(f"What is left of the first word, “{labels[0][:24]}”")
         chart = fading_chart(
             {label: memory.left_after() for label, memory in memories.items()},
             words=labels,
             logarithmic=logarithmic,
-            title=f"What is left of the first word, “{labels[0][:24]}”",
         )
         alt = "What is left of the first word after more words"
         draw_chart(chart, width="content", key="memory_fading", alt=alt)
@@ -42,16 +43,16 @@ def fading_tab(memories: dict[str, Memory]) -> None:
             st.caption("The average over many sentences has not been measured with these weights.")
             return
         known = {NETWORKS[name]: facts for name, facts in figures["networks"].items() if name in NETWORKS}
+        section("What is left of any word: median, and the middle half")
         chart = fading_chart(
             {label: facts["median"] for label, facts in known.items()},
             bands={label: (facts["lower"], facts["upper"]) for label, facts in known.items()},
             logarithmic=logarithmic,
-            title="What is left of any word: median, and the middle half",
         )
         alt = "What is left of a word after more words, over many sentences"
         draw_chart(chart, width="content", key="memory_average", alt=alt)
         _half_lives({label: facts["half_life"] for label, facts in known.items()})
-        st.caption(f"Over {figures['sentences']} development sentences; `{figures['command']}`.")
+        st.caption(f"Measured on {figures['sentences']} development sentences.", help=f"`{figures['command']}`")
 
 
 def _half_lives(words: Mapping[str, float | None]) -> None:
@@ -70,10 +71,10 @@ def _half_lives(words: Mapping[str, float | None]) -> None:
 def length_tab() -> None:
     """Draw chart and table of every translator's BLEU by length; name those whose figures are missing."""
     say(
-        "Without attention the decoder gets the last states and nothing else: 384 numbers for four words or for forty. "
-        "A GRU learns to keep the words that carry the meaning, yet every further word has to share those numbers. "
-        "Attention hands over *all* states and lets each target word choose (Bahdanau et al. 2015; this chart is their "
-        "figure 2 for our models)."
+        "Without attention, long sentences break. The decoder gets the last states and nothing else: 384 numbers, for "
+        "four words or for forty. A GRU learns to keep what carries the meaning, but every further word has to share "
+        "those numbers. Attention hands over *all* states, and each French word chooses among them (after figure 2 of "
+        "Bahdanau et al. 2015)."
     )
     part = choice("Sentences", PART, {part: f"{part} sentences" for part in PARTS}, label_visibility="collapsed")
     figures = bleu_by_length(part=part)
@@ -83,8 +84,8 @@ def length_tab() -> None:
         none, attention = figures.long.get("translator-none"), figures.long.get("translator-additive")
         if none is not None and attention is not None:
             st.markdown(
-                f"Twelve words and more: **{none:.1f}** without attention, **{attention:.1f}** with additive "
-                f"attention, a gap of **{attention - none:.1f}**."
+                f"Sentences of twelve words and more: BLEU **{none:.1f}** without attention, **{attention:.1f}** with "
+                f"additive attention, a gap of **{attention - none:.1f}**."
             )
         table = pd.DataFrame.from_dict(figures.scores, "index", columns=figures.groups).assign(all=figures.overall)
         number = st.column_config.NumberColumn(format="%.1f", width=56)
@@ -93,7 +94,7 @@ def length_tab() -> None:
         st.dataframe(table, hide_index=True, width="stretch", column_config=columns)
         note(
             f"Lower-cased BLEU (sacrebleu, beam search) on {figures.n:,} {part} sentences that no translator was "
-            "trained on. There are few of each length: a point or two is chance."
+            "trained on. There are few sentences of each length: a difference of a point or two is chance."
         )
     if figures.missing:
         missing = ", ".join(f"{TRANSLATORS[name]} (`{name}`)" for name in figures.missing)

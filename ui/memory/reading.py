@@ -64,7 +64,7 @@ def read_sentence() -> str:
         "Reading",
         READING,
         READINGS,
-        help="Causal: a state knows what came before it. Bidirectional: a second network reads from the end.",
+        help="Forwards only: a state knows the words before it. Backwards too: a second network reads from the end.",
     )
     st.toggle(
         "Piece by piece",
@@ -139,7 +139,7 @@ def end_section(memories: dict[str, Memory], both: bool) -> None:
     largest = max(float(part.max()) for part in share.values())
     st.html(STYLE + "".join(_shaded(label, memory, share[label], largest) for label, memory in memories.items()))
     state = "the two last states, all that a translator without attention hands over," if both else "the last state"
-    note(f"How much {state} still depends on each word, in per cent: shares of the gradient's norm.")
+    note(f"Below each word: how much {state} still depends on it, in per cent (shares of the gradient's norm).")
 
 
 def _shaded(label: str, memory: Memory, share: np.ndarray, largest: float) -> str:

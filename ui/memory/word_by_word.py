@@ -22,7 +22,7 @@ CHART_WIDTH = 470
 STATE_RAMP, GATE_RAMP = signed_ramp(np.array([-1.0, 1.0])), Ramp(VIRIDIS, 0.0, 1.0)
 GATES = {
     "update": ("update gate: the share of the old state that is kept", None),
-    "reset": ("reset gate: the share of it that the proposal for the new one sees", "gate, 0 closed to 1 open"),
+    "reset": ("reset gate: the share of it that the proposal for a new state may use", "gate, 0 closed to 1 open"),
 }
 
 
@@ -35,7 +35,7 @@ def walk_tab(memories: dict[str, Memory], both: bool) -> None:
             say(f"**{label}**")
             st.markdown("  \n".join(_gates_in_words(memory, *reading) for reading in places.items()))
             for direction, now in places.items():
-                title = f"hidden state, read {direction}s; dimensions that behave alike are neighbours"
+                title = f"hidden state, read {direction}s; numbers that behave alike lie side by side"
                 _over_time(label, memory, "states", direction, now, title, "number in the state")
             for kind, (title, bar) in GATES.items() if memory.update and not both else ():
                 _over_time(label, memory, kind, "forward", at, title, bar)
@@ -76,8 +76,9 @@ def _over_time(label: str, memory: Memory, kind: str, direction: str, now: int, 
 def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
     """Compare how much each word still matters to each state; a click on a row goes to that state."""
     say(
-        "The norm of the gradient of state $h_t$ by the word vector $x_s$: how far the state would move if the word "
-        "were nudged. One row per state; rest the mouse on a cell to read it, click to walk there."
+        "Nudge a word a little: how far does each later state move? A row is a state, a column a word, and the colour "
+        "the norm of the gradient of state $h_t$ by the word vector $x_s$. Rest the mouse on a cell to read it; click "
+        "to go there."
     )
     at = WALK.draw(next(iter(memories.values())).labels)
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):

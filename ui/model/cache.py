@@ -37,7 +37,7 @@ def kv_cache(asked: Latest) -> None:
         st.info(made.note)
         return
     st.markdown(
-        "A column for each token: its key and value in every layer never change again, so they are kept, and the next "
+        "A column for each token. Its key and value never change again, in any layer. So they are kept, and the next "
         "token is compared with all of them."
     )
     left, right = st.columns(2, gap="large")

@@ -86,8 +86,8 @@ def heads_alike(run: ModelRun) -> None:
     """Draw how far all heads are from each other, and list those that look most like the chosen one."""
     section("Heads that look alike")
     st.markdown(
-        "Two heads are near each other if the same queries look at the same keys: the Jensen-Shannon distance of their "
-        "rows (Lin 1991), mean over the queries; 0 is the same, 1 has nothing in common."
+        "Two heads are alike if the same queries look at the same keys. The Jensen-Shannon distance of their rows (Lin "
+        "1991), mean over the queries, says how much: 0 is the same, 1 has nothing in common."
     )
     now, layers = chosen_layers(run)
     n_heads = [trace.n_heads for trace in layers]
@@ -136,8 +136,9 @@ def _all_distances(group: str, found: Distances, n_heads: list[int], places: lis
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where the chosen token came from."""
     say(
-        "Attention rollout multiplies the layers' mean weights, half of each position passing by on the residual "
-        "connection (Abnar and Zuidema 2020): an account of the weights, not of what the model makes of the values."
+        "Where does each position's content come from, after all layers? Attention rollout multiplies the layers' mean "
+        "weights; half of each position passes by on the residual connection (Abnar and Zuidema 2020). It follows the "
+        "weights alone, not what the model makes of the values."
     )
     now, layers = chosen_layers(run)
     trace = layers[0]

@@ -64,8 +64,8 @@ WORTH_OF = Field(NAME, "out_worth_of", Effect._fields[0], address="worth", parse
 def knock_out(run: ModelRun, asked: Latest) -> None:
     """Draw what changes without the chosen heads, and how much the model needs each head."""
     st.markdown(
-        "A head that is switched off hands over 0 inside the run, so that everything after it changes. High weights do "
-        "not tell whether a head matters; this does."
+        "Does a head matter? High weights cannot tell. Switch it off: it hands over 0, and everything after it is "
+        "computed anew."
     )
     if "bypasses" in run.recording.note:
         name = pretrained_of(asked.key).name

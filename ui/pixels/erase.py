@@ -69,25 +69,24 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         _ink_and_attention(
             erased.image,
             after.traces[0],
-            f"Without {chosen}" if path is not None else f"Without its {n} most looked-at pixels",
+            "Most looked at erased" if path is None else f"Without {chosen}",
         )
-        st.markdown(
-            f"reads **{after.digit}** ({after.confidence:.0%}); {before.digit}: {after.probabilities[before.digit]:.0%}"
-        )
+        other = "" if after.digit == before.digit else f"; {before.digit}: {after.probabilities[before.digit]:.0%}"
+        st.markdown(f"reads **{after.digit}** ({after.confidence:.0%}){other}")
     with columns[2]:
         random_trace = ask("pixel-classifier", trials[0]).traces[0]
-        _ink_and_attention(trials[0], random_trace, f"Without {n} ink pixels at random")
+        _ink_and_attention(trials[0], random_trace, "As many at random")
         st.markdown(
-            f"reads **{before.digit}** in {agreeing} of {RANDOM_TRIALS} draws; {before.digit}: "
-            f"{at_random[:, before.digit].mean():.0%} on average"
+            f"reads **{before.digit}** in {agreeing} of {RANDOM_TRIALS} draws, on average with "
+            f"{at_random[:, before.digit].mean():.0%}"
         )
     with columns[3]:
         st.metric(
-            "attention that moved",
+            "attention moved",
             f"{moved:.0%}",
             help="Half the summed change of a row of the weights, averaged over all rows, after this erasure.",
         )
-        st.metric("feed-forward weights that moved", "0 %", help="Its parameters are the same for every input.")
+        st.metric("feed-forward moved", "0 %", help="Its parameters are the same for every input.")
         st.caption(f"The feed-forward network now reads {ffn.digit} ({ffn.confidence:.0%}).")
 
 

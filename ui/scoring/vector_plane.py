@@ -10,8 +10,9 @@ from dataclasses import replace
 import streamlit as st
 
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
+from ui.address import PLAYING
 from ui.component import component
-from ui.state import PLAYING, Field, whole_number
+from ui.state import Field, whole_number
 
 NAME = "scoring"
 

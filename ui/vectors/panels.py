@@ -92,7 +92,7 @@ def has_pairs(problem: Problem) -> bool:
 def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace | None, head: int) -> None:
     """Draw the pairs that attention weighs beside a neuron that weighs inputs."""
     n = trace.n_queries
-    section(f"{n} inputs, {n * n} pairs, and a neuron that has none")
+    section(f"{n} inputs: {n * n} pairs for attention, none for a neuron")
     inputs = problem.tables["X"].astype(float)
     own = np.round(0.9 * np.cos(1.7 * np.arange(inputs.size) + 0.4), 1).reshape(inputs.shape) + 0.0
     labels = list(trace.story.query_axis.labels)
@@ -122,8 +122,8 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
         if before is not None and before.n_queries == n and before.n_keys == n and head < before.n_heads:
             moved = int((np.abs(weights - to_array(before.weights(head))) > 1e-12).sum())
         st.caption(
-            "The cartesian product of the inputs with themselves: (who asks, who is asked). These weights are made "
-            "from the inputs, anew each time."
+            "Every input meets every input, itself too: (who asks, who is asked). The weights come from the inputs, "
+            "so they change whenever you type."
             + ("" if moved is None else f" The last edit changed {moved} of {n * n}; of the neuron's weights, none.")
         )
 
@@ -190,8 +190,8 @@ def hull_panel(trace: AttentionTrace, head: int) -> None:
     values = to_array(trace.value_of(head))
     if values.shape[1] != 2:
         st.caption(
-            f"Values of two columns are drawn as points, with every context inside their hull; these have "
-            f"{values.shape[1]}."
+            f"Values of two columns can be drawn as points, with every context between them; these have "
+            f"{values.shape[1]} columns."
         )
         return
     query, _ = chosen_cell(step_of(trace, "context"))

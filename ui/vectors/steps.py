@@ -217,7 +217,7 @@ def show_change(before: AttentionTrace | None, step: Step, head: int) -> None:
     """Draw what the last edit changed in this step."""
     st.markdown("**Since the last edit**")
     if before is None:
-        st.caption("Change a number: the difference of every step appears here.")
+        st.caption("Change a number, and see here what that changes in the chosen step.")
         return
     old = next((other for other in steps_of(before) if other.name == step.name), None)
     if old is None or old.shape != step.shape or head >= before.n_heads:

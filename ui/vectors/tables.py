@@ -91,7 +91,7 @@ MOUNTED = Field(NAME, "mounted", 0)
 
 def preset_choice() -> None:
     """Draw the list of presets and the chosen one's line of explanation."""
-    left, right, view = st.columns([1, 2.3, 0.5], vertical_alignment="center", gap="medium")
+    left, right, view = st.columns([1, 2.2, 0.6], vertical_alignment="center", gap="medium")
     titles = {name: preset.title for name, preset in PRESETS.items()} | {PIXELS: PIXELS_TITLE}
     left.selectbox(
         "Example",
