@@ -7,6 +7,8 @@ import ctypes
 import gc
 import sys
 import time
+from functools import cache
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from streamlit import runtime
@@ -15,6 +17,16 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 SECONDS_BETWEEN = 15.0
 SECONDS_TO_FETCH = 60.0
 """In which a browser has fetched what it asked for."""
+
+
+ARENAS, MMAPPED = (-8, 2), (-3, 2**20)
+"""Settings of glibc (malloc.h): memory pools for all threads together, and the bytes from which a piece has its own."""
+
+
+def spare_memory() -> None:
+    """Let visitors' threads share memory, and large pieces go back when they are free; before there are threads."""
+    for setting in (ARENAS, MMAPPED) if _glibc() else ():
+        _glibc().mallopt(*setting)
 
 
 def keep_downloads(files: MediaFileManager, seconds: float = SECONDS_TO_FETCH) -> None:
@@ -45,5 +57,12 @@ async def tidied() -> None:
 def _give_back() -> None:
     """Collect what no run needs any more, and let the system have the memory."""
     gc.collect()
-    if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
-        ctypes.CDLL(None).malloc_trim(0)
+    if _glibc():
+        _glibc().malloc_trim(0)
+
+
+@cache
+def _glibc() -> Any:
+    """Return the C library, or None where it is another one."""
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    return library if hasattr(library, "malloc_trim") else None

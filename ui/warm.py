@@ -19,7 +19,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
 
 from ui.navigation import PAGES
-from ui.tidy import tidied
+from ui.tidy import spare_memory, tidied
 
 LIBRARIES = ("torch", "altair", "attention_core.charts")
 HEAD_START = 10.0
@@ -79,6 +79,7 @@ async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     PagesManager.uses_pages_directory = False  # else pages/ is taken for the navigation until app.py has run once
     if not st.get_option("server.headless"):  # what Streamlit does for scripts, but not for an st.App
         webbrowser.open(f"http://localhost:{st.get_option('server.port')}")
+    spare_memory()
     visits = _visit_all_pages() if os.environ.get("ATTENTION_WARM") != "0" else asyncio.sleep(0)
     tasks = [asyncio.create_task(visits), asyncio.create_task(tidied())]
     try:
