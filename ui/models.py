@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 import streamlit as st
@@ -15,17 +14,9 @@ from attention_core.weights import WeightsError, read_card, read_weights
 from ui.layout import end_here
 
 
-@st.cache_resource(max_entries=16, show_spinner="Loading the model")
+@st.cache_resource(show_spinner="Loading the model")
 def _load(name: str, device: str) -> nn.Module:
-    model = load(name, device)
-    spare_imports()
-    return model
-
-
-def spare_imports() -> None:
-    """Leave what torch and Altair brought in out of the garbage collection that Streamlit does after every run."""
-    gc.collect()
-    gc.freeze()
+    return load(name, device)  # there are as many as there are files, some 60 MB together
 
 
 @st.cache_resource(max_entries=4, show_spinner="Loading the snapshots")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 import time
@@ -40,6 +41,8 @@ def import_libraries() -> None:
         try:
             for name in () if is_warm() else LIBRARIES:
                 import_module(name)
+            if not is_warm():
+                gc.freeze()  # what they brought in stays: the collector need not look at it again
         finally:
             _IMPORTED.set()  # what cannot be imported is told by the pages
 

@@ -20,7 +20,6 @@ from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from ui.heavy import in_portions
-from ui.models import spare_imports
 
 MOST_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""
@@ -175,13 +174,9 @@ def axis_of(atlas: Atlas, axis: str) -> Axis:
     return story.query_axis if axis == "rows" else story.key_axis
 
 
-_spare_imports_once = st.cache_resource(show_spinner=False)(spare_imports)
-
-
 @st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
 def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> Shelf:
     """Return the atlas of one head of a source, see Source; a small one is surveyed already."""
-    _spare_imports_once()
     shelf = Shelf(f"{key}/{head}", Atlas(_trace(), head))
     if shelf.atlas.n_queries * shelf.atlas.n_keys <= AT_ONCE:
         shelf.survey(60)
