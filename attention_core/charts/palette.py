@@ -108,3 +108,8 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
 
 
 INK_RAMP = Ramp(INK, 0.0, 1.0)
+
+
+def mixed(colour: str, share: float) -> str:
+    """Return so much of a colour on white paper, the rest being paper."""
+    return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))
