@@ -36,9 +36,10 @@ INK = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 GREY, FAINT = "#8a93a0", "#8a93a066"
 """Rules and small words; thin edges around pictures."""
 WORDS, LABELS = "#7d8794", "#747b86"
-"""Greys that can be read on a light and on a dark page."""
-DARK, MASKED = "#14181d", "#9aa1aa"
-"""Numbers on bright cells and frames of chosen ones; cells without a value."""
+"""Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
+DARK, MASKED = "#050607", "#9aa1aa"
+"""Numbers on bright cells, dark enough to be read on those that are half bright, and frames of chosen ones; cells
+without a value."""
 
 
 @dataclass(frozen=True)
