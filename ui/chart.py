@@ -44,7 +44,7 @@ def draw_chart(
         step: the name of the step of a trace that it shows, for the name of its file; empty if it shows none.
         on: the container to draw it in; the one that is open if not said.
     """
-    note_picture(chart, alt, step)
+    note_picture(lambda: chart, alt, step)
     spec, data = chart.drawn(Look())
     settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,12 +26,12 @@ class Picture(NamedTuple):
     """A picture on the page.
 
     Attributes:
-        chart: what was drawn.
+        make: returns what was drawn, as a chart.
         title: what it shows.
         name: what its file is called after the page, such as "additive-attention-weights".
     """
 
-    chart: Design
+    make: Callable[[], Design]
     title: str
     name: str
 
@@ -74,10 +74,10 @@ def say_subject(words: str) -> None:
     st.session_state[SUBJECT] = words
 
 
-def note_picture(chart: Design, title: str, step: str = "") -> None:
+def note_picture(make: Callable[[], Design], title: str, step: str = "") -> None:
     """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step."""
     subject = st.session_state.get(SUBJECT, "")
-    picture = Picture(chart, f"{title} ({subject})", file_name(subject, step)) if step else Picture(chart, title, title)
+    picture = Picture(make, f"{title} ({subject})", file_name(subject, step)) if step else Picture(make, title, title)
     st.session_state.setdefault(PART, []).append(picture)
 
 
@@ -110,12 +110,12 @@ def save_pictures(page: str) -> None:
     place = st.popover("Save a picture", icon=":material/download:", key="pictures_open", on_change="rerun")
     if not place.open:
         return
-    from attention_core.charts.figure import FORMATS, figure
+    from attention_core.charts.figure import FORMATS
 
     shown = pictures()
     with place:
         if not shown:
-            st.caption("This page shows no chart just now.")
+            st.caption("This page shows no picture just now.")
             return
         number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
         width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
@@ -124,8 +124,14 @@ def save_pictures(page: str) -> None:
             for form in FORMATS:
                 st.download_button(
                     form.upper(),
-                    partial(figure, picture.chart, form, title=picture.title, width=WIDTHS[width]),
+                    partial(_figure, picture, form, WIDTHS[width]),
                     f"{file_name(page, picture.name)}.{form}",
                     on_click="ignore",
                     key=f"pictures_{form}",
                 )
+
+
+def _figure(picture: Picture, form: str, width: float | None) -> bytes:
+    from attention_core.charts.figure import figure
+
+    return figure(picture.make(), form, title=picture.title, width=width)

@@ -18,6 +18,9 @@ TABLE_STYLE = """<style>
 .figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; text-align: left; }
 </style>"""
 
+READABLE = 57
+"""Per cent of a colour in its text: with this little of it every role's word has a contrast of 4.5 on both pages."""
+
 DEFINITION = (
     (Role.QUERY, "who", "asks"),
     (Role.KEY, "who", "is asked"),
@@ -32,9 +35,20 @@ def end_here() -> NoReturn:
     raise StopException
 
 
+def readable(colour: str) -> str:
+    """Return a colour for text, as CSS: drawn towards the text's own."""
+    return f"color-mix(in srgb, {colour} {READABLE}%, currentcolor)"
+
+
 def role_colour(role: Role) -> str:
-    """Return a role's colour for text, as CSS: drawn towards the text's own colour, to be read on light and dark."""
-    return f"color-mix(in srgb, {ROLE_COLOURS[role]} 75%, currentcolor)"
+    """Return a role's colour for text, as CSS, to be read on light and dark."""
+    return readable(ROLE_COLOURS[role])
+
+
+def shade(share: float, colour: str = ROLE_COLOURS[Role.WEIGHTS]) -> str:
+    """Return a colour for the ground under a word, as CSS: so much of it, 0 to 1, darker on a dark page."""
+    ground = f"light-dark({colour}, color-mix(in srgb, {colour} 76%, black))"
+    return f"color-mix(in srgb, {ground} {80 * share:.0f}%, transparent)"
 
 
 def role_word(role: Role, text: str | None = None) -> str:

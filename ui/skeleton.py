@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from attention_core.files import find_file
 from ui.address import PAGE, PLAYING, take_address, write_address
 from ui.figures import forget_pictures, new_part, noted_in, save_pictures
 from ui.lecture import lecture_mode
@@ -45,6 +46,7 @@ STYLE = """<style>
 [class*="_stepper"] [role="radio"] p > span { display: block; opacity: 0.75; }
 @media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding: 4.2rem 1rem 2.4rem; } }
 </style>"""
+STYLE += f"<style>{find_file('ui/assets/pages/readable.css').read_text(encoding='utf-8')}</style>"
 
 
 class Tab(NamedTuple):

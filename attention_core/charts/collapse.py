@@ -44,7 +44,7 @@ def collapse_chart(
     middles, roles_of = [*rows["middle"], below + 0.5], ["key"] * n + ["context"]
     names = rectangles(-6.0, middles, word=[*words, "context"], middle=middles, role=roles_of)
     roles = one_each(["key", "context"], [ROLE_COLOURS[Role.KEY], ROLE_COLOURS[Role.CONTEXT]])
-    labels = texts(names, middle, "word", align="right", baseline="middle", fontSize=10, limit=78)
+    labels = texts(names, middle, "word", align="right", baseline="middle", fontSize=11, limit=78)
     arrow = {"left": [width / 2], "middle": [n + 1.0], "word": [f"weighted sum of {n}  ↓"]}
     layers = [
         images(pictures, space),

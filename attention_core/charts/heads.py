@@ -104,7 +104,7 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     above["text"] = [named.format("head", head + 1) for head in heads]
     beside = rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
     beside["text"] = [named.format("layer", layer + 1) for layer in layers]
-    style = {"fontSize": 11, "color": WORDS, "baseline": "bottom", "tooltip": None}
+    style = {"fontSize": 12, "color": WORDS, "baseline": "bottom", "tooltip": None}
     return [texts(above, space, **style), texts(beside, space, angle=270, **style)]
 
 

@@ -11,7 +11,7 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.design import Design, Varying, alt
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mouse_cells, tips
-from attention_core.charts.palette import CHOSEN, DARK, MASKED, Ramp, ramp_for
+from attention_core.charts.palette import CHOSEN, DARK, MASKED, VIRIDIS, Ramp, ramp_for
 from attention_core.charts.raster import block, png_url
 from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, is_dark, names_at
 
@@ -74,6 +74,43 @@ def matrix_chart(
             layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
     chart = fixed(layers, width, height)
     return chart.interactive() if large else chart
+
+
+def part_chart(
+    cells: np.ndarray,
+    origin: tuple[int, int],
+    block: int,
+    names: tuple[str, str],
+    *,
+    title: str,
+    log: bool = False,
+    size: int = 480,
+) -> Design:
+    """Draw a part of a matrix that is too large to be drawn whole; its axes say where it lies.
+
+    Args:
+        cells: float (rows, columns), each for a block of cells; NaN = not known yet.
+        origin: row and column of the matrix at which the part begins.
+        block: cells on a block's side.
+        names: of the rows and of the columns.
+        title: what a number is.
+        log: whether colours are logarithmic.
+        size: screen pixels of the longer side.
+    """
+    ramp = Ramp(VIRIDIS, 0.0, float(np.nanmax(cells, initial=0)) or 1.0)
+    if log:
+        least = np.nanmin(cells, initial=ramp.high, where=cells > 0)
+        lowest = min(max(float(least), ramp.high / 1e4), ramp.high / 10)
+        ramp = Ramp(VIRIDIS, float(np.log10(lowest)), float(np.log10(ramp.high)))
+        cells, title = np.log10(np.maximum(cells, lowest)), f"{title}, log10"
+    width, height = _screen_size(cells.shape, size)
+    (top, left), (n_rows, n_cols) = origin, (block * np.array(cells.shape)).tolist()
+    axis = alt.Axis(grid=False, tickCount=5, format="d")
+    x = alt.X("left:Q", title=names[1], scale=from_to(left, left + n_cols), axis=axis)
+    y = alt.Y("top:Q", title=names[0], scale=from_to(top + n_rows, top), axis=axis)
+    whole = rectangles(left, top, n_cols, n_rows, url=png_url(cells, ramp))
+    image = images(whole, {**CORNERS, "x": x, "y": y}, clip=True)
+    return fixed([image, colour_bar_layer(ramp, title, min(width, 260))], width, height)
 
 
 def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:

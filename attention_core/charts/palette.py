@@ -36,9 +36,10 @@ INK = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 GREY, FAINT = "#8a93a0", "#8a93a066"
 """Rules and small words; thin edges around pictures."""
 WORDS, LABELS = "#7d8794", "#747b86"
-"""Greys that can be read on a light and on a dark page."""
-DARK, MASKED = "#14181d", "#9aa1aa"
-"""Numbers on bright cells and frames of chosen ones; cells without a value."""
+"""Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
+DARK, MASKED = "#050607", "#9aa1aa"
+"""Numbers on bright cells, dark enough to be read on those that are half bright, and frames of chosen ones; cells
+without a value."""
 
 
 @dataclass(frozen=True)
@@ -108,3 +109,8 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
 
 
 INK_RAMP = Ramp(INK, 0.0, 1.0)
+
+
+def mixed(colour: str, share: float) -> str:
+    """Return so much of a colour on white paper, the rest being paper."""
+    return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))

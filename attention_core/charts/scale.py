@@ -31,8 +31,10 @@ def one_each(names: Sequence[str], looks: Sequence[Any]) -> Design:
 
 
 def is_dark(colours: np.ndarray) -> np.ndarray:
-    """Say which colours, RGB (..., 3), need white numbers on them."""
-    return colours @ np.array([0.299, 0.587, 0.114]) < 140
+    """Say which colours, RGB (..., 3), need white numbers on them: whose contrast with white is 4.5 (WCAG 2.2)."""
+    share = colours / 255
+    light = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return light @ np.array([0.2126, 0.7152, 0.0722]) < 1.05 / 4.5 - 0.05
 
 
 def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
@@ -64,8 +66,8 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
         "gradientThickness": 8,
         "values": ticks,
         "labelExpr": label,
-        "labelFontSize": 11,
-        "titleFontSize": 11,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
         "titleFontWeight": "normal",
         "labelOverlap": False,
         "offset": 4,

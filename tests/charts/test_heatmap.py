@@ -15,6 +15,7 @@ from PIL import Image
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import MAX_RECT_SIDE, VIRIDIS, Ramp, matrix_chart, ramp_for, signed_ramp, weights_ramp
+from attention_core.charts.palette import DARK
 from attention_core.charts.raster import png_url, reduce_by_max
 from attention_core.charts.scale import colour_bar, colour_scale
 
@@ -218,8 +219,8 @@ def test_marked_row_is_drawn_in_small_and_large_matrices():
 def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
     assert any(mark["type"] == "text" for mark in find(spec_of(chart_of(MATRIX)), "mark"))
     assert not any(mark["type"] == "text" for mark in find(spec_of(chart_of(large_matrix(40))), "mark"))
-    contrast = re.findall(r"#ffffff|#14181d", json.dumps(spec_of(chart_of(MATRIX))))
-    assert set(contrast) == {"#ffffff", "#14181d"}
+    contrast = re.findall(f"#ffffff|{DARK}", json.dumps(spec_of(chart_of(MATRIX))))
+    assert set(contrast) == {"#ffffff", DARK}
 
 
 def test_axes_that_do_not_fit_are_refused():

@@ -24,7 +24,7 @@ from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import literal
-from ui.layout import role_colour
+from ui.layout import role_colour, shade
 from ui.models import model_or_stop
 from ui.state import Field, choice, one_of, plain_text
 
@@ -283,10 +283,10 @@ def grid_of(look: AttentionTrace) -> tuple[int, int]:
 def shaded_words(words: AttentionTrace) -> str:
     """Return HTML of a question whose words are shaded by their weights."""
     weights = words.weights()[0].tolist()
-    most, colour = max(weights), ROLE_COLOURS[Role.WEIGHTS]
+    most = max(weights)
     parts = [
         f'<span title="{weight:.1%}" style="padding:1px 4px 2px;border-radius:4px;'
-        f'background:color-mix(in srgb, {colour} {80 * weight / most:.0f}%, transparent)">{html.escape(word)}</span>'
+        f'background:{shade(weight / most)}">{html.escape(word)}</span>'
         for word, weight in zip(words.story.key_axis.labels, weights, strict=True)
     ]
     return " ".join(parts)

@@ -115,7 +115,7 @@ class AlignedWords {
       node.classList.toggle("later", !plain && place > active && place !== row && isRow);
       set(node, { "aria-pressed": place === active });
       node.style.background = isRow || single ? ""
-        : `color-mix(in srgb, var(--weights) ${(85 * weights[place][col]).toFixed(1)}%, var(--st-background-color))`;
+        : `color-mix(in srgb, var(--ground) ${(85 * weights[place][col]).toFixed(1)}%, var(--st-background-color))`;
     });
     this.sources.forEach((node, place) => {
       const told = !single && isRow, weight = told ? weights[row][place] : 0;

@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.atlas import Atlas, Tile, search
+from attention_core.atlas import TILE, Atlas, Tile, search
 from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
@@ -83,6 +83,20 @@ class Shelf:
             contents.append(packed.content)
         return told, contents, later
 
+    def part(self, kind: str, level: int, rows: slice, cols: slice) -> np.ndarray:
+        """Return blocks of a level, (n_rows, n_cols), by their "mean" or "largest"; NaN = hidden, or not surveyed."""
+        (top, bottom), (left, right) = ((some.start // TILE, (some.stop - 1) // TILE + 1) for some in (rows, cols))
+
+        def shown(*where: int) -> np.ndarray:
+            tile = self._seen(level, *where)[0]
+            hidden = hidden_cells(self.atlas, level, *where, tile.largest)
+            return getattr(tile, kind) if hidden is None else np.where(hidden, np.nan, getattr(tile, kind))
+
+        whole = np.block([[shown(row, col) for col in range(left, right)] for row in range(top, bottom)])
+        return whole[rows.start - top * TILE :, cols.start - left * TILE :][
+            : rows.stop - rows.start, : cols.stop - cols.start
+        ]
+
     def _is_ready(self, place: Place, until: float) -> bool:
         """Compute what a row of tiles needs, until the clock says so; others have their turn between two steps."""
         bands = self.atlas.prepare(place[1], place[2])
@@ -94,20 +108,23 @@ class Shelf:
                 return False
 
     def _tile(self, place: Place) -> tuple[Packed, int | None]:
-        """Return a tile as it is sent, and how many of its rows are surveyed, None if all are.
-
-        What the survey has not seen of the overview is told by a glimpse of it.
-        """
+        """Return a tile as it is sent, and how many of its rows are surveyed, None if all are."""
         _, level, row, col = place
         if level < self.atlas.base_level or self.atlas.is_surveyed:
             return self._whole_tile(place), None
+        with self._computing():
+            tile, n_seen = self._seen(level, row, col)
+            return self._packed(place, tile), n_seen
+
+    def _seen(self, level: int, row: int, col: int) -> tuple[Tile, int]:
+        """Return a tile, what the survey has not seen of the overview by a glimpse, and how many rows it has seen."""
         with self._computing():
             tile = self.atlas.tile(level, row, col)
             n_seen = int((~np.isnan(tile.mean[:, 0])).sum())
             if level == self.atlas.n_levels - 1:
                 both = zip(tile, self._glimpse, strict=True)
                 tile = Tile(*(np.where(np.isnan(surveyed), glimpsed, surveyed) for surveyed, glimpsed in both))
-            return self._packed(place, tile), n_seen
+            return tile, n_seen
 
     @cached_property
     def _glimpse(self) -> Tile:

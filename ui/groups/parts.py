@@ -39,7 +39,8 @@ TABLE_STYLE = """<style>
 .answers th:first-child { text-align: left; font-weight: 400; padding-left: 0; }
 .answers thead th { font-size: 1.15rem; font-weight: 600; border-bottom: 1px solid #8a93a055; }
 .answers td.yes { font-weight: 600; } .answers td.no { opacity: 0.75; }
-.answers td.wrong { color: #D55E00; font-weight: 600; text-decoration: underline wavy; text-underline-offset: 4px; }
+.answers td.wrong { color: color-mix(in srgb, #D55E00 57%, currentcolor); font-weight: 600; }
+.answers td.wrong { text-decoration: underline wavy; text-underline-offset: 4px; }
 .answers .chosen { box-shadow: inset 0 -3px 0 #0072B2; }
 </style>"""
 

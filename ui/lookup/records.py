@@ -11,7 +11,6 @@ import streamlit as st
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts import ROLE_COLOURS
 from attention_core.packed import pack, unpack
 from attention_core.topics.lookup.presets import PRESETS
 from attention_core.topics.lookup.records import (
@@ -27,6 +26,7 @@ from attention_core.topics.lookup.records import (
 from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
 from ui.glossary import abbr, note
 from ui.labels import distinct, literal
+from ui.layout import role_colour
 from ui.state import Field, choice, one_of, whole_number
 
 NAME = "lookup"
@@ -187,7 +187,9 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
         rows.append((as_text(query), as_text(hit.value) if hit.found else "miss", back, most))
     softly = "soft look-up (average)" if records.numeric_values else "soft look-up"
     heads = {"query": Role.QUERY, "dictionary": None, softly: Role.CONTEXT, "most weight on": Role.WEIGHTS}
-    top = "".join(f'<th style="color:{ROLE_COLOURS.get(role, "inherit")}">{head}</th>' for head, role in heads.items())
+    top = "".join(
+        f'<th style="color:{role_colour(role) if role else "inherit"}">{head}</th>' for head, role in heads.items()
+    )
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell[:160])}</td>" for cell in row) + "</tr>" for row in rows)
     body = body.replace("(cosine", "(" + abbr("cosine"), 1).replace(", cosine", ", " + abbr("cosine"), 1)
     st.html(f'{TABLE_STYLE}<div class="looked-up"><table><tr>{top}</tr>{body}</table></div>')

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
+from attention_core.charts.bar_table import Bars, bar_table
+from attention_core.charts.design import Design
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.data.review_presets import MEANT, is_negated
 from attention_core.topics.matter.sentences import (
     Sentence,
@@ -19,6 +25,7 @@ from attention_core.topics.matter.sentences import (
 from attention_core.weights import WeightsError
 from ui.component import component
 from ui.computed import computed
+from ui.figures import note_picture
 from ui.glossary import note
 from ui.labels import literal
 from ui.models import card_or_empty, model_or_none, model_or_stop
@@ -202,10 +209,46 @@ def _give_back() -> None:
     BLOCKED.value = []
 
 
+def _note_pictures(
+    words: list[str],
+    weights: list[float],
+    order: list[int],
+    positive: float,
+    changes: tuple[list[float], list[float]],
+    blocked: tuple[int, ...],
+) -> None:
+    """Note the sentence and its bars; the changes of the probability, if blocked and if removed, become log-odds."""
+    colour, most = ROLE_COLOURS[Role.WEIGHTS], max(1 / len(weights), *weights)
+
+    def sentence() -> Design:
+        bar = shade_ramp(colour, most), "weight"
+        return shaded_words(words, [weight / most for weight in weights], colour, bar=bar, struck=blocked)
+
+    def bars() -> Design:
+        shares = [weights[place] for place in order]
+        columns = [Bars("weight", shares, most, [f"{share:.1%}" for share in shares], (colour,), 1 / len(weights))]
+        odds = _log_odds(positive + np.array(changes)[:, order]) - _log_odds(np.array(positive))
+        reach = max(0.2, float(np.abs(odds).max()))
+        for what, some in zip(("blocked", "removed"), odds.tolist(), strict=True):
+            said = [f"{one:+.2f}".replace("-", "−") for one in some]
+            columns.append(Bars(f"{what}: log-odds", some, reach, said, tuple(SIDES.values())))
+        return bar_table([words[place] for place in order], columns)
+
+    note_picture(sentence, "The sentence, shaded by its weights")
+    note_picture(bars, "Every word's weight, and what blocking or removing it does to “positive”")
+
+
+def _log_odds(shares: np.ndarray) -> np.ndarray:
+    return np.log(np.maximum(shares, 1e-7) / np.maximum(1 - shares, 1e-7))
+
+
 def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
     """Draw the shaded sentence with its bars, and what was read otherwise than typed."""
     weights = trace.weights()[0]
     if_blocked, if_removed = erased(text, blocked)
+    positive = verdict_of(ATTENTION, text, blocked).positive
+    order = weights.argsort(descending=True, stable=True).tolist()
+    _note_pictures(sentence.labels, weights.tolist(), order, positive, (if_blocked, if_removed), blocked)
     _component(
         key="matter_weighed",
         data={
@@ -213,9 +256,9 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
             "weights": [round(weight, 5) for weight in weights.tolist()],
             "ifBlocked": [round(change, 8) for change in if_blocked],
             "ifRemoved": [round(change, 8) for change in if_removed],
-            "positive": round(verdict_of(ATTENTION, text, blocked).positive, 8),
+            "positive": round(positive, 8),
             "uniform": 1 / trace.n_keys,
-            "order": weights.argsort(descending=True, stable=True).tolist(),
+            "order": order,
             "blocked": list(blocked),
             "turned": sentence.turned,
         },

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
-from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.neighbours import neighbours_chart
 from attention_core.data.review_presets import BANK
 from attention_core.topics.matter.sentences import Sentence, read_sentence, sentences_with
@@ -18,6 +16,7 @@ from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct, literal
+from ui.layout import shade
 from ui.matter.answer import ATTENTION, PICKED, attention_trace
 from ui.models import load_snapshots, model_or_stop
 
@@ -92,9 +91,8 @@ def _shaded(text: str, near: Sequence[Neighbour]) -> str:
     parts = []
     for word, weight in zip(words, weights, strict=True):
         marked = ' class="near"' if word.lower() in wanted else ""
-        shade = f"color-mix(in srgb, {ROLE_COLOURS[Role.WEIGHTS]} {82 * weight / most:.0f}%, transparent)"
         parts.append(
-            f'<span{marked} style="background:{shade}" title="{weight:.1%}, {weight * len(words):.1f} times 1/n">'
-            f"{html.escape(word)}</span>"
+            f'<span{marked} style="background:{shade(weight / most)}" title="{weight:.1%}, '
+            f'{weight * len(words):.1f} times 1/n">{html.escape(word)}</span>'
         )
     return f"<p>{' '.join(parts)}</p>"

@@ -35,7 +35,7 @@ STYLE = """<style>
 .shaded { line-height: 1.3; margin: 0.1rem 0 0.5rem; }
 .shaded .word { display: inline-block; text-align: center; padding: 0.15rem 0.3rem; margin: 0 0.15rem 0.3rem 0;
   border-radius: 3px; max-width: 100%; overflow-wrap: anywhere; }
-.shaded .share { display: block; font-size: 0.68rem; opacity: 0.75; font-variant-numeric: tabular-nums; }
+.shaded .share { display: block; font-size: 0.68rem; font-variant-numeric: tabular-nums; }
 .shaded .name { font-weight: 600; display: block; margin-bottom: 0.25rem; }
 </style>"""
 

@@ -12,7 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.types import Role
+from attention_core.charts.design import Design
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from ui.component import component
+from ui.figures import note_picture
 from ui.model.state import choose
 from ui.pictures import address
 
@@ -56,10 +61,13 @@ def chips(
         if isinstance(clicked.get("place"), int):
             on_choose(clicked["place"])
 
+    shades, colours = [min(max(chip.share, 0.0), 1.0) for chip in shown], [chip.colour for chip in shown]
+    words = [chip.text for chip in shown]
+    note_picture(lambda: shaded_words(words, shades, colours, chosen=chosen), f"{label}. {hint}")
     _chips(
         key=key,
         data={
-            "tokens": [{**chip._asdict(), "share": round(min(max(chip.share, 0.0), 1.0), 4)} for chip in shown],
+            "tokens": [{**chip._asdict(), "share": round(shade, 4)} for chip, shade in zip(shown, shades, strict=True)],
             "chosen": chosen,
             "label": label,
             "hint": hint,
@@ -112,6 +120,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted)
     active, stamp = _seed(key, hash(drawn), query)
     active = min(max(active - tokens.start[0], 0), len(tokens.queries) - 1)
+    _note_pictures(tokens, active)
     matrix, high = tokens.matrix, float(tokens.matrix.max(initial=0.0))
     file = address(_roots(matrix, high).tobytes(), "bin") if matrix.size > MOST_INLINE else None
     sent = matrix
@@ -138,6 +147,29 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
         default={"chosen": None},
         on_chosen_change=take,
     )
+
+
+def _note_pictures(tokens: Tokens, row: int) -> None:
+    """Note both views: the text, shaded by what one query gives to its keys, and the two columns."""
+    asks, colour = pieces(tokens.queries)[row][0], ROLE_COLOURS[Role.WEIGHTS]
+    keys = tokens.queries if tokens.keys is None else tokens.keys
+    weights, uniform = tokens.matrix[row], 1 / (tokens.n_keys or len(keys))
+
+    def text() -> Design:
+        words, glued = zip(*pieces(keys), strict=True)
+        # as the browser shades: small weights show too, but no pattern where there is none
+        ramp = shade_ramp(colour, max(float(weights.max()), min(1, 6 * uniform) if tokens.percent else 1e-9), 0.6)
+        chosen = row if tokens.keys is None else None
+        shares = ramp.position(weights).tolist()
+        return shaded_words(words, shares, colour, bar=(ramp, "weight"), glued=glued, chosen=chosen)
+
+    def columns() -> Design:
+        shown = tokens.matrix if tokens.percent else tokens.matrix / (tokens.matrix.max() or 1.0)
+        right, left = ([text for text, _ in pieces(labels)] for labels in (keys, tokens.queries))
+        return word_arcs(right, left, shown, row, down=True)
+
+    note_picture(text, f"“{asks}”, {tokens.legend[0]}, as text")
+    note_picture(columns, f"“{asks}”, {tokens.legend[0]}, in two columns")
 
 
 def packed(matrix: np.ndarray, high: float) -> str:

@@ -54,7 +54,7 @@ def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
 def chosen_pixel(trace: AttentionTrace, drawing: Drawing) -> None:
     """Draw where the query looks, who looks at it, and its row in numbers."""
     query = chosen_query(drawing.image, NAME)
-    pick, maps, numbers = st.columns([0.55, 1.05, 1.2], gap="medium")
+    pick, maps, numbers = st.columns([0.58, 1.25, 1.0], gap="medium")
     with pick:
         section("The chosen pixel", Role.QUERY)
         pick_pixel(drawing.image, NAME, size=168, key="pick_map")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import streamlit as st
 import torch
 from torch import Tensor
 
 from attention_core.attention.types import Role
-from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.scaling import scale_chart, sorted_weights_chart
 from attention_core.topics.scoring.compare import Parts, printed_parts
 from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.glossary import note, say
+from ui.layout import role_colour, shade
 from ui.scoring.vector_plane import NAME, key_name
 from ui.state import Field, between, choice, one_of
 
@@ -58,7 +57,7 @@ def _printed_table(parts: Parts) -> str:
         scores = "".join(f"<td>{_signed(score)}</td>" for score in parts.scores[place].tolist())
         weights = "".join(f"<td>{_weight_cell(weight)}</td>" for weight in parts.weights[place].tolist())
         rows.append(
-            f"<tr><th style='text-align:left;color:{ROLE_COLOURS[Role.QUERY]}'>{name}</th>"
+            f"<tr><th style='text-align:left;color:{role_colour(Role.QUERY)}'>{name}</th>"
             f"<td>{_signed(float(parts.query_part[place]))}</td>{scores}{weights}</tr>"
         )
     key_part = "".join(f"<td>{_signed(part)}</td>" for part in parts.key_part.tolist())
@@ -69,8 +68,8 @@ def _printed_table(parts: Parts) -> str:
 .printed tr.keypart td, .printed tr.keypart th {{ opacity: 0.75; }}
 .printed-scroll {{ overflow-x: auto; }}
 </style><div class="printed-scroll"><table class="printed">
-<tr class="top"><th></th><th>query's part</th><th colspan="{n}" style="color:{ROLE_COLOURS[Role.SCORES]}">scores</th>
-<th colspan="{n}" style="color:{ROLE_COLOURS[Role.WEIGHTS]}">weights</th></tr>
+<tr class="top"><th></th><th>query's part</th><th colspan="{n}" style="color:{role_colour(Role.SCORES)}">scores</th>
+<th colspan="{n}" style="color:{role_colour(Role.WEIGHTS)}">weights</th></tr>
 <tr><th></th><th></th>{heads}{heads}</tr>
 <tr class="keypart"><th style="text-align:left">key's part</th><td></td>{key_part}{"<td></td>" * n}</tr>
 {"".join(rows)}</table></div>"""
@@ -81,9 +80,8 @@ def _signed(value: float) -> str:
 
 
 def _weight_cell(weight: float) -> str:
-    shade = int(np.clip(round(60 * weight), 4, 60))
     return (
-        f"<span style='display:block;background:color-mix(in srgb,{ROLE_COLOURS[Role.WEIGHTS]} {shade}%,transparent);"
+        f"<span style='display:block;background:{shade(max(weight, 0.06))};"
         f"padding:1px 4px;border-radius:2px'>{weight:.0%}</span>"
     )
 

@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attention_core.charts.plane import vector_plane as plane
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
 from ui.address import PLAYING
 from ui.component import component
+from ui.figures import note_picture
 from ui.state import Field, whole_number
 
 NAME = "scoring"
@@ -87,11 +89,13 @@ def take_move() -> None:
 
 def vector_plane(vectors: Vectors) -> None:
     """Draw the plane. Call it last in its fragment: it counts a message as answered when it is drawn again."""
+    query, keys = list(vectors.query), [list(key) for key in vectors.keys]
+    note_picture(lambda: plane(query, keys, EXTENT), "The query and the keys as arrows")
     _component(
         key="scoring_plane",
         data={
-            "query": list(vectors.query),
-            "keys": [list(key) for key in vectors.keys],
+            "query": query,
+            "keys": keys,
             "revision": REVISION.value,
             "answered": ANSWERED.value,
             "active": ACTIVE.value,

@@ -7,17 +7,22 @@ ui/assets/start, and a test holds them equal to what the models say.
 from __future__ import annotations
 
 import base64
+import io
 import json
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from attention_core.files import find_file
 from ui.component import component
+from ui.figures import note_picture
 from ui.navigation import PageEntry
 from ui.pictures import address
 from ui.state import Field, between, choice
+
+if TYPE_CHECKING:
+    from attention_core.charts.design import Design
 
 FIRST_DIGIT = 3
 SENTENCE = "The red car is in front of the house."
@@ -35,6 +40,7 @@ def moving_drawing() -> None:
         from ui.start.answers import drawing_answer
 
         told = drawing_answer(digit)
+    note_picture(lambda: _looking(told), f"Where one pixel of a drawn {digit} looks")
     _drawing(key="start_drawing", data={"ink": told["ink"], "looks": _place(told["looks"], "png")})
     st.caption(told["says"])
 
@@ -42,7 +48,32 @@ def moving_drawing() -> None:
 def moving_words() -> None:
     """Play a translation once, word by word, with where its network looks."""
     st.markdown(f"**{SENTENCE}**")
+    note_picture(_arcs, f"A translation of “{SENTENCE}”")
     _words(key="start_words", data=first_answers()["words"] | {"play": True})
+
+
+def _arcs() -> Design:
+    import numpy as np
+
+    from attention_core.charts.words import word_arcs
+
+    words = first_answers()["words"]
+    return word_arcs(words["source"], words["target"], np.array(words["weights"]), words["active"])
+
+
+def _looking(told: dict[str, Any]) -> Design:
+    """Return the drawing with where the pixel in the middle of its ink looks, as shares of its largest weight."""
+    import numpy as np
+    from PIL import Image
+
+    from attention_core.charts.overlay import overlay
+
+    ink = np.array(told["ink"])
+    inked = np.flatnonzero(ink > 0.5)
+    query = int(inked[len(inked) // 2])
+    roots = np.asarray(Image.open(io.BytesIO(told["looks"])).convert("L"))[query] / 255
+    paper = np.repeat(np.rint(255 * (1 - 0.82 * ink)).astype(np.uint8).reshape(28, 28, 1), 3, 2)
+    return overlay(paper, roots.reshape(28, 28) ** 2, smooth=False, bar=False, marked=query)
 
 
 def photograph(entry: PageEntry) -> None:

@@ -12,14 +12,13 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.design import Design
-from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.product import Factor, product_cell, product_chart
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
 from ui.chart import draw_chart
 from ui.glossary import explain
-from ui.layout import section
+from ui.layout import role_colour, section
 from ui.state import Field, choice, whole_number
 from ui.vectors.problem import CELL, LARGE, NAME
 
@@ -194,7 +193,7 @@ def _arithmetic_table(arithmetic: Arithmetic, lit: int | None) -> None:
     rows = f"<thead><tr>{in_order('<th></th>', names, '<th>sum</th>' if summed else '')}</tr></thead>"
     for line in arithmetic.lines:
         last = summed and line is arithmetic.lines[-1]
-        head = f'<th style="color:{ROLE_COLOURS.get(line.role, "inherit")}">{html.escape(line.label)}</th>'
+        head = f'<th style="color:{role_colour(line.role)}">{html.escape(line.label)}</th>'
         numbers = [
             f'<td class="{"lit" if place == lit else ""}">{_number(value)}</td>'
             for place, value in enumerate(line.values)

@@ -38,6 +38,7 @@ from attention_core.topics.vectors.tables import (
     write_npz,
 )
 from ui.glossary import explain
+from ui.layout import role_colour
 from ui.state import Field, between, choice
 from ui.vectors import problem as typed
 from ui.vectors.problem import (
@@ -250,7 +251,7 @@ def _table(name: str) -> DeltaGenerator:
     shape = f"{len(cells)} × {len(cells[0]) if cells else 0}"
     st.html(
         f'<p style="margin:0;white-space:nowrap;overflow:hidden;text-overflow:ellipsis">'
-        f'<b style="color:{ROLE_COLOURS[role]};font-size:1.05rem">{html.escape(plain)}</b> '
+        f'<b style="color:{role_colour(role)};font-size:1.05rem">{html.escape(plain)}</b> '
         f'<span style="opacity:.7;font-size:.85rem">{html.escape(words)} {shape}</span></p>'
     )
     labels = LABELS.value.get(name, []) if name in LABELLED else None
