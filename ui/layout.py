@@ -40,9 +40,9 @@ def readable(colour: str) -> str:
     return f"color-mix(in srgb, {colour} {READABLE}%, currentcolor)"
 
 
-def role_colour(role: Role) -> str:
-    """Return a role's colour for text, as CSS, to be read on light and dark."""
-    return readable(ROLE_COLOURS[role])
+def role_colour(role: str | None) -> str:
+    """Return a Role's colour for text, as CSS, to be read on light and dark; the text's own where it is none."""
+    return readable(ROLE_COLOURS[Role(role)]) if role in ROLE_COLOURS else "inherit"
 
 
 def shade(share: float, colour: str = ROLE_COLOURS[Role.WEIGHTS]) -> str:

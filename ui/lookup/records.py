@@ -187,9 +187,7 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
         rows.append((as_text(query), as_text(hit.value) if hit.found else "miss", back, most))
     softly = "soft look-up (average)" if records.numeric_values else "soft look-up"
     heads = {"query": Role.QUERY, "dictionary": None, softly: Role.CONTEXT, "most weight on": Role.WEIGHTS}
-    top = "".join(
-        f'<th style="color:{role_colour(role) if role else "inherit"}">{head}</th>' for head, role in heads.items()
-    )
+    top = "".join(f'<th style="color:{role_colour(role)}">{head}</th>' for head, role in heads.items())
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell[:160])}</td>" for cell in row) + "</tr>" for row in rows)
     body = body.replace("(cosine", "(" + abbr("cosine"), 1).replace(", cosine", ", " + abbr("cosine"), 1)
     st.html(f'{TABLE_STYLE}<div class="looked-up"><table><tr>{top}</tr>{body}</table></div>')
