@@ -29,7 +29,7 @@ def made(name: str, queries: Axis, keys: Axis, n_heads: int = 2, kv_heads: int |
 def every_kind() -> Recording:
     """Return traces with masks, biases, sinks, caps, shared keys, other scores, no softmax, and weights alone."""
     generator = torch.Generator().manual_seed(0)
-    n, m = len(TARGET), len(SOURCE)
+    m = len(SOURCE)
     blind = torch.rand(2, m, m, generator=generator) > 0.3
     blind[:, 2] = False
     bias = torch.randn(1, m, m, generator=generator)

@@ -172,7 +172,7 @@ class Recording:
             picture: uint8 (height, width, 3), what a vision model was shown.
             grid: rows and columns of its patches, the last positions of an axis; None = as the axes say.
             steps: of the first head, to be walked through, such as steps_of(trace).
-            most_bytes: of all heads together; the weights become as coarse as that needs.
+            most_bytes: of the file; weights of heads that are not open become as coarse as that needs.
 
         Raises:
             ValueError: there is no attention or no such head, or more weights than a page can take.

@@ -44,6 +44,7 @@ const thumbnail = (canvas, head) => {
   }
   const colour = colouring(mostOf(cells), m);
   Object.assign(canvas, { width, height });
+  canvas.classList.toggle("sharp", Math.max(width, height) < 24);
   putPixels(canvas, Uint32Array.from(cells, (cell) => (cell < 0 ? 0 : colour(cell))));
 };
 

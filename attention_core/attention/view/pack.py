@@ -29,7 +29,7 @@ STEP = 1 / 512
 """Of a corrected weight, whose error is half of it at most."""
 SPARSE_STEP = 1.9
 """The same where only large weights are kept, times the tolerance."""
-NOISE = tuple(0.004 * 2 ** (step / 2) for step in range(19))
+NOISE = tuple(0.0005 * 2 ** (step / 2) for step in range(25))
 """Errors of scores that are tried, the finest first; a file has room for so much."""
 BYTES_OF_A_HEAD = 830
 """Times the root of its number of queries: 9 kB at 128, 19 kB at 512."""
@@ -39,6 +39,8 @@ FAINT = 0.4
 """Of a step: a dimension whose numbers are that small is left out."""
 COARSER = 6
 """Doublings of the tolerance that are tried where there is less room."""
+MOST_STEPS = 32_000
+"""Numbers of 16 bits hold no more."""
 CODES = 1024
 """Of a strength for each power of 2."""
 FORBIDDEN = -30.0
@@ -148,23 +150,29 @@ class _Matrix(NamedTuple):
         error[cells] = np.abs(error[cells] - np.abs(steps) * step)
         parts = [codes, *(_signed(side.T.ravel()) for side in sides), cells.sum(-1), gaps, _signed(steps)]
         data = text_of(planes(np.concatenate(parts if is_whole else [*parts, shares])), zlib.Z_RLE)
-        known = {"rank": len(codes), "cells": len(columns), "unit": unit, "step": step, "whole": is_whole, "sparse": is_sparse}
+        known = {
+            "rank": len(codes),
+            "cells": len(columns),
+            "unit": unit,
+            "step": step,
+            "whole": is_whole,
+            "sparse": is_sparse,
+        }
         return Packed({**known, "data": data}, level, float(error.max(initial=0)))
 
-    def _rounded(self, noise: float) -> tuple[np.ndarray, tuple[np.ndarray, ...], float, np.ndarray]:
+    def _rounded(self, noise: float) -> tuple[np.ndarray, list[np.ndarray], float, np.ndarray]:
         """Return codes of the strengths, both sides in steps, the unit of a step, and the scores that these make."""
         n_queries, n_keys = self.weights.shape
         unit = noise * math.sqrt(6 * n_queries * n_keys / max(len(self.strengths), 1))  # each dimension adds as much
+        sides = [side * self.strengths * math.sqrt(len(side)) for side in (self.left, self.right)]
+        unit = max(unit, *(np.abs(side).max(initial=0) / MOST_STEPS for side in sides))
         rank = int((self.strengths > FAINT * unit).sum())
         codes = np.rint(CODES * np.log2(self.strengths[:rank])) + 32768
         strengths = 2.0 ** ((codes - 32768) / CODES)
-        sides = tuple(
-            np.rint(side[:, :rank] * strengths * (math.sqrt(len(side)) / unit)).clip(-32767, 32767)
-            for side in (self.left, self.right)
-        )
+        whole = [np.rint(side[:, :rank] * (strengths / self.strengths[:rank] / unit)) for side in sides]
         scale = unit**2 / (strengths * math.sqrt(n_queries * n_keys))
-        scores = (sides[0] * scale).astype(np.float32) @ sides[1].astype(np.float32).T
-        return codes, sides, unit, scores
+        scores = (whole[0] * scale).astype(np.float32) @ whole[1].astype(np.float32).T
+        return codes, whole, unit, scores
 
     def _softmax(self, scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
         if self.allowed is not None:
@@ -176,7 +184,7 @@ class _Matrix(NamedTuple):
         return matrix if self.allowed is None else np.where(self.allowed, matrix, 0)
 
 
-_NOTHING: Any = (np.zeros(0), (), 0.0, np.float32(0))
+_NOTHING: Any = (np.zeros(0), [], 0.0, np.float32(0))
 Factors = tuple[Tensor, Tensor, Tensor]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
 from attention_core.attention.view.assets import rules_of, script_of
-from attention_core.attention.view.pack import TOLERANCE, pack_head, planes, text_of
+from attention_core.attention.view.pack import pack_head, planes, text_of
 from attention_core.attention.view.pieces import SIGN, parts_of, pieces
 from attention_core.device import to_array
 
@@ -25,8 +25,11 @@ MOST_WEIGHTS = 120_000_000
 """In one page; a page of more leaves attentions out, and says so."""
 LARGEST_PICTURE = 448
 """Pixels of a side."""
-LARGEST_STEP = 256
+LARGEST_STEP = 192
 """Rows and columns of a step; of larger ones the strongest number of each block."""
+LIKELY_LEVEL = 14
+ABOUT_A_HEAD = 90
+"""Bytes of what is said of a head besides its numbers."""
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 NAMED = re.compile(r"L(\d+)H(\d+)")
 
@@ -42,7 +45,8 @@ class Opening:
         grid: rows and columns of its patches, the last positions of those axes that are long enough; None = as the axes
             say.
         steps: of the first head, to be walked through.
-        most_bytes: of all heads together; weights become as coarse as that needs. None = as fine as a file needs.
+        most_bytes: of the whole file; all heads but the first open one become as coarse as that needs. None = as large
+            as pack_head makes it.
     """
 
     heads: Sequence[tuple[int, int]] = ((0, 0),)
@@ -67,11 +71,10 @@ class View:
 
     def _repr_html_(self) -> str:
         name = secrets.token_hex(8)  # several views in one page find themselves
-        script = script_of("token_view", "packed_heads", "matrix_view", "steps_view", "recording_view")
-        rules = json.dumps(rules_of("token_view", "recording_view"))
         return (
             f'<div data-attention="{name}">{html.escape(self.title)}</div>'
-            f'<script>(() => {{\n{script}\nshowRecordings("{name}", {rules}, {_json(self.data)});\n}})();</script>'
+            f"<script>(() => {{\n{_script()}\n"
+            f'showRecordings("{name}", {_rules()}, {_json(self.data)});\n}})();</script>'
         )
 
     def __repr__(self) -> str:
@@ -88,7 +91,7 @@ class View:
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" '
             f'content="light dark"><title>{html.escape(self.title)}</title></head>'
-            f"<body>{self._repr_html_()}</body></html>\n"
+            f'<body style="margin:0">{self._repr_html_()}</body></html>\n'
         )
 
 
@@ -102,31 +105,32 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
     kept = _that_fit(traces, opening.heads[0][0])
     if len(kept) < len(traces):
         note = f"{note} {len(kept)} of {len(traces)} attentions are here: a page of all would be too large.".strip()
-    axes, shared = _Shared(), _Shared()
-    n_heads = sum(traces[number].n_heads for number in kept)
-    room = None if opening.most_bytes is None else opening.most_bytes * 3 // 4 // max(n_heads, 1)
-    entries, errors, level = [], [0.0], 8
-    for number in kept:
-        trace, heads = traces[number], []
-        for head in range(trace.n_heads):
-            packed = pack_head(trace, head, level, room)
-            level = packed.level
-            heads.append(packed.entry)
-            errors.append(packed.error)
-        entries.append(_described(number, trace, opening, axes, shared) | {"heads": heads})
+    axes, masks = _Shared(), _Shared()
+    entries = [_described(number, traces[number], opening, axes, masks) for number in kept]
     data = {
         "title": title,
         "note": note,
-        "error": max(errors),
         "axes": axes.entries,
-        "masks": shared.entries,
-        "traces": entries,
+        "masks": masks.entries,
         "open": [[kept.index(number), head] for number, head in opening.heads if number in kept],
         "query": opening.query,
         "picture": None if opening.picture is None else _picture(opening.picture),
         "steps": [_step(step, opening.heads[0][1], traces[opening.heads[0][0]]) for step in opening.steps],
     }
-    return View(title, data)
+    room = None
+    if opening.most_bytes is not None:
+        n_heads = sum(traces[number].n_heads for number in kept)
+        room = max(0, opening.most_bytes - len(_script() + _rules() + _json([data, entries]))) * 3 // 4 // (n_heads + 2)
+        room = max(room - ABOUT_A_HEAD, 0)
+    errors, level = [0.0], LIKELY_LEVEL
+    for number, entry in zip(kept, entries, strict=True):
+        entry["heads"] = []
+        for head in range(traces[number].n_heads):
+            packed = pack_head(traces[number], head, level, None if (number, head) == opening.heads[0] else room)
+            level = packed.level
+            entry["heads"].append(packed.entry)
+            errors.append(packed.error)
+    return View(title, data | {"traces": entries, "error": max(errors)})
 
 
 def head_places(layer: int | None, head: int | str | Sequence[int | str]) -> list[tuple[int, int]]:
@@ -167,6 +171,14 @@ def _that_fit(traces: Sequence[AttentionTrace], first: int) -> list[int]:
             kept.append(number)
             total += sizes[number]
     return sorted(kept)
+
+
+def _script() -> str:
+    return script_of("token_view", "packed_heads", "matrix_view", "steps_view", "recording_view")
+
+
+def _rules() -> str:
+    return json.dumps(rules_of("token_view", "recording_view"))
 
 
 class _Shared:
@@ -210,9 +222,7 @@ def _axis(axis: Axis, grid: tuple[int, int] | None) -> dict[str, Any]:
         grid = None
     return {
         "name": axis.name,
-        "pieces": [
-            [*piece, bool(SIGN.fullmatch(label))] for piece, label in zip(pieces(labels), labels, strict=True)
-        ],
+        "pieces": [[*piece, bool(SIGN.fullmatch(label))] for piece, label in zip(pieces(labels), labels, strict=True)],
         "parts": parts_of(labels),
         "grid": None if grid is None else [*map(int, grid)],
         "before": before if grid else 0,

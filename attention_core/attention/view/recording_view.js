@@ -49,6 +49,7 @@ class RecordingView {
       button.onclick = () => this.openHeads([this.heads[this.groups.get(name)[0]][0]]);
     }
     this.kinds.hidden = this.groups.size < 2;
+    this.several.hidden = this.heads.flat().length < 2;
     this.openHeads(this.open);
   }
 
