@@ -7,7 +7,6 @@ import re
 import pytest
 import torch
 
-from attention_core import load
 from attention_core.attention.recording import Recording
 from attention_core.attention.steps import steps_of
 from attention_core.attention.types import Axis
@@ -73,12 +72,3 @@ def test_showing_leaves_random_numbers_alone():
     before = torch.get_rng_state()
     every_kind().show()
     assert torch.equal(before, torch.get_rng_state())
-
-
-def test_the_offline_page_of_784_pixels_takes_two_megabytes_at_most():
-    from ui.step_view import OFFLINE_BYTES, offline_page
-
-    trace = load("pixel-classifier", "cpu").trace(torch.eye(28).numpy())
-    text = offline_page(Recording([trace]), trace, head=0, query=406)
-    assert len(text.encode()) <= OFFLINE_BYTES
-    assert "Scaled scores" in text

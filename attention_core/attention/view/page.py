@@ -25,8 +25,10 @@ MOST_WEIGHTS = 120_000_000
 """In one page; a page of more leaves attentions out, and says so."""
 LARGEST_PICTURE = 448
 """Pixels of a side."""
-LARGEST_STEP = 192
-"""Rows and columns of a step; of larger ones the strongest number of each block."""
+LARGEST_STEP = 256
+"""Rows and columns of a step with more numbers than a square of that: the strongest of each block are kept."""
+BYTES_OF_STEPS = 1 / 6
+"""Numbers of all steps for each byte of a file: half of it."""
 LIKELY_LEVEL = 14
 ABOUT_A_HEAD = 90
 """Bytes of what is said of a head besides its numbers."""
@@ -107,6 +109,9 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
         note = f"{note} {len(kept)} of {len(traces)} attentions are here: a page of all would be too large.".strip()
     axes, masks = _Shared(), _Shared()
     entries = [_described(number, traces[number], opening, axes, masks) for number in kept]
+    first, side = opening.heads[0], LARGEST_STEP
+    if opening.most_bytes is not None and opening.steps:
+        side = min(side, math.isqrt(round(opening.most_bytes * BYTES_OF_STEPS / len(opening.steps))))
     data = {
         "title": title,
         "note": note,
@@ -115,7 +120,7 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
         "open": [[kept.index(number), head] for number, head in opening.heads if number in kept],
         "query": opening.query,
         "picture": None if opening.picture is None else _picture(opening.picture),
-        "steps": [_step(step, opening.heads[0][1], traces[opening.heads[0][0]]) for step in opening.steps],
+        "steps": [_step(step, first[1], traces[first[0]], side) for step in opening.steps],
     }
     room = None
     if opening.most_bytes is not None:
@@ -126,7 +131,7 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
     for number, entry in zip(kept, entries, strict=True):
         entry["heads"] = []
         for head in range(traces[number].n_heads):
-            packed = pack_head(traces[number], head, level, None if (number, head) == opening.heads[0] else room)
+            packed = pack_head(traces[number], head, level, None if (number, head) == first else room)
             level = packed.level
             entry["heads"].append(packed.entry)
             errors.append(packed.error)
@@ -235,9 +240,11 @@ def _picture(picture: np.ndarray) -> dict[str, Any]:
     return {"height": small.shape[0], "width": small.shape[1], "data": text_of(small.transpose(2, 0, 1).tobytes())}
 
 
-def _step(step: Step, head: int, trace: AttentionTrace) -> dict[str, Any]:
+def _step(step: Step, head: int, trace: AttentionTrace, side: int) -> dict[str, Any]:
     """Return a step with its numbers: 16 bits each between the lowest and the highest finite one, 0 for what is not."""
-    matrix = _blocks(_blocks(to_array(step.value(head).float()), 0), 1)
+    matrix = to_array(step.value(head).float())
+    if matrix.size > side**2:
+        matrix = _blocks(_blocks(matrix, 0, side), 1, side)
     finite = np.isfinite(matrix)
     low, high = (float(edge(matrix[finite])) if finite.any() else 0.0 for edge in (np.min, np.max))
     share = np.divide(np.where(finite, matrix, low) - low, (high - low) or 1.0)
@@ -255,10 +262,10 @@ def _step(step: Step, head: int, trace: AttentionTrace) -> dict[str, Any]:
     }
 
 
-def _blocks(matrix: np.ndarray, axis: int) -> np.ndarray:
-    """Return the matrix with at most LARGEST_STEP numbers along an axis: of each block the one largest in size."""
+def _blocks(matrix: np.ndarray, axis: int, side: int) -> np.ndarray:
+    """Return the matrix with at most so many numbers along an axis: of each block the one largest in size."""
     n = matrix.shape[axis]
-    each = -(-n // LARGEST_STEP)
+    each = -(-n // side)
     if each < 2:
         return matrix
     starts = np.arange(0, n, each)

@@ -146,7 +146,8 @@ class RecordingView {
     const last = this.open.at(-1), axes = this.axesOf(last);
     const alike = this.open.filter((head) => head.n === last.n && head.m === last.m);
     this.title.replaceChildren(alike.map((head) => head.name).join(", "));
-    make(this.title, "small", "", `${last.trace.name} · ${last.trace.mechanism}${last.trace.note ? ` · ${last.trace.note}` : ""}`);
+    const { name, mechanism, note } = last.trace;
+    make(this.title, "small", "", [...new Set([name, mechanism, note])].filter(Boolean).join(" · "));
     const [from, to] = this.filter.value.split(","), [rows, columns] = axes.map((axis, place) => {
       const part = [from, to][place], n = axis.pieces.length;
       return part ? [axis.parts[part], axis.parts[+part + 1] ?? n] : [0, n];
