@@ -133,8 +133,8 @@ def export_bar(
             download_table("This query's row", row, f"{whole}-query-{query}.csv", f"{name}_row")
     st.caption(
         f"Script and notebook compute the step *{step}* that *Step by step* shows, its chosen head and query, "
-        "from what the layer was given, and print the same numbers; the page needs no network. *Save a picture*, below, "
-        "makes figures."
+        "from what the layer was given, and print the same numbers; the page needs no network. *Save a picture*, "
+        "below, makes figures."
     )
 
 

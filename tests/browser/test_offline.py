@@ -9,8 +9,9 @@ import torch
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.steps import steps_of
+from attention_core.attention.types import Axis
 from tests.browser.conftest import ARGUMENTS, _chromium
-from tests.view_samples import NASTY, every_kind
+from tests.view_samples import NASTY, every_kind, made
 
 expect = pytest.importorskip("playwright.sync_api").expect
 MATRICES = """() => Promise.all(document.querySelector('[data-attention]').view.heads.map((heads) =>
@@ -57,6 +58,18 @@ def test_weights_in_the_browser_are_those_of_the_library_for_every_kind_of_trace
         for head, weights in enumerate(heads):
             found = torch.tensor(weights).reshape(trace.n_queries, trace.n_keys)
             assert (found - trace.weights(head)).abs().max() < 2e-3, trace.story.name
+
+
+def test_where_there_is_little_room_no_weight_is_off_by_more_than_the_page_says(opened):
+    axis = Axis.numbered("tokens", 200)
+    recording = Recording([made("encoder.0.self", axis, axis, n_heads=3, is_causal=True)])
+    shown = recording.show(most_bytes=60_000)
+    assert shown.data["traces"][0]["heads"][1]["sparse"]
+    page = opened(shown.page())
+    found = torch.tensor(page.evaluate(MATRICES)[0]).reshape(3, 200, 200)
+    off = (found - torch.stack([head.weights() for head in recording.heads])).abs().amax((1, 2))
+    assert off[0] < 2e-3
+    assert off.max() < shown.data["error"] + 1e-5
 
 
 def test_a_head_is_chosen_with_mouse_and_keys_and_its_tokens_say_where_they_look(opened):

@@ -88,8 +88,8 @@ def pack_head(trace: AttentionTrace, head: int, near: int = 0, most_bytes: int |
         near = bisect_left(range(len(NOISE) - 1), True, key=is_enough)
     if size(near) <= room:
         return made[near]
-    sparse = next((level for level in range(len(NOISE), last) if size(level) <= room), near)
-    return made[min((near, sparse, len(NOISE)), key=size)]
+    sparse = next((level for level in range(len(NOISE), last) if size(level) <= room), last - 1)
+    return made[min((near, sparse), key=size)]
 
 
 def text_of(data: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
@@ -146,8 +146,12 @@ class _Matrix(NamedTuple):
         step = SPARSE_STEP * tolerance if is_sparse else STEP
         steps = np.rint((self.weights - rough)[cells] / step).clip(-32768, 32767)
         gaps = np.where(np.diff(rows, prepend=-1) > 0, columns, np.diff(columns, prepend=0))
-        error = np.abs(self.weights - rough)
-        error[cells] = np.abs(error[cells] - np.abs(steps) * step)
+        made = np.broadcast_to(rough, self.weights.shape).copy()
+        made[cells] += steps * step
+        if is_sparse and self.has_softmax:
+            free = self._seen(~cells)
+            rest = (totals - made.sum(-1)) / free.sum(-1).clip(1)
+            made += free * rest.clip(0, tolerance)[:, None]
         parts = [codes, *(_signed(side.T.ravel()) for side in sides), cells.sum(-1), gaps, _signed(steps)]
         data = text_of(planes(np.concatenate(parts if is_whole else [*parts, shares])), zlib.Z_RLE)
         known = {
@@ -158,7 +162,7 @@ class _Matrix(NamedTuple):
             "whole": is_whole,
             "sparse": is_sparse,
         }
-        return Packed({**known, "data": data}, level, float(error.max(initial=0)))
+        return Packed({**known, "data": data}, level, float(np.abs(self.weights - made).max(initial=0)))
 
     def _rounded(self, noise: float) -> tuple[np.ndarray, list[np.ndarray], float, np.ndarray]:
         """Return codes of the strengths, both sides in steps, the unit of a step, and the scores that these make."""
