@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 import transformers as hf
-from playwright.sync_api import Error, Page
+from playwright.sync_api import Error
 
 from attention_core import trace_model
 from benchmarks.browser import visitor
@@ -84,19 +84,19 @@ def run_rival(name: str, lines: tuple[str, ...], names: dict[str, Any]) -> tuple
     return "".join(output.data.get("text/html", "") for output in said.outputs) + html, seconds
 
 
-def painted(page: Page, html: str, folder: Path, is_there: str) -> tuple[int, float | None]:
-    """Return the bytes of a file and the seconds to painted, None where that never comes."""
+def painted(html: str, folder: Path, is_there: str) -> tuple[int, float | None]:
+    """Return the bytes of a file and the seconds to painted in a browser of its own, None where that never comes."""
     path = folder / "page.html"
     path.write_text(f'<!doctype html><meta charset="utf-8">{html}', encoding="utf-8")
-    began = time.perf_counter()
-    try:
-        page.goto(path.as_uri(), timeout=6000 * PATIENCE, wait_until="commit")
-        page.wait_for_function(is_there, timeout=1000 * PATIENCE, polling="raf")
-        seconds = time.perf_counter() - began
-    except Error:
-        seconds = None
-    page.goto("about:blank")
-    return path.stat().st_size, seconds
+    with visitor() as page:
+        page.context.set_offline(True)
+        began = time.perf_counter()
+        try:
+            page.goto(path.as_uri(), timeout=1000 * PATIENCE, wait_until="commit")
+            page.wait_for_function(is_there, timeout=1000 * PATIENCE, polling="raf")
+            return path.stat().st_size, time.perf_counter() - began
+        except Error:
+            return path.stat().st_size, None
 
 
 def main() -> None:
@@ -115,25 +115,25 @@ def main() -> None:
 
     def add(name: str, heads: str, n: int, lines: tuple[str, ...], made: float, file: tuple[int, float | None]) -> None:
         size, seconds = file
+        print(name, heads, n, file, flush=True)
         told = "never" if seconds is None else f"{seconds:.2f}"
         rows.append((name, heads, str(n), str(len(lines)), f"{size / 1e6:.2f}", f"{made:.2f}", told))
         figures[f"{name}, {heads}, {n} tokens"] = {
             "lines": len(lines), "bytes": size, "seconds_to_make": round(made, 3), "seconds_to_painted": seconds,
         }  # fmt: skip
 
-    with visitor() as page, tempfile.TemporaryDirectory() as folder:
-        page.context.set_offline(True)
+    with tempfile.TemporaryDirectory() as folder:
         for heads, model in (("6 x 12", small), ("12 x 12", bert(12, 768))):
             for n in LENGTHS:
                 ids = torch.randint(5, 999, (1, n), generator=torch.Generator().manual_seed(n))
                 tokens = [f"w{number}" for number in ids[0].tolist()]
                 names = {"model": model, "tokens": tokens, "inputs": {"input_ids": ids}, "torch": torch}
                 html, made = run(OURS, names | {"trace_model": trace_model})
-                add("ours", heads, n, OURS, made, painted(page, html, Path(folder), ALL_HEADS))
+                add("ours", heads, n, OURS, made, painted(html, Path(folder), ALL_HEADS))
                 for name, lines in OTHERS.items():
                     if name not in missing and model is small and n <= most:
                         html, made = run_rival(name, lines, names)
-                        add(name, heads, n, lines, made, painted(page, html, Path(folder), ANY_PICTURE))
+                        add(name, heads, n, lines, made, painted(html, Path(folder), ANY_PICTURE))
     publish("notebook", rows, figures)
 
 

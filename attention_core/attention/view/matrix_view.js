@@ -59,9 +59,8 @@ class MatrixView {
     const [n, m] = this.size = [about.rows, about.columns];
     Object.assign(this.canvas, { width: m, height: n });
     const most = about.side ?? 340, longest = Math.max(n, m), unit = Math.max(most / longest, longest > most ? 0 : 1);
-    this.width = Math.max(m * unit, 12);
-    this.height = Math.max(n * unit, 12);
-    set(this.box, { style: `width:${this.width}px;height:${this.height}px` });
+    const [width, height] = [m, n].map((count) => Math.max(count * unit, 12));
+    set(this.box, { style: `width:${width}px;aspect-ratio:${width}/${height}` });
     this.canvas.classList.toggle("sharp", unit >= 1);
     putPixels(this.canvas, Uint32Array.from({ length: n * m }, (_, place) => about.paint(place)));
     this.at = [about.row ?? 0, 0];
@@ -82,8 +81,8 @@ class MatrixView {
   }
 
   cellOf(event) {
-    const [x, y] = pointIn(this.canvas, event), [n, m] = this.size;
-    return [clamp(Math.floor((y / this.height) * n), 0, n - 1), clamp(Math.floor((x / this.width) * m), 0, m - 1)];
+    const [x, y] = pointIn(this.canvas, event), { width, height } = boxOf(this.canvas), [n, m] = this.size;
+    return [clamp(Math.floor((y / height) * n), 0, n - 1), clamp(Math.floor((x / width) * m), 0, m - 1)];
   }
 
   look(cell) {
@@ -99,8 +98,7 @@ class MatrixView {
   }
 
   place(node, row, column = null) {
-    const [n, m] = this.size, high = this.height / n, wide = this.width / m;
-    const [left, width] = column === null ? [0, this.width] : [column * wide, wide];
-    set(node, { style: `top:${row * high}px;height:${high}px;left:${left}px;width:${width}px` });
+    const [n, m] = this.size, [left, width] = column === null ? [0, 100] : [(100 * column) / m, 100 / m];
+    set(node, { style: `top:${(100 * row) / n}%;height:${100 / n}%;left:${left}%;width:${width}%` });
   }
 }
