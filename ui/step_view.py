@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from attention_core.attention.export import trace_to_frame, trace_to_npz
+from attention_core.attention.recording import Recording
 from attention_core.attention.script import trace_to_code, trace_to_notebook
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
@@ -19,6 +21,10 @@ from ui.chart import draw_chart
 from ui.figures import file_name
 from ui.glossary import explain
 from ui.layout import section
+
+OFFLINE_BYTES = 2_000_000
+MOST_OFFLINE = 50_000_000
+"""Weights of a trace; more would keep the server for long."""
 
 
 def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
@@ -84,10 +90,26 @@ def _short(total: float) -> str:
     return f"{total:,.0f}" if 1000 <= total < 1e9 else f"{total:.4g}"
 
 
-def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | None = None) -> None:
-    """Offer the trace as numbers, the chosen query's row as a table, and the code that computes the chosen step.
+def export_bar(
+    trace: AttentionTrace,
+    name: str,
+    *,
+    head: int = 0,
+    query: int | None = None,
+    recording: Recording | None = None,
+    **seen: Any,
+) -> None:
+    """Offer the trace as numbers and as a page, the chosen query's row as a table, and the code of the chosen step.
 
     Files are made when they are asked for, not at every rerun; their names say page, model and step.
+
+    Args:
+        trace: that is looked at.
+        name: of the page.
+        head: of the trace.
+        query: that is chosen.
+        recording: all that the page shows; this trace alone if None.
+        seen: what Recording.show() can be told besides.
     """
     steps = [step.name for step in steps_of(trace)]
     chosen = st.session_state.get(f"{name}_step")
@@ -100,6 +122,9 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
         "code": ("PyTorch script (.py)", f"{here}.py", partial(trace_to_code, *looked_at)),
         "ipynb": ("Notebook (.ipynb)", f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
     }
+    if trace.n_heads * trace.n_queries * trace.n_keys <= MOST_OFFLINE:
+        page = partial(offline_page, recording or Recording([trace]), trace, head=head, query=query, **seen)
+        files["html"] = "Offline page (.html)", f"{whole}.html", page
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for kind, (label, file, make) in files.items():
             st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")
@@ -108,8 +133,15 @@ def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | 
             download_table("This query's row", row, f"{whole}-query-{query}.csv", f"{name}_row")
     st.caption(
         f"Script and notebook compute the step *{step}* that *Step by step* shows, its chosen head and query, "
-        "from what the layer was given, and print the same numbers. *Save a picture*, below, makes figures."
+        "from what the layer was given, and print the same numbers; the page needs no network. *Save a picture*, "
+        "below, makes figures."
     )
+
+
+def offline_page(recording: Recording, trace: AttentionTrace, **seen: Any) -> str:
+    """Return what is on the screen as a file that needs no server: heads to be hovered, steps to be walked through."""
+    place = recording.traces.index(trace)
+    return recording.show(place, steps=steps_of(trace), most_bytes=OFFLINE_BYTES, **seen).page()
 
 
 def download_table(label: str, make: Callable[[], pd.DataFrame], file: str, key: str) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+import numpy as np
 from torch import Tensor
 
 from attention_core.attention.names import CROSS
 from attention_core.attention.recording_file import read_traces, write_traces
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import ALL, Axis, Rows
+from attention_core.attention.types import ALL, Axis, Rows, Step
+from attention_core.attention.view.page import Opening, View, head_places, view_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,6 +149,54 @@ class Recording:
         import pandas as pd
 
         return pd.DataFrame([_row(head) for head in self.heads])
+
+    def show(
+        self,
+        layer: int | None = None,
+        head: int | str | Sequence[int | str] = 0,
+        *,
+        tokens: Sequence[str] | Axis = (),
+        target_tokens: Sequence[str] | Axis = (),
+        query: int | None = None,
+        picture: np.ndarray | None = None,
+        grid: tuple[int, int] | None = None,
+        steps: Sequence[Step] = (),
+        most_bytes: int | None = None,
+    ) -> View:
+        """Return every layer and head as a page, for a notebook's cell or a file: View.save("run.html").
+
+        Weights are computed in the browser, within 0.002 of those here unless most_bytes asks for less.
+
+        Args:
+            layer: number of the trace on which it opens, as in L3H1.
+            head: on which it opens, or several; a name such as "L3H1" tells the layer too.
+            tokens: of the only or the encoder's input, where the axes are not labelled yet.
+            target_tokens: of a decoder beside an encoder.
+            query: that is chosen at first.
+            picture: uint8 (height, width, 3), what a vision model was shown.
+            grid: rows and columns of its patches, the last positions of an axis; None = as the axes say.
+            steps: of the first head, to be walked through, such as steps_of(trace).
+            most_bytes: of the file; weights of heads that are not open become as coarse as that needs.
+
+        Raises:
+            ValueError: there is no attention or no such head, or more weights than a page can take.
+        """
+        shown = Recording(list(self.traces), self.note)
+        if tokens:
+            shown.label(tokens, target_tokens)
+        places = head_places(layer, head)
+        opening = Opening(places, query, picture, grid, steps, most_bytes)
+        return view_of(shown.traces, repr(shown)[1:-1], shown.note, opening)
+
+    def to_html(self, path: str | Path, **said: Any) -> None:
+        """Write all heads to one file that opens without a network; see show() for what can be said."""
+        self.show(**said).save(path)
+
+    def _repr_html_(self) -> str:
+        try:
+            return self.show()._repr_html_()
+        except ValueError as reason:
+            return f"<p>{escape(f'{self!r}: {reason}')}</p>"
 
     def save(self, path: str | Path) -> None:
         """Write all traces to a .npz file, which load_recording reads again."""

@@ -91,7 +91,7 @@ def _write(done: ModelRun, text: str, path: Path) -> None:
     if path.suffix == ".npz":
         recording.save(path)
     elif path.suffix == ".html":
-        recording.to_html(path)  # type: ignore[attr-defined]
+        recording.to_html(path)
     else:
         _draw(recording, path)
 

@@ -63,6 +63,15 @@ def test_all_heads_become_a_figure(hub, stored, tmp_path, ending, begins, capsys
         assert ">Every head of " in file.read_text()
 
 
+def test_a_recording_becomes_a_page_of_its_own(hub, stored, tmp_path):
+    file = tmp_path / "run.html"
+    main(["trace", str(stored / "both"), TEXT, "-o", str(file)])
+    page = file.read_text()
+    assert page.startswith("<!doctype html>")
+    assert "default-src 'none'" in page
+    assert "animal" in page
+
+
 def test_faults_that_a_person_can_mend_are_told_in_a_line(hub, stored, tmp_path):
     file = tmp_path / "run.npz"
     assert ".npz, .html, .svg" in fault("trace", "someone/tiny", TEXT, "-o", tmp_path / "run.doc")

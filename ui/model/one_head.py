@@ -62,7 +62,8 @@ def step_by_step(run: ModelRun) -> None:
 def take_along(run: ModelRun) -> None:
     """Offer the chosen head's numbers and the script that computes them."""
     now, trace = _head(run)
-    export_bar(trace, NAME, head=now.head, query=now.query)
+    seen = {"recording": run.recording, "picture": run.picture, "grid": run.patch_grid}
+    export_bar(trace, NAME, head=now.head, query=now.query, **seen)
 
 
 def _head(run: ModelRun) -> tuple[Chosen, AttentionTrace]:

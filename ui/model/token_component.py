@@ -13,16 +13,17 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.types import Role
+from attention_core.attention.view.pieces import pieces
 from attention_core.charts.design import Design
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
-from ui.component import component
+from ui.component import component, script_of
 from ui.figures import note_picture
 from ui.model.state import choose
 from ui.pictures import address
 
 _chips = component("token_chips")
-_view = component("token_view")
+_view = component("token_view", script_of("token_view", "token_start"))
 MOST_INLINE = 4096
 """Cells of a matrix that are sent with the tokens; of a larger one the chosen query's, the rest when it is hovered."""
 
@@ -182,26 +183,6 @@ def packed(matrix: np.ndarray, high: float) -> str:
 
 def _roots(matrix: np.ndarray, high: float) -> np.ndarray:
     return np.rint(65535 * np.sqrt(np.clip(matrix / (high or 1.0), 0, 1))).astype("<u2")
-
-
-def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
-    """Return each token's text, and whether it goes on with the word before.
-
-    A word begins with a space (or the signs Ġ and ▁ that stand for one) where any token of the text has one; else
-    "##" goes on with a word; else every token stands alone.
-    """
-    spaced = any(label[:1] in (" ", "Ġ", "▁") and len(label) > 1 for label in labels)
-    found = []
-    for place, label in enumerate(labels):
-        if spaced:
-            begins = label[:1] in (" ", "Ġ", "▁")
-            is_named = label.startswith(("<", "[")) and label.endswith((">", "]"))
-            after_named = place > 0 and labels[place - 1].endswith((">", "]"))
-            found.append((label[1:] if begins and len(label) > 1 else label, not (begins or is_named or after_named)))
-        else:
-            glued = label.startswith("##") and len(label) > 2
-            found.append((label[2:] if glued else label, glued))
-    return [(text or "·", glued) for text, glued in found]
 
 
 def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:

@@ -1,5 +1,5 @@
 // Tokens as text with shading, or in two columns with arcs. Hovering or focusing one shows where it looks and who looks
-// at it, without the server; a click or Enter tells Python which query was chosen.
+// at it; a click or Enter tells whoever draws it which query was chosen. The matrix comes packed, or as numbers.
 const ROW = 22; // screen pixels of a line in columns
 const FLOOR = 6; // times the weight of looking everywhere alike: the strongest shade is at least so much
 const PATIENCE = 2000; // milliseconds after which a file that was not there is asked for again
@@ -43,7 +43,7 @@ class TokenView {
   adopt(data, tell) {
     this.tell = tell;
     if (data.stamp === this.data?.stamp) return;
-    this.given = unpack(bytesOf(data.packed).buffer, data.high);
+    this.given = data.matrix ?? unpack(bytesOf(data.packed).buffer, data.high);
     if (!data.file) this.whole = this.given;
     else if (data.file !== this.data?.file || data.high !== this.data.high) this.whole = this.asked = null;
     this.data = data;
@@ -283,5 +283,3 @@ class TokenView {
     });
   }
 }
-
-export default shownBy(TokenView, "chosen");
