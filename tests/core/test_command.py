@@ -69,7 +69,7 @@ def test_a_recording_becomes_a_page_of_its_own(hub, stored, tmp_path):
     page = file.read_text()
     assert page.startswith("<!doctype html>")
     assert "default-src 'none'" in page
-    assert "animal" in page
+    assert "encoder.0.self" in page
 
 
 def test_faults_that_a_person_can_mend_are_told_in_a_line(hub, stored, tmp_path):
