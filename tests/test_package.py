@@ -53,7 +53,7 @@ def test_the_notebook_of_the_readme_runs_from_top_to_bottom(root, tmp_path):
     code = NOTEBOOK.format(root=str(root), blocks=[*blocks, re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]])
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.stdout.endswith("fine\n"), done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", "figure.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", "run.html", "figure.svg"}
 
 
 def test_the_pages_of_the_api_have_every_public_name_and_fetch_nothing(root, tmp_path):

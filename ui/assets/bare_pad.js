@@ -2,10 +2,14 @@
 export default function ({ parentElement }) {
   const place = parentElement.getRootNode().host;
   const hide = () => {
+    if (!place.isConnected) clearInterval(place.watch);
     const inside = [...place.closest("[class*=_canvas_frame]")?.querySelectorAll("*") ?? []].map((node) => node.shadowRoot);
-    const pad = inside.find((root) => root?.querySelector(".canvas-root"));
-    if (pad) make(pad, "style", "", ".dc-toolbar { display: none !important; }");
-    else if (place.isConnected) requestAnimationFrame(hide);
+    for (const pad of inside) {  // another one is mounted for every drawing that comes from elsewhere
+      if (!pad?.querySelector(".canvas-root") || pad.querySelector("style.bare")) continue;
+      make(pad, "style", "bare", ".dc-toolbar { display: none !important; }");
+    }
   };
+  clearInterval(place.watch);
+  place.watch = setInterval(hide, 100);
   hide();
 }
