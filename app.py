@@ -31,9 +31,13 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     go_to_opened(page.url_path)
     go_to_session(entry)
     take_address(entry.name)
-    sidebar()
+    was_warm = is_warm()
+    if was_warm:
+        sidebar()
     with suppress(StopException):  # a page ends early where something is missing; its foot and its address do not
         page.run()
+    if not was_warm:  # what it needs is imported after Start is painted
+        sidebar()
     foot(entry)
     write_address()
     tell_faults()

@@ -19,6 +19,7 @@ from ui.notations import other_notations
 from ui.player import Player
 from ui.sharing import sharing
 from ui.state import Field
+from ui.warm import is_warm
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 3.2rem 2.5rem 2.4rem; max-width: 1240px; }
@@ -163,7 +164,8 @@ def sidebar() -> None:
     """Draw the sidebar's foot."""
     with st.sidebar:
         lecture_mode()
-        st.caption(f"Computing on {_device_words()}")
+        if is_warm():
+            st.caption(f"Computing on {_device_words()}")
 
 
 @st.cache_resource(show_spinner=False)

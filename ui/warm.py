@@ -42,9 +42,15 @@ def import_libraries() -> None:
             for name in () if is_warm() else LIBRARIES:
                 import_module(name)
             if not is_warm():
-                gc.freeze()  # what they brought in stays: the collector need not look at it again
+                spare_what_stays()
         finally:
             _IMPORTED.set()  # what cannot be imported is told by the pages
+
+
+def spare_what_stays() -> None:
+    """Let the collector of garbage look no more at what is there now: code, models, first examples."""
+    gc.collect()
+    gc.freeze()
 
 
 class _Browser(runtime.SessionClient):
@@ -72,6 +78,7 @@ async def _visit_all_pages() -> None:
             server.handle_backmsg(session, asked)
             await browser.finished.wait()
             await asyncio.sleep(time.monotonic() - began)
+        await asyncio.to_thread(spare_what_stays)
     finally:
         server.close_session(session)
 
