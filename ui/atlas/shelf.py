@@ -153,7 +153,8 @@ class Shelf:
         self._wanted_until = time.monotonic() + LEASE
         with self._door:
             if not (self._surveyor and self._surveyor.is_alive()):
-                self._surveyor = Thread(target=self._survey_in_portions)
+                # not cut off at the end: Python waits for it, a LEASE at most
+                self._surveyor = Thread(target=self._survey_in_portions, daemon=False)
                 self._surveyor.start()
 
     def rest(self) -> None:
