@@ -115,7 +115,7 @@ def _first_step() -> None:
 def settings_input() -> None:
     """Draw scoring function, scale, temperature, mask, softmax and heads."""
     keys = {name: field.key for name, field in SETTINGS.items()}
-    widths = [1, 1.1, 1.2, 1.1, 0.8, 0.75]
+    widths = [1, 1.1, 1.1, 1.05, 1, 0.7]
     first, second, third, fourth, fifth, sixth = st.columns(widths, gap="small", vertical_alignment="bottom")
     first.selectbox("Score", list(SCORES), key=keys["scoring"], persist_state="session")
     second.selectbox("Scale", SCALES, format_func=SCALE_WORDS.get, key=keys["scale"], persist_state="session")
