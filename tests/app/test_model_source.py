@@ -13,7 +13,6 @@ from PIL import Image
 
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
-from tests import tiny_hub
 from tests.app.tools import settled
 
 SCRIPT = """
@@ -34,25 +33,6 @@ if key is not None:
         st.text(f"{run.model}: {len(run.recording)} traces of {len(run.tokens)}, {len(run.target_tokens)}")
 write_address()
 """
-
-
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    """Folders of tiny models, as a directory of the owner's."""
-    root = tmp_path_factory.mktemp("stored")
-    tiny_hub.write_decoder(root / "decoder")
-    tiny_hub.write_encoder_decoder(root / "both")
-    tiny_hub.write_vision(root / "vision")
-    return root
-
-
-@pytest.fixture
-def hub(stored, tmp_path, monkeypatch):
-    """A hub with a tiny decoder, and an empty cache."""
-    with tiny_hub.serving() as served:
-        served.repositories["someone/tiny"] = stored / "decoder"
-        tiny_hub.turn_to(served.endpoint, tmp_path / "cache", monkeypatch)
-        yield served
 
 
 @pytest.fixture

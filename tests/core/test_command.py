@@ -10,27 +10,8 @@ import pytest
 from attention_core import __version__, load_recording
 from attention_core.command import needs
 from attention_core.command.main import main
-from tests import tiny_hub
 
 TEXT = "The animal was tired."
-
-
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models")
-    tiny_hub.write_decoder(folder / "decoder")
-    tiny_hub.write_encoder_decoder(folder / "both")
-    tiny_hub.write_vision(folder / "vision")
-    return folder
-
-
-@pytest.fixture
-def hub(stored, tmp_path, monkeypatch):
-    """A hub with a tiny decoder, and an empty cache."""
-    with tiny_hub.serving() as served:
-        served.repositories["someone/tiny"] = stored / "decoder"
-        tiny_hub.turn_to(served.endpoint, tmp_path / "cache", monkeypatch)
-        yield served
 
 
 def fault(*arguments) -> str:
