@@ -23,4 +23,4 @@ def lecture_mode() -> None:
     )
     if on:
         st.html(find_file("ui/assets/pages/lecture.css"))
-    _component(key="lecture_keys", data={"on": on, "paths": ["", *(page.url_path for page in PAGES)]})
+    _component(key="lecture_keys", data={"on": on, "paths": [page.url_path for page in PAGES]})

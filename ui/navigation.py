@@ -30,8 +30,8 @@ class PageEntry:
 
     @property
     def url_path(self) -> str:
-        """Its address: its name; Start, which also has the bare one, "welcome"."""
-        return "welcome" if self.name == "start" else self.name
+        """Its address: its name; Start has the bare one."""
+        return "" if self.name == "start" else self.name
 
     @property
     def heading(self) -> str:
@@ -172,6 +172,6 @@ def navigation():
     """Return the page to run, after declaring all of them."""
     groups: dict[str, list] = {}
     for entry in PAGES:
-        page = st.Page(path_of(entry), title=entry.title, url_path=entry.url_path, default=entry.name == "start")
+        page = st.Page(path_of(entry), title=entry.title, url_path=entry.url_path, default=not entry.url_path)
         groups.setdefault(entry.group, []).append(page)
     return st.navigation(groups, expanded=True)

@@ -24,7 +24,7 @@ def sharing(entry: PageEntry) -> None:
             st.download_button(
                 "Save the session",
                 lambda: write_session(entry.name, values),
-                f"{entry.url_path}-session.json",
+                f"{entry.name}-session.json",
                 "application/json",
                 on_click="ignore",
                 key="session_save",

@@ -29,16 +29,22 @@ MOST_OFFLINE = 50_000_000
 
 def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
     """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded)."""
-    section(step.title, step.role)
-    rows, cols = step.shape
-    st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
-    st.latex(step.formula)
-    st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
+    describe(step)
     numbers = numbers or cell_formula(trace, step, head, query, key)
     if numbers:
         st.latex(numbers)
     with st.expander("The PyTorch line"):
         st.code(step.code)
+
+
+def describe(step: Step) -> None:
+    """Draw the step's heading, shape, formula and meaning."""
+    section(step.title, step.role)
+    rows, cols = step.shape
+    st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
+    lines = step.formula.replace(r"\qquad", r"\\")  # side by side they do not fit beside a picture
+    st.latex(rf"\begin{{gathered}} {lines} \end{{gathered}}")
+    st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
 
 
 def counted(n: int, name: str) -> str:

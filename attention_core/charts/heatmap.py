@@ -11,7 +11,7 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.design import Design, Varying, alt
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mouse_cells, tips
-from attention_core.charts.palette import CHOSEN, DARK, MASKED, VIRIDIS, Ramp, ramp_for
+from attention_core.charts.palette import DARK, MASKED, VIRIDIS, Ramp, ramp_for
 from attention_core.charts.raster import block, png_url
 from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, is_dark, names_at
 
@@ -54,7 +54,7 @@ def matrix_chart(
         marked_col: with marked_row, frames that one cell too; up to MAX_RECT_SIDE rows and columns.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out; up to MAX_RECT_SIDE rows and columns.
-        numbers: the axis of both sides beyond MAX_RECT_SIDE, an alt.Axis; round numbers if None.
+        numbers: the axis of sides beyond MAX_RECT_SIDE, an alt.Axis; round numbers if None.
 
     Raises:
         ValueError: the axes do not fit the matrix.
@@ -65,11 +65,11 @@ def matrix_chart(
     width, height = _screen_size(matrix.shape, size)
     large = max(matrix.shape) > MAX_RECT_SIDE
     if large:
-        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, numbers)
+        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers)
     else:
         layers = _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows)
     if marked_row is not None:
-        layers += _line_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
+        layers += _frame_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
         if marked_col is not None and not large:
             layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
     chart = fixed(layers, width, height)
@@ -151,7 +151,7 @@ def _contrast(ramp: Ramp):
     return alt.condition(Varying(f"{dark}[{place}]"), alt.value("#ffffff"), alt.value(DARK))
 
 
-def _labelled(axis: Axis, length: int, upright: bool = False) -> Design:
+def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> Design:
     """Positions on the axis, words in its labels, so that repeated words stay apart; upright where they fit."""
     room = max(1, int(length // 14))
     every = -(-len(axis) // room)
@@ -159,51 +159,64 @@ def _labelled(axis: Axis, length: int, upright: bool = False) -> Design:
     fits = upright or longest <= 3 or 7 * longest <= every * length / max(len(axis), 1)
     return alt.Axis(
         title=axis.name,
-        labelExpr=names_at(axis.labels, every=every),
+        labelExpr=names_at(axis.labels, place, every),
         labelAngle=0 if fits else -45,
         labelLimit=90,
         ticks=False,
         domain=False,
         labelOverlap=False,
+        **more,
     )
 
 
-def _image_layers(matrix, row_axis, col_axis, ramp, title, width, numbers):
+def _image_axis(axis: Axis, length: int, numbers: Design | None, upright: bool = False) -> Design:
+    if len(axis) > MAX_RECT_SIDE:
+        return numbers or alt.Axis(grid=False, tickCount=5, format="d")
+    middles = [position + 0.5 for position in range(len(axis))]
+    return _labelled(axis, length, upright, "floor(datum.value)", values=middles, tickCount=len(axis), grid=False)
+
+
+def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers):
     n_rows, n_cols = matrix.shape
-    numbers = numbers or alt.Axis(grid=False, tickCount=5, format="d")
-    x = alt.X("left:Q", title=col_axis.name, scale=from_to(0, n_cols), axis=numbers)
-    y = alt.Y("top:Q", title=row_axis.name, scale=from_to(n_rows, 0), axis=numbers)
+    columns, rows = _image_axis(col_axis, width, numbers), _image_axis(row_axis, height, numbers, upright=True)
+    x = alt.X("left:Q", title=col_axis.name, scale=from_to(0, n_cols), axis=columns)
+    y = alt.Y("top:Q", title=row_axis.name, scale=from_to(n_rows, 0), axis=rows)
     whole = rectangles(0, 0, n_cols, n_rows, url=png_url(matrix, ramp))
     image = images(whole, corners(n_cols, n_rows, x=x, y=y), clip=True)
     return [image, _tooltip_layer(matrix, row_axis, col_axis, title), colour_bar_layer(ramp, title, min(width, 260))]
 
 
 def _tooltip_layer(matrix, row_axis, col_axis, title):
-    factor = -(-max(matrix.shape) // TOOLTIP_BLOCKS)
+    factors = tuple(-(-n // TOOLTIP_BLOCKS) for n in matrix.shape)
     finite = np.where(np.isfinite(matrix), matrix, np.nan)
-    largest = block(finite, factor, np.fmax.reduceat)
-    counts = block(np.isfinite(matrix).astype(float), factor, np.add.reduceat)
-    means = block(np.nan_to_num(finite), factor, np.add.reduceat) / np.maximum(counts, 1)
-    rows, cols = factor * np.indices(largest.shape).reshape(2, -1)
-    heights, widths = np.minimum(factor, matrix.shape[0] - rows), np.minimum(factor, matrix.shape[1] - cols)
+    largest = block(finite, factors, np.fmax.reduceat)
+    counts = block(np.isfinite(matrix).astype(float), factors, np.add.reduceat)
+    means = block(np.nan_to_num(finite), factors, np.add.reduceat) / np.maximum(counts, 1)
+    places = np.indices(largest.shape).reshape(2, -1)
+    tops_lefts = [factor * along for factor, along in zip(factors, places, strict=True)]
+    sizes = [np.minimum(f, n - first) for f, n, first in zip(factors, matrix.shape, tops_lefts, strict=True)]
     numbers = {"mean": means, "largest": largest}
     told = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
-    frame = rectangles(cols, rows, widths, heights, **told)
+    frame = rectangles(*tops_lefts[::-1], *sizes[::-1], **told)
     frame["rows"], frame["cols"] = (
-        np.array([f"{first + 1} to {min(first + factor, n)}" for first in range(0, n, factor)], object)[along // factor]
-        for n, along in zip(matrix.shape, (rows, cols), strict=True)
+        np.array(_names_of_blocks(axis, factor), object)[along]
+        for axis, factor, along in zip((row_axis, col_axis), factors, places, strict=True)
     )
     values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]
     return mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
 
 
-def _line_mark(row: int) -> list[Design]:
-    """Return a line through the middle of the chosen row, in the query's colour on a white halo."""
-    base = alt.Chart({"top": [row + 0.5]}).encode(y=alt.Y("top:Q"))
-    return [
-        base.mark_rule(color="white", strokeWidth=3, opacity=0.8, clip=True, aria=False),
-        base.mark_rule(color=CHOSEN, strokeWidth=1.6, clip=True, aria=False),
-    ]
+def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
+    n = len(axis)
+    if factor == 1:
+        return list(axis.labels)
+    return [f"{first + 1} to {min(first + factor, n)}" for first in range(0, n, factor)]
+
+
+def _frame_mark(row: int) -> list[Design]:
+    """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
+    base = alt.Chart({"top": [row], "bottom": [row + 1]}).encode(y=alt.Y("top:Q"), y2="bottom:Q")
+    return haloed(base.mark_rect, (4, 2), fillOpacity=0, clip=True)
 
 
 def row_mark(row: int, height: float, **style: Any) -> list[Design]:

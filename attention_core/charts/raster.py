@@ -132,10 +132,10 @@ def data_url(content: bytes) -> str:
 def reduce_by_max(matrix: np.ndarray, max_side: int = MAX_SIDE) -> np.ndarray:
     """Return the matrix in which blocks of whole cells became their maximum, so that no bright cell gets lost."""
     factor = -(-max(matrix.shape) // max_side)
-    return matrix if factor == 1 else block(matrix, factor, np.fmax.reduceat)
+    return matrix if factor == 1 else block(matrix, (factor, factor), np.fmax.reduceat)
 
 
-def block(matrix: np.ndarray, factor: int, reduceat) -> np.ndarray:
-    """Reduce blocks of factor x factor cells (smaller at the end) with a ufunc's reduceat."""
-    rows = reduceat(matrix, np.arange(0, matrix.shape[0], factor), axis=0)
-    return reduceat(rows, np.arange(0, matrix.shape[1], factor), axis=1)
+def block(matrix: np.ndarray, size: tuple[int, int], reduceat) -> np.ndarray:
+    """Reduce blocks of so many rows and columns (fewer at the end) with a ufunc's reduceat."""
+    rows = reduceat(matrix, np.arange(0, matrix.shape[0], size[0]), axis=0)
+    return reduceat(rows, np.arange(0, matrix.shape[1], size[1]), axis=1)

@@ -11,6 +11,7 @@ import altair as alt
 import numpy as np
 import pyarrow as pa
 import pytest
+import vl_convert
 from PIL import Image
 
 from attention_core.attention.types import Axis, Role
@@ -256,3 +257,16 @@ def test_colour_bar_says_where_values_lie_beyond_its_end():
     assert ramp.high in np.abs(matrix)
     assert 0 < (np.abs(matrix) > ramp.high).sum() <= 10
     assert "≥" in colour_bar(ramp, "", 100).to_altair().labelExpr
+
+
+def test_short_side_of_an_image_is_named_and_the_chosen_row_framed():
+    words = Axis("words", [f"word {i}" for i in range(11)])
+    chart = matrix_chart(np.ones((11, 192)), words, Axis.numbered("dimensions", 192), Role.QUERY, marked_row=2)
+    spec = spec_of(chart)
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict())
+    written = [text for text in re.findall(r">([^<]+)<", drawn) if "word " in text]
+    assert sorted(written) == sorted(words.labels)
+    frame = next(rows for rows in spec["datasets"].values() if set(rows[0]) == {"top", "bottom"})
+    assert frame == [{"top": 2, "bottom": 3}]
+    told = next(rows for rows in spec["datasets"].values() if "largest" in rows[0])
+    assert (told[0]["rows"], told[0]["cols"]) == ("word 0", "1 to 5")

@@ -54,14 +54,13 @@ def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
 def chosen_pixel(trace: AttentionTrace, drawing: Drawing) -> None:
     """Draw where the query looks, who looks at it, and its row in numbers."""
     query = chosen_query(drawing.image, NAME)
-    pick, maps, numbers = st.columns([0.58, 1.25, 1.0], gap="medium")
+    pick, looks = st.columns([1, 3], gap="medium")
     with pick:
         section("The chosen pixel", Role.QUERY)
         pick_pixel(drawing.image, NAME, size=168, key="pick_map")
         st.caption("Click a pixel: it becomes the query.")
-    with maps:
+    with looks:
         query_maps(trace, 0, query, drawing.image, 250, NAME)
-    with numbers:
         query_row(trace, 0, query)
 
 

@@ -17,9 +17,9 @@ from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
 from ui.chart import draw_chart
-from ui.glossary import explain
-from ui.layout import role_colour, section
+from ui.layout import role_colour
 from ui.state import Field, choice, whole_number
+from ui.step_view import describe
 from ui.vectors.problem import CELL, LARGE, NAME
 
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
@@ -54,11 +54,7 @@ def show_step(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
     """Draw the step's heading, shape, formula, meaning and code (folded), its matrix, and which cell is chosen."""
     words, picture = (st.container(), st.container()) if LARGE.value else st.columns([0.8, 1], gap="medium")
     with words:
-        section(step.title, step.role)
-        rows, cols = step.shape
-        st.caption(f"{rows:,} {step.row_axis.name} × {cols:,} {step.col_axis.name}")
-        st.markdown(rf"$\displaystyle {step.formula}$")
-        st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
+        describe(step)
         if not LARGE.value:
             with st.expander("The PyTorch line"):
                 st.code(step.code)
