@@ -26,12 +26,12 @@ with drawing:
 with words:
     st.markdown("**Watch a translation.** Each French word looks at the English words that it is made of.")
     moving_words()
-for column, (name, page, about) in zip(st.columns(len(WAYS_IN), gap="large"), WAYS_IN, strict=True):
-    entry = next(entry for entry in PAGES if entry.name == page)
-    with column:
-        st.subheader(name, anchor=False)
-        say(about)
-        st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
+    for column, (name, page, about) in zip(st.columns(len(WAYS_IN), gap="medium"), WAYS_IN, strict=True):
+        entry = next(entry for entry in PAGES if entry.name == page)
+        with column:
+            st.subheader(name, anchor=False)
+            say(about)
+            st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
 st.divider()
 st.subheader("The path", anchor=False)
 st.markdown("The order tells the story; each page can be entered alone.")
