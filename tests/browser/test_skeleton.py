@@ -70,3 +70,17 @@ def test_back_goes_back_step_by_step_and_forward_again(page, app_url):
         settle(page, 600)
         assert page.url == url
     assert chip.inner_text() == last
+
+
+def test_colour_bars_keep_their_colours_when_the_address_changes(page, app_url):
+    page.goto(f"{app_url}/vectors?step=weights")
+    page.locator("svg.marks").first.wait_for()
+    settle(page, 1000)
+    for _ in range(2):
+        fills = page.evaluate("[...document.querySelectorAll('[fill^=url]')].map((node) => node.getAttribute('fill'))")
+        assert fills
+        assert all(fill.startswith("url(#") for fill in fills)
+        before = page.url
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_url(lambda url, before=before: url != before)
+        settle(page, 1000)

@@ -1,5 +1,6 @@
 // What a lecturer needs on every page: keys and presenters' remote controls, a spotlight, a blank screen, dark or light. It is
-// laid over the page from a place of its own in the document, so that no rerun takes it away.
+// laid over the page from a place of its own in the document, so that no rerun takes it away. Last, for everybody: what keeps
+// the colours of charts.
 const KEYS = [
   ["→, Page Down", "next step"], ["←, Page Up", "step before"], ["], [", "next page, page before"], ["1 to 9", "open a tab"],
   ["R", "reveal what was hidden"], ["F", "full screen of the chart under the pointer, and back"],
@@ -134,9 +135,26 @@ class Lecture {
   }
 }
 
+// Vega writes where a colour bar's colours are with the page's whole address: they would be gone with the address' next change.
+const makeLocal = (node) => {
+  const fill = node.getAttribute?.("fill");
+  if (fill?.startsWith("url(http")) node.setAttribute("fill", `url(${fill.slice(fill.indexOf("#"))}`);
+};
+
+const keepColours = (records) => {
+  for (const { type, target, addedNodes } of records) {
+    const nodes = type === "attributes" ? [target] : [...addedNodes];
+    nodes.flatMap((node) => [node, ...(node.querySelectorAll?.('[fill^="url(http"]') ?? [])]).forEach(makeLocal);
+  }
+};
+
 export default ({ data, parentElement }) => {
   const root = parentElement.querySelector(".root");
-  window.lecture ??= new Lecture(parentElement.querySelector("style").cloneNode(true));
+  if (!window.lecture) {
+    window.lecture = new Lecture(parentElement.querySelector("style").cloneNode(true));
+    document.querySelectorAll('[fill^="url(http"]').forEach(makeLocal);
+    new MutationObserver(keepColours).observe(document.body, { subtree: true, childList: true, attributeFilter: ["fill"] });
+  }
   window.lecture.adopt(data);
   if (!root.firstChild) make(root, "button", "theme", "◐ Dark or light").onclick = () => window.lecture.turn();
 };
