@@ -31,13 +31,14 @@ if seen.remark is CanvasRemark.EMPTY:
     end_here()
 trace = look(seen.picture)
 region = chosen_region(trace)
-with mask:
+with mask, st.container(key="tells_find"):
     section("Where it looks")
     hero(drawing, trace, region)
 with answer:
     section("Answer")
     answers(seen.picture)
-    region_numbers(trace, region)
+    with st.container(key="tells_find_numbers"):
+        region_numbers(trace, region)
 
 page_tabs(
     NAME,

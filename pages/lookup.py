@@ -31,7 +31,8 @@ with ask:
     if not queries:
         end_here()
     trace = soft_lookup(records, queries, temperature)
-    answers(records, queries, trace)
+    with st.container(key="tells_lookup"):
+        answers(records, queries, trace)
 
 page_tabs(
     NAME,

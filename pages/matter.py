@@ -18,7 +18,7 @@ from ui.matter.answer import (
 )
 from ui.matter.neighbours import neighbours_tab
 from ui.models import model_or_stop
-from ui.sentence import knows_any, sentence_box
+from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar, show_matrix, show_words
 from ui.stepper import Stepper
@@ -43,7 +43,7 @@ if text is None:
     end_here()
 sentence = read_sentence(text)
 with say:
-    is_read = knows_any(sentence.words, sentence.known)
+    is_read = knows_enough(sentence.words, sentence.known)
 blocked = blocked_words(text)
 trace = attention_trace(text, blocked)
 with judgement:
@@ -52,7 +52,8 @@ with judgement:
     what_differs()
 
 section("The words it used", Role.WEIGHTS)
-words_section(sentence, text, trace, blocked)
+with st.container(key="tells_matter"):
+    words_section(sentence, text, trace, blocked)
 
 
 def step_by_step() -> None:

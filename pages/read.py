@@ -19,7 +19,7 @@ who_asks(
     "12 × 48 regions of the drawing",
     "their features",
     here="Here what was read so far asks every region for the next digit.",
-    try_this="Open <i>Try: change the question</i>, choose <i>from later in this number</i>: the "
+    try_this="Press <i>31415</i>, open <i>Try: change the question</i>, choose <i>from later in this number</i>: the "
     "same picture reads 1415.",
 )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PAGE, PART, SUBJECT = "pictures_of_the_page", "pictures_of_the_part", "pictures_subject"
 WIDTHS = {"as on the screen": None, "one column": 85.0, "two columns": 176.0}
 """Millimetres in print: a journal's column, and two with what lies between them."""
-LONGEST = 80
+LONGEST = 120
 """Letters of a file's name."""
 
 
@@ -75,8 +75,11 @@ def say_subject(words: str) -> None:
 
 
 def note_picture(make: Callable[[], Design], title: str, step: str = "") -> None:
-    """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step."""
-    subject = st.session_state.get(SUBJECT, "")
+    """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step.
+
+    What stands behind a semicolon says what to do with it on the page, and not what it shows.
+    """
+    title, subject = title.partition(";")[0], st.session_state.get(SUBJECT, "")
     picture = Picture(make, f"{title} ({subject})", file_name(subject, step)) if step else Picture(make, title, title)
     st.session_state.setdefault(PART, []).append(picture)
 

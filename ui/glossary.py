@@ -11,6 +11,7 @@ TERMS = {
     "log-odds": "the logarithm of p / (1 − p). 0 is fifty-fifty; adding 0.7 doubles the odds.",
     "BLEU": "a mark from 0 to 100 for a translation: how many short runs of words it shares with a person's.",
     "entropy": "how spread out shares are. 0 bits: all on one place. Each further bit doubles the number of places.",
+    "gate": "numbers from 0 to 1 by which others are multiplied: 0 shuts them out, 1 lets them through.",
     "gradient": "how much a result moves when an input is nudged. Its norm is its length: how much in all.",
     "GRU": "gated recurrent unit, a network that reads in order and learns how much of its memory to keep each time.",
     "residual": "a layer's input is added to its output, so that the layer only has to learn the difference.",

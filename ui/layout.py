@@ -56,24 +56,21 @@ def role_word(role: Role, text: str | None = None) -> str:
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
-def who_asks(query: str, key: str, value: str, here: str = "", try_this: str = "") -> None:
+def who_asks(query: str, key: str, value: str, here: str, try_this: str) -> None:
     """Say what attention is and who asks whom; behind a click, query, key and value of this page.
 
     Args:
         query: who asks.
         key: who is asked.
         value: what is handed over.
-        here: one sentence about it in the page's own words; nothing is folded without one.
+        here: one sentence about it in the page's own words.
         try_this: an action and its surprise, HTML.
     """
     parts = zip(DEFINITION, (query, key, value), strict=True)
     whole = " ".join(f"{role_word(role, role.title())}, {who} {does}: {text}." for (role, who, does), text in parts)
-    if here:
-        short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
-        short = short.replace(">a ", ">A ", 1)
-        whole = f"<details><summary>{short}. {here}</summary>{whole}</details>"
-    tried = f'<div class="try"><b>Try this</b> {try_this}</div>' if try_this else ""
-    st.html(f'<div class="who">{whole}{tried}</div>')
+    short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
+    folded = f"<details><summary>{short.replace('>a ', '>A ', 1)}. {here}</summary>{whole}</details>"
+    st.html(f'<div class="who">{folded}<div class="try"><b>Try this</b> {try_this}</div></div>')
 
 
 def _icon(role: Role) -> str:

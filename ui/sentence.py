@@ -72,15 +72,15 @@ def sentence_box(
     return "".join(words[:most_words]).replace(SPACE, " ").strip()
 
 
-def knows_any(words: Sequence[str], known: Sequence[bool]) -> bool:
-    """Say how many words of a sentence the model does not know, if any; return whether it knows one."""
+def knows_enough(words: Sequence[str], known: Sequence[bool]) -> bool:
+    """Say how many words of a sentence the model does not know, if any; return whether it knows half of them."""
     is_known = [known for word, known in zip(words, known, strict=True) if any(map(str.isalnum, word))]
     n_known, n = sum(is_known), len(is_known)
     if n_known < n:
-        guess = "" if n_known else " What it says is a guess from their letters."
+        guess = "" if n_known else " Of other words it sees only letters."
         tell = st.caption if n_known > n / 2 else st.info
         tell(f"Unknown to the model: {n - n_known} of {n} word{'s' * (n > 1)}. It knows English alone.{guess}")
-    return n_known > 0
+    return n_known > 0 and n_known >= n / 2
 
 
 def text_field(name: str, first: str) -> Field[str]:

@@ -102,26 +102,29 @@ def export_bar(
     *,
     head: int = 0,
     query: int | None = None,
+    about: str = "",
     recording: Recording | None = None,
     **seen: Any,
 ) -> None:
     """Offer the trace as numbers and as a page, the chosen query's row as a table, and the code of the chosen step.
 
-    Files are made when they are asked for, not at every rerun; their names say page, model and step.
+    Files are made when they are asked for, not at every rerun; their names say page, model, head and step.
 
     Args:
         trace: that is looked at.
         name: of the page.
         head: of the trace.
         query: that is chosen.
+        about: what the files are called after the page, such as a model and a head; told by the trace if empty.
         recording: all that the page shows; this trace alone if None.
         seen: what Recording.show() can be told besides.
     """
     steps = [step.name for step in steps_of(trace)]
     chosen = st.session_state.get(f"{name}_step")
     step = chosen if chosen in steps else "weights"
-    whole = file_name(name, trace.story.mechanism, trace.story.name)
-    here = file_name(name, trace.story.mechanism, trace.story.name, step)
+    of_head = f"head {head + 1}" if trace.n_heads > 1 else ""
+    whole = file_name(name, about or f"{trace.story.mechanism} {trace.story.name} {of_head}")
+    here = file_name(whole, step)
     looked_at = trace, step, head, query or 0
     files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
         "npz": ("All numbers (.npz)", f"{whole}.npz", partial(trace_to_npz, trace)),
@@ -135,13 +138,19 @@ def export_bar(
         for kind, (label, file, make) in files.items():
             st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")
         if query is not None:
-            row = partial(trace_to_frame, trace, head, rows=slice(query, query + 1))
-            download_table("This query's row", row, f"{whole}-query-{query}.csv", f"{name}_row")
+            row = partial(_row_of, trace, head, query)
+            download_table("This query's row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
     st.caption(
         f"Script and notebook compute the step *{step}* that *Step by step* shows, its chosen head and query, "
         "from what the layer was given, and print the same numbers; the page needs no network. *Save a picture*, "
         "below, makes figures."
     )
+
+
+def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:
+    """Return a query's row as a table that counts from 1, as the page does."""
+    table = trace_to_frame(trace, head, rows=slice(query, query + 1))
+    return table.assign(query=table["query"] + 1, key=table["key"] + 1)
 
 
 def offline_page(recording: Recording, trace: AttentionTrace, **seen: Any) -> str:

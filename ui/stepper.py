@@ -22,6 +22,8 @@ from ui.player import Player
 from ui.state import Field, choice, whole_number
 
 SECONDS_PER_STEP = 2.0
+HIDE = '<style>[class*="st-key-tells_"] { filter: blur(1rem) grayscale(1) opacity(0.2); pointer-events: none; }</style>'
+"""For what gives a guess away elsewhere on a page: it stands in a container whose key begins with tells_."""
 MOST_CLICKED = 24
 """Rows and columns up to which a guess is a click into the empty matrix; beyond, it is one of three columns."""
 
@@ -98,8 +100,8 @@ class Stepper(Player[str]):
             return False
         colour, (rows, columns) = role_colour(step.role), step.shape
         st.html(
-            f'<p style="font-size:1.25rem;margin:0.5rem 0">What will '
-            f'<b style="color:{colour}">{step.title.lower()}</b> look like? A matrix of {rows:,} × {columns:,}.</p>'
+            f'{HIDE}<p style="font-size:1.25rem;margin:0.5rem 0"><b style="color:{colour}">{step.title}</b>: '
+            f"{rows:,} × {columns:,} numbers, still hidden.</p>"
         )
         self._ask(step, head, row)
         st.button("Reveal", key=f"{self.name}_reveal", type="primary", on_click=self._reveal, args=(step.name,))
@@ -121,6 +123,7 @@ class Stepper(Player[str]):
                 marked_row=marked_row,
                 marked_col=marked_col,
                 ramp=weights_ramp(2),
+                bar=False,
             )
             key = f"{self.name}_empty_{step.name}"
 
@@ -130,7 +133,7 @@ class Stepper(Player[str]):
 
             words = f"An empty matrix of {step.shape[0]} by {step.shape[1]}: click where the largest number will be"
             draw_chart(
-                chart.configure_legend(disable=True),
+                chart,
                 width="content",
                 key=key,
                 alt=words,

@@ -47,9 +47,9 @@ def network(name, made):
     return made.eval().requires_grad_(False)
 
 
-head = {head}"""
-END = """row = {row}
-print({title!r}, list({name}.shape), "of which row", row, {label!r})
+head = {head}  # counted from 0"""
+END = """row = {row}  # counted from 0
+print({title!r}, list({name}.shape), "of which row", row + 1, {label!r})
 print({name}[row])
 print("same as in the app:", torch.allclose({name}[row], given["shown"], atol=1e-4))"""
 
@@ -111,8 +111,9 @@ def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]
             break
     row = query if chosen.row_axis is trace.story.query_axis else 0
     inputs.arrays["shown"] = chosen.value(head, [row])[0]
-    whose = f"{trace.story.mechanism[:1].upper()}{trace.story.mechanism[1:]}: {chosen.title.lower()}, head {head}"
-    title = f"{whose}. Needs numpy and torch; all else is in here."
+    whose = f"{trace.story.mechanism[:1].upper()}{trace.story.mechanism[1:]}: {chosen.title.lower()}"
+    of_head = f", head {head + 1} of {trace.n_heads}" if trace.n_heads > 1 else ""
+    title = f"{whose}{of_head}. Needs numpy and torch; all else is in here."
     begin = BEGIN.format(inputs=inputs.packed(), head=head)
     end = END.format(name=chosen.assigns, row=row, title=chosen.title, label=chosen.row_axis.labels[row])
     return [

@@ -38,6 +38,7 @@ def matrix_chart(
     font_size: int = 11,
     hover_rows: bool = False,
     numbers: Any = None,
+    bar: bool = True,
 ) -> Design:
     """Draw a matrix, rows downwards.
 
@@ -55,6 +56,7 @@ def matrix_chart(
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out; up to MAX_RECT_SIDE rows and columns.
         numbers: the axis of sides beyond MAX_RECT_SIDE, an alt.Axis; round numbers if None.
+        bar: whether a colour bar stands below cells; without one the cells have edges, for a matrix that is empty.
 
     Raises:
         ValueError: the axes do not fit the matrix.
@@ -67,7 +69,9 @@ def matrix_chart(
     if large:
         layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers)
     else:
-        layers = _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows)
+        layers = _rect_layers(
+            matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar
+        )
     if marked_row is not None:
         layers += _frame_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
         if marked_col is not None and not large:
@@ -121,14 +125,16 @@ def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
     return width, height
 
 
-def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows):
+def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):
     base = alt.Chart(cells_frame(matrix, row_axis.labels, col_axis.labels)).encode(
         x=alt.X("col:O", axis=_labelled(col_axis, width)),
         y=alt.Y("row:O", axis=_labelled(row_axis, height, upright=True)),
     )
-    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, min(width, 260)))
+    legend = colour_bar(ramp, title, min(width, 260)) if bar else None
+    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=legend)
     value = ("value:Q", title or "value", ".4g")
-    cells = base.mark_rect(invalid=None).encode(
+    edges = {} if bar else {"stroke": MASKED, "strokeWidth": 0.5}
+    cells = base.mark_rect(invalid=None, **edges).encode(
         color=alt.condition("datum.masked", alt.value(f"{MASKED}55"), colour),
         tooltip=tips(("row_label:N", row_axis.name), ("col_label:N", col_axis.name), value),
     )

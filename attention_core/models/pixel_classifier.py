@@ -42,7 +42,7 @@ TURNED = (
 )
 RELATIVE = Text(
     "relative",
-    "Context, seen from each pixel",
+    "Context turned back",
     "R⁻¹C",
     r"c'_i = R_i^{-1} c_i",
     "context = turn(context, -places @ waves.T)",

@@ -405,7 +405,7 @@ def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "head.npz").write_bytes(head_file(trace))
     names = {}
-    exec(notebook(trace), names)
+    exec(notebook(trace, "head.npz"), names)
     assert "100%" in capsys.readouterr().out
     assert torch.allclose(names["trace"].weights(), trace.weights())
     assert read_tensors(tmp_path / "head.npz").labels == trace.story.key_axis.labels

@@ -126,7 +126,7 @@ def test_measures_and_logarithms_are_a_click_away(page):
     page.toggle(key="memory_log").set_value(True).run()
     open_tab(page, "fading").toggle(key="memory_fading_log").set_value(False).run()
     assert not page.exception
-    assert "half of it is gone after" in said(page)
+    assert "words later on, more is left in the **GRU**" in said(page)
 
 
 def test_every_preset_is_read_from_its_end(page):
@@ -177,7 +177,7 @@ def test_unusual_sentences_are_read(page):
     write(page, "🎉")
     assert "Not in the vocabulary" in said(page)
     write(page, "qwxzy")
-    assert "Read in pieces: `qwxzy` as" in said(page)
+    assert "read in pieces: `qwxzy` = " in said(page)
 
 
 def test_what_people_type_is_shown_as_text_not_as_html(page):

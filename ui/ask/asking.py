@@ -191,7 +191,8 @@ def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
         answer_bars(series, SCORE_NAMES[scoring], "ask_answers", "Probabilities of the best answers by both scores")
     for remark in drawing_remarks(drawing, reading.question):
         st.caption(remark)
-    _looks(drawing.canvas, answered)
+    with st.container(key="tells_ask"):
+        _looks(drawing.canvas, answered)
     return answered
 
 

@@ -7,13 +7,14 @@ const KEYS = [
   ["S", "spotlight on a region, on a row, off"], ["+, −", "larger or smaller spotlight"], ["B or .", "black screen, and back"],
   ["D", "dark or light"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
-const DESIGN_WIDTH = 1040, SPOTS = ["", "region", "row"], ARROWS = { PageDown: "ArrowRight", PageUp: "ArrowLeft" };
+const DESIGN_WIDTH = 1040, SPOTS = ["", "region", "row"], ARROWS = { PageDown: ["next", "ArrowRight"], PageUp: ["previous", "ArrowLeft"] };
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], canvas";
 const CHART = '[data-testid="stFullScreenFrame"]';
 
 const press = (selector) => {
   const found = [...document.querySelectorAll(selector)].find((node) => !node.disabled && node.getClientRects().length);
   found?.click();
+  return Boolean(found);
 };
 
 // The element that has the focus, inside components too.
@@ -108,9 +109,14 @@ class Lecture {
     }
   }
 
+  // A step of the stepper where there is one: elsewhere the arrows may belong to another walk of the page.
+  step(where, arrow) {
+    if (!press(`[class*="_step_${where}"] button`)) this.type(arrow);
+  }
+
   act(key) {
     const number = Number(key);
-    if (key in ARROWS) this.type(ARROWS[key]);
+    if (key in ARROWS) this.step(...ARROWS[key]);
     else if (number) press(`[role="tab"]:nth-of-type(${number})`);
     else if (key === "]") press(".st-key-page_after a");
     else if (key === "[") press(".st-key-page_before a");

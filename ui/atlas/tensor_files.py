@@ -17,6 +17,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 from ui.atlas import NAME
 from ui.atlas.shelf import Shelf, Source
+from ui.figures import file_name
 from ui.labels import literal
 from ui.opened import opened_file, opened_recording
 from ui.state import Field, between
@@ -28,7 +29,7 @@ BY_HAND = "I say which"
 NOTEBOOK = """import numpy as np, torch
 from attention_core.atlas import Atlas, trace_of_tensors
 
-file = np.load("head.npz")
+file = np.load("{file}")
 trace = trace_of_tensors(torch.from_numpy(file["query"]), torch.from_numpy(file["key"]){more})
 atlas = Atlas(trace)
 atlas.tile(0, 3, 1).mean      # rows 768 to 1023, columns 256 to 511, exact
@@ -162,26 +163,27 @@ def _tensors(digest: str, names: Names, name: str, _content: bytes | Path) -> Te
 
 def take_along(shelf: Shelf) -> None:
     """Offer the head's queries and keys as a file, which this page opens again, and the code that reads it."""
-    trace = shelf.atlas.trace
+    trace, head = shelf.atlas.trace, shelf.atlas.head
+    file = file_name("atlas", trace.story.mechanism, trace.story.name, f"head {head + 1}") + ".npz"
     st.download_button(
         "Queries and keys of this head (.npz)",
-        lambda: head_file(trace, shelf.atlas.head),
-        "head.npz",
+        lambda: head_file(trace, head),
+        file,
         on_click="ignore",
         key="atlas_npz",
     )
-    st.code(notebook(trace), language="python")
+    st.code(notebook(trace, file), language="python")
     if has_more(trace):
         st.caption("This attention has more than its file tells, such as a mask or a bias: weights from it differ.")
 
 
-def notebook(trace: AttentionTrace) -> str:
+def notebook(trace: AttentionTrace, file: str) -> str:
     """Return the code that maps a head from its file."""
     more = ", is_causal=True" if trace.is_causal else ""
     factor = trace.score.dot_factor(trace.key.shape[-1])
     if factor is not None:
         more += f", scale={factor:.9g}"
-    return NOTEBOOK.format(more=more)
+    return NOTEBOOK.format(file=file, more=more)
 
 
 def has_more(trace: AttentionTrace) -> bool:

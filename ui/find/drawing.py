@@ -214,7 +214,7 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
             st.button("To the peak", key="find_peak", on_click=_follow_peak, type="tertiary")
     products = products_of(trace, region, 5)
     whose = "the mask's peak" if region == peak else "the framed region"
-    st.caption(f"Query · features of {whose}, channel by channel. Click any region on the drawing.")
+    st.caption(f"The query times the features of {whose}, number by number. Click any region on the drawing.")
     draw_chart(
         product_bars(products, trace.key.shape[-1], height=132),
         key="find_products",

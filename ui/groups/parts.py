@@ -41,6 +41,10 @@ TABLE_STYLE = """<style>
 .answers td.yes { font-weight: 600; } .answers td.no { opacity: 0.75; }
 .answers td.wrong { color: color-mix(in srgb, #D55E00 57%, currentcolor); font-weight: 600; }
 .answers td.wrong { text-decoration: underline wavy; text-underline-offset: 4px; }
+@media (max-width: 640px) {
+  .answers table { font-size: 0.8rem; } .answers thead th { font-size: 0.9rem; }
+  .answers th, .answers td { padding: 0.28rem 0.12rem; } .answers th:first-child { white-space: normal; }
+}
 .answers .chosen { box-shadow: inset 0 -3px 0 #0072B2; }
 </style>"""
 
@@ -164,7 +168,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:
     values, ramp = to_array(step.value(0, [query]).float()).reshape(step.col_axis.grid), None
     if step.name == "weights":
-        seen = np.isfinite(to_array(pair_scores(trace, query)))
+        seen = _allowed_pairs(trace, query)
         ramp = weights_ramp(int(seen.sum()), float(values.max()))
         values = np.where(seen, values, np.nan)
     pairs = matching_pairs(numbers, query)
@@ -186,6 +190,10 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     )
 
 
+def _allowed_pairs(trace: AttentionTrace, query: int) -> np.ndarray:
+    return np.isfinite(to_array(pair_scores(trace, query)))
+
+
 def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
     """Draw the n x n x n weights as one small square per query, and where the chosen one looks among single others."""
     block, alone = st.columns([1.35, 1], gap="large")
@@ -194,7 +202,8 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
             "One square for each number that asks. Down: the first of the two others; across: the second; last: nobody."
         )
         squares = np.stack([to_array(pair_weights(traces["triples"], place)) for place in range(len(numbers))])
-        labels, ramp = [f"query {number}" for number in numbers], weights_ramp(squares[0].size, 1.0)
+        labels = [f"{number} asks" for number in numbers]
+        ramp = weights_ramp(int(_allowed_pairs(traces["triples"], query).sum()), 1.0)
         chart = contact_sheet(squares, labels, ramp, title="weight", columns=4, size=120)
         draw_chart(chart, width="content", alt="One square of weights over all pairs for every query")
     with alone:
@@ -211,8 +220,8 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
         )
         draw_chart(chart, width="content", alt="The pairwise head's weights of the same query")
         st.caption(
-            "Looking at one number at a time cannot work: the answer depends on a second number that this score never "
-            "sees together with the first."
+            "Looking at one number at a time can only guess: the answer depends on a second number that this score "
+            "never sees together with the first."
         )
 
 

@@ -95,10 +95,10 @@ def answers(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
     Args:
         text: the sentence.
         blocked: places of words that attention may not look at.
-        is_read: whether the models know a word of it; else they have nothing to judge by.
+        is_read: whether the models know enough of its words to judge by.
     """
     if not is_read:
-        st.html(f'{STYLE}<p class="verdict">no judgement <small>no word of it is known</small></p>')
+        st.html(f'{STYLE}<p class="verdict">no judgement <small>too few of its words are known</small></p>')
         return
     now = verdict_of(ATTENTION, text, blocked)
     before = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -17,6 +17,7 @@ from ui.glossary import note, say
 from ui.layout import section
 from ui.memory.reading import NAME, NETWORKS
 from ui.state import Field, choice, one_of
+from ui.step_view import counted
 
 LOGARITHMIC = Field(NAME, "fading_log", True, address="fading_log")
 PART = Field(NAME, "part", PARTS[0], address="part", parse=one_of(PARTS))
@@ -36,7 +37,7 @@ def fading_tab(memories: dict[str, Memory]) -> None:
         )
         alt = "What is left of the first word after more words"
         draw_chart(chart, width="content", key="memory_fading", alt=alt)
-        _half_lives({label: memory.half_life() for label, memory in memories.items()})
+        _who_keeps_more({label: memory.left_after() for label, memory in memories.items()})
     figures = read_forgetting()
     with general:
         if figures is None:
@@ -51,21 +52,26 @@ def fading_tab(memories: dict[str, Memory]) -> None:
         )
         alt = "What is left of a word after more words, over many sentences"
         draw_chart(chart, width="content", key="memory_average", alt=alt)
-        _half_lives({label: facts["half_life"] for label, facts in known.items()})
+        _who_keeps_more({label: facts["median"] for label, facts in known.items()})
         st.caption(f"Measured on {figures['sentences']} development sentences.", help=f"`{figures['command']}`")
+    st.markdown(
+        "**Does the plain RNN remember better, since its words fade later at first?** No: it lets every word fade "
+        "alike, a little at each step. The GRU lets most words go at once and holds on to a few. Which of them serves "
+        "better is told by the translations made from it: *Why attention was needed* compares them."
+    )
 
 
-def _half_lives(words: Mapping[str, float | None]) -> None:
-    lines = [
-        f"**{label}**: "
-        + (
-            "more than half of it is left at the end."
-            if half is None
-            else f"half of it is gone after {half:.1f} words."
-        )
-        for label, half in words.items()
-    ]
-    st.markdown("  \n".join(lines))
+def _who_keeps_more(left: Mapping[str, Sequence[float]]) -> None:
+    """Say from which word on more is left in the first network than in the second; nothing of one alone."""
+    if len(left) < 2:
+        return
+    (first, here), (second, there), *_ = left.items()
+    is_more = [one > other for one, other in zip(here, there, strict=False)]
+    n_at_the_end = len(is_more) if all(is_more) else is_more[::-1].index(False)
+    if not n_at_the_end:
+        st.markdown(f"More is left in the **{second}**, however many words follow.")
+    else:
+        st.markdown(f"From {counted(len(is_more) - n_at_the_end, 'words')} later on, more is left in the **{first}**.")
 
 
 def length_tab() -> None:

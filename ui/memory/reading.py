@@ -22,7 +22,7 @@ from ui.labels import literal
 from ui.layout import end_here
 from ui.models import model_or_none
 from ui.player import END, Walk
-from ui.sentence import sentence_box
+from ui.sentence import knows_enough, sentence_box
 from ui.state import Field, choice, one_of
 
 NAME = "memory"
@@ -119,18 +119,19 @@ def _pieces_remark(source: Source) -> None:
     for number, word in enumerate(source.words):
         pieces = [piece for piece, of in zip(source.labels, source.word_of, strict=True) if of == number]
         if len(pieces) > 1:
-            several.append(f"{literal(word, 20)} as {literal(' '.join(pieces), 40)}")
+            several.append(f"{literal(word, 20)} = {literal(' · '.join(pieces), 40)}")
     if source.n_dropped:
         last = literal(source.words[-1], 20)
         remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
     if several:
         more = f" and {len(several) - 3} more" if len(several) > 3 else ""
-        remarks.append(f"Read in pieces: {', '.join(several[:3])}{more}.")
+        remarks.append(f"Not in the vocabulary as a whole, read in pieces: {', '.join(several[:3])}{more}.")
     if source.unknown:
         unknown = ", ".join(literal(word, 20) for word in source.unknown[:4])
         remarks.append(f"Not in the vocabulary, so that the networks cannot tell them apart: {unknown}.")
     if remarks:
         st.caption(" ".join(remarks))
+    knows_enough(source.words, source.known)
 
 
 def end_section(memories: dict[str, Memory], both: bool) -> None:

@@ -33,7 +33,7 @@ def walk_tab(memories: dict[str, Memory], both: bool) -> None:
         places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
         with column:
             say(f"**{label}**")
-            st.markdown("  \n".join(_gates_in_words(memory, *reading) for reading in places.items()))
+            say("  \n".join(_gates_in_words(memory, *reading) for reading in places.items()))
             for direction, now in places.items():
                 title = f"hidden state, read {direction}s; numbers that behave alike lie side by side"
                 _over_time(label, memory, "states", direction, now, title, "number in the state")

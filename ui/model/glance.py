@@ -113,7 +113,7 @@ def glance(run: ModelRun, look: Look) -> None:
         now = _choice(run)
         FRAMED.value = HEAD.value
     st.html(SCROLLS)
-    with st.container(key="model_glance"):
+    with st.container(key="tells_model"), st.container(key="model_glance"):
         pictures = glance_picture(run, now, look, takes_click=True)
     n_keys = pictures.ramp.reference_label
     words = (

@@ -63,7 +63,8 @@ def take_along(run: ModelRun) -> None:
     """Offer the chosen head's numbers and the script that computes them."""
     now, trace = _head(run)
     seen = {"recording": run.recording, "picture": run.picture, "grid": run.patch_grid}
-    export_bar(trace, NAME, head=now.head, query=now.query, **seen)
+    about = f"{run.recording.model} {now.group} layer {now.layer + 1} head {now.head + 1}"
+    export_bar(trace, NAME, head=now.head, query=now.query, about=about, **seen)
 
 
 def _head(run: ModelRun) -> tuple[Chosen, AttentionTrace]:

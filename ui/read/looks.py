@@ -179,7 +179,7 @@ def _film(drawing: ReadDrawing) -> int:
             key="read_said",
             alt=f"Probabilities of the ten digits and the end after look {look + 1}",
         )
-        st.markdown(_words_of_look(drawing, look))
+        say(_words_of_look(drawing, look))
     return look
 
 
@@ -187,7 +187,10 @@ def _words_of_look(drawing: ReadDrawing, look: int) -> str:
     """Say what the present look did, and what is special about the last one."""
     looks, label = looks_of(drawing.reading.trace, drawing.picture), drawing.labels[look]
     now = looks[look]
-    where = f"centre at {now.centre:.0%} of the width, {now.on_ink:.0%} of the weight on ink, {now.spread:.1f} bits"
+    where = (
+        f"centre at {now.centre:.0%} of the width, {now.on_ink:.0%} of the weight on ink, spread as over "
+        f"{2**now.spread:.0f} regions (entropy {now.spread:.1f} bits)"
+    )
     if label != "end":
         return f"The map says where **{label}** was read: {where}."
     others = looks[:look]

@@ -15,7 +15,7 @@ from attention_core.topics.translate.word_view import piece_probabilities, sente
 from ui.computed import computed
 from ui.labels import as_percent, literal
 from ui.models import model_or_stop
-from ui.sentence import knows_any
+from ui.sentence import knows_enough
 from ui.state import Field
 
 NAME = "transformer"
@@ -125,7 +125,7 @@ def english_part(source: Source) -> None:
     if source.unknown:
         names = ", ".join(literal(word, 20) for word in source.unknown[:5])
         st.info(f"Letters or signs that the model never met: {names}. It takes all of them for the same unknown sign.")
-    knows_any(source.words, source.known)
+    knows_enough(source.words, source.known)
     if source.n_dropped:
         st.info(f"{source.n_dropped} more words were not read: there is room for 99 pieces.")
 

@@ -23,7 +23,7 @@ from attention_core.topics.translate.word_view import WordView
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import literal
-from ui.layout import section, who_asks
+from ui.layout import section
 from ui.models import model_or_stop
 from ui.state import Field, whole_number
 from ui.step_view import export_bar, query_row, show_matrix, show_words
@@ -39,14 +39,11 @@ CHOICES = {
 }
 BELOW = "what the layer below made of each of them"
 ASKS = {
-    "encoder": ("each piece of the English sentence", "all pieces of the same sentence", BELOW),
-    "decoder": ("each piece of the French so far", "itself and the French before it, never what comes after", BELOW),
-    "cross": (
-        "each French piece about to be said",
-        "all pieces of the English sentence",
-        "the encoder's output at each of them",
-    ),
+    "encoder": "Each piece of the English sentence asks all pieces of the same sentence",
+    "decoder": "Each piece of the French so far asks itself and the French before it, never what comes after",
+    "cross": "Each French piece that is about to be said asks all pieces of the English sentence",
 }
+HANDED = {"cross": "the encoder's output at each of them"}
 
 
 def _named(text: str) -> Head:
@@ -125,7 +122,7 @@ def _choose_head(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
             persist_state="session",
             help="Encoder and decoder are no longer told where a piece stands. They were trained with positions.",
         )
-    who_asks(*ASKS[head.kind])
+    st.caption(f"{ASKS[head.kind]}. Handed over is {HANDED.get(head.kind, BELOW)}.")
     return _looked_at(text)
 
 

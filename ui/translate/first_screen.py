@@ -12,7 +12,7 @@ from attention_core.topics.translate.translation import Source, Translation, fre
 from attention_core.topics.translate.word_view import sentence_probability
 from ui.labels import as_percent, literal
 from ui.player import Player
-from ui.sentence import knows_any, sentence_box
+from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import live
 from ui.state import Field, between, choice, one_of, plain_text, whole_number, whole_numbers
 from ui.stepper import Stepper
@@ -142,7 +142,7 @@ def _remarks(source: Source) -> None:
     if source.unknown:
         names = ", ".join(literal(word, 24) for word in source.unknown[:4])
         st.info(f"{names}: signs that the models never saw. They cannot tell them from any other unknown sign.")
-    knows_any(source.words, source.known)
+    knows_enough(source.words, source.known)
 
 
 def two_models(text: str) -> dict[str, ShownTranslation]:
@@ -195,17 +195,18 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
         return
     open_end = "" if shown.made.finished else ", not finished"
     total, per_word = _how_likely(shown.made)
-    aligned_words(
-        f"translate_{slot}",
-        shown.view,
-        model=TRANSLATORS[shown.translator],
-        active=WORD.value,
-        note=f"whole sentence: {total}, average per word: {per_word}{open_end}",
-        n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
-        single=f"one vector: {shown.trace.value.shape[-1]} numbers",
-        on_choose=_take_word,
-        args=(slot,),
-    )
+    with st.container(key=f"tells_translate_{slot}"):
+        aligned_words(
+            f"translate_{slot}",
+            shown.view,
+            model=TRANSLATORS[shown.translator],
+            active=WORD.value,
+            note=f"whole sentence: {total}, average per word: {per_word}{open_end}",
+            n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
+            single=f"one vector: {shown.trace.value.shape[-1]} numbers",
+            on_choose=_take_word,
+            args=(slot,),
+        )
 
 
 def _take_model(slot: str, key: str) -> None:

@@ -97,10 +97,6 @@ class Memory:
         """Return what is left of a word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
         return influence.left_after(torch.from_numpy(self.norms["forward"]), word).tolist()
 
-    def half_life(self, word: int = 0) -> float | None:
-        """Return after how many words less than half is left of a word; None = not within the sentence."""
-        return influence.half_life(self.left_after(word))
-
 
 def remember(model: Translator, source: Source, by_pieces: bool = False, *, at_end: bool = False) -> Memory:
     """Read a sentence in both directions and keep what is needed to look at it; gradient norms cost most by far.

@@ -22,7 +22,7 @@ class Preset:
     tables: dict[str, Rows]
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
-    step: str = "scores"  # the step to open on
+    step: str = ""  # the step to open on, the first one if empty
 
     def problem(self) -> Problem:
         """Return the problem."""
