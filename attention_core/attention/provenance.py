@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -71,6 +71,11 @@ class Block(NamedTuple):
 
     offset: int
     axes: tuple[Parts, ...]
+
+    @classmethod
+    def whole(cls, layout: Layout) -> Block:
+        """Return all numbers of a tensor, an axis for each dimension."""
+        return cls(layout.offset, tuple(((n, step),) for n, step in zip(layout.shape, layout.stride, strict=True)))
 
     def moved(self, here: Layout, there: Layout) -> Block | None:
         """Return where the same elements lie in another layout of the same shape; None where they are scattered."""
@@ -137,7 +142,7 @@ class Step:
     """A tensor that was made of another one, element by element.
 
     Attributes:
-        kind: "same", "times", "plus", "fill", "tanh", "dropout" or, of weights, "changed".
+        kind: "same", "bounded" (perhaps the same), "times", "plus", "fill", "tanh", "dropout"; of weights "changed".
         layout: of the tensor.
         source: how the other one was made.
         before: the layout of the other one, expanded to the shape of this one.
@@ -175,12 +180,30 @@ class Mixed:
     """A tensor that was made of weights in a way that no longer tells which number is which, such as talking heads.
 
     Attributes:
-        weights: the weights, or what was made of them element by element.
+        weights: the weights, or what was made of them element by element, in the softmax's shape.
         source: how those were made.
     """
 
     weights: Tensor
     source: Made
+
+    @classmethod
+    def of(cls, tensor: Tensor, made: Made) -> Mixed | None:
+        """Return the weights that a tensor holds; None where it holds none."""
+        steps, first = steps_to(made)
+        if not isinstance(first, Softmax):
+            return None
+        block: Block | None = Block.whole(first.layout)
+        for step in reversed(steps):
+            block = block and block.moved(step.before, step.layout)
+        if block is None:
+            return None
+        weights = block.of(tensor).contiguous()
+        layout = Layout.of(weights)
+        source: Made = replace(first, layout=layout)
+        for step in reversed(steps):
+            source = Step(step.kind, layout, source, layout, None, step.more)
+        return cls(weights, source)
 
 
 Made = Product | Step | Softmax | Mixed
@@ -257,6 +280,8 @@ class _Chain:
     def _same(self, *_: Any) -> bool:
         return True
 
+    _bounded = _same  # where that changed a score, the trace does not agree with the weights
+
     def _times(self, factor: Any, divides: bool) -> bool:
         if isinstance(factor, Tensor) and factor.numel() == 1:
             factor = float(factor)
@@ -271,7 +296,7 @@ class _Chain:
             self.query = self.query * factor
         elif factor.shape[1] == 1:
             self.key = self.key * factor.mT
-        else:
+        elif not bool(((factor == 0) | (factor == 1)).all()):  # else a mask, which a number far below follows
             return False
         if self.bias is not None:
             self.bias = self.bias * factor
@@ -336,8 +361,7 @@ def met(
         item: of the batch, which to find.
         n_heads: what the module says, 0 where it does not.
     """
-    given = Layout.of(left)
-    block: Block | None = Block(given.offset, tuple(((n, step),) for n, step in zip(*given[:2], strict=True)))
+    block: Block | None = Block.whole(Layout.of(left))
     for step in steps:
         block = block.moved(step.layout, step.before) if block else None
     block = block.moved(softmax.layout, softmax.layout) if block else None
@@ -436,8 +460,11 @@ def _heads_and_items(leading: list[_Part], n_heads: int, item: int) -> tuple[int
         heads = both._replace(n=n_heads)
         items = both._replace(n=both.n // n_heads, stride=both.stride * n_heads, every=both.every * n_heads)
         return items.n, [heads], [(items, min(item, items.n - 1))]
-    chosen = chosen or leading[-1]
-    others = [part for part in leading if part is not chosen]
+    if chosen is None and len(leading) > 1 and leading[-2].n * leading[-1].n == n_heads:  # groups of heads share keys
+        heads_of = leading[-2:]
+    else:
+        heads_of = [chosen or leading[-1]]
+    others = [part for part in leading if part not in heads_of]
     n_items = math.prod(part.n for part in others)
     places = [(part, min(item, part.n - 1) if number == 0 else 0) for number, part in enumerate(others)]
-    return n_items, [chosen], places
+    return n_items, heads_of, places
