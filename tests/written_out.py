@@ -357,6 +357,22 @@ class Clamped(Written):
         return attn, attn @ v
 
 
+class ClampedHard(Written):
+    """Kept within bounds that are reached."""
+
+    def attend(self, q, k, v):
+        attn = (q @ k.mT * D**-0.5).clamp(-0.1, 0.1).softmax(-1)
+        return attn, attn @ v
+
+
+class MultipliedOnly(Written):
+    """Scores of the later positions are 0, and may be looked at."""
+
+    def attend(self, q, k, v):
+        attn = (q @ k.mT * torch.ones(q.shape[2], q.shape[2]).tril()).softmax(-1)
+        return attn, attn @ v
+
+
 class TalkingByEinsum(Written):
     """Weights are mixed between the heads by a matrix, then normed over the heads."""
 
@@ -372,7 +388,7 @@ RECOVERED = (
     *(Multiplied, WhereFull, Clamped),
 )
 """Queries, keys and scale are found."""
-WEIGHTS_ALONE = (Bahdanau, TalkingBefore, Renormalised, Sink)
+WEIGHTS_ALONE = (Bahdanau, TalkingBefore, Renormalised, Sink, ClampedHard, MultipliedOnly)
 """Weights and values are found."""
 MIXED = (TalkingAfter, TalkingByConvolution, TalkingByEinsum)
 """The weights that met the values are no longer those of a softmax."""

@@ -26,7 +26,7 @@ OF_FUSED = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "sca
 
 
 class Taken(NamedTuple):
-    """A step: kind, operand and more as in provenance.Step."""
+    """A step: kind, operand and more as in provenance.Step; "bounded" is the same or changed."""
 
     kind: str
     operand: Any = None

@@ -142,7 +142,7 @@ class Step:
     """A tensor that was made of another one, element by element.
 
     Attributes:
-        kind: "same", "bounded" (perhaps the same), "times", "plus", "fill", "tanh", "dropout"; of weights "changed".
+        kind: "same", "times", "plus", "fill", "tanh", "dropout" or, of weights, "changed".
         layout: of the tensor.
         source: how the other one was made.
         before: the layout of the other one, expanded to the shape of this one.
@@ -253,7 +253,7 @@ def scored(made: Made | None, block: Block | None) -> Scored | None:
     for step, place in zip(reversed(steps), reversed(blocks), strict=True):
         if not chain.take(step, place):  # type: ignore[arg-type]
             return None
-    return Scored(*(getattr(chain, name) for name in Scored._fields))
+    return None if chain.zeroed is not None else Scored(*(getattr(chain, name) for name in Scored._fields))
 
 
 class _Chain:
@@ -264,6 +264,7 @@ class _Chain:
         self.softcap: float | None = None
         self.bias: Tensor | None = None
         self.hidden: Tensor | None = None
+        self.zeroed: Tensor | None = None
         self.barred = True
         self._bent = False
 
@@ -280,8 +281,6 @@ class _Chain:
     def _same(self, *_: Any) -> bool:
         return True
 
-    _bounded = _same  # where that changed a score, the trace does not agree with the weights
-
     def _times(self, factor: Any, divides: bool) -> bool:
         if isinstance(factor, Tensor) and factor.numel() == 1:
             factor = float(factor)
@@ -296,7 +295,9 @@ class _Chain:
             self.query = self.query * factor
         elif factor.shape[1] == 1:
             self.key = self.key * factor.mT
-        elif not bool(((factor == 0) | (factor == 1)).all()):  # else a mask, which a number far below follows
+        elif bool(((factor == 0) | (factor == 1)).all()):
+            self.zeroed = factor == 0
+        else:
             return False
         if self.bias is not None:
             self.bias = self.bias * factor
@@ -306,6 +307,8 @@ class _Chain:
         if not isinstance(added, Tensor):
             added = self.query.new_full((1, 1, 1), float(added))
         added = added if alpha == 1 else added * alpha
+        if self.zeroed is not None and not bool((self.zeroed & (added > FORBIDS)).any()):
+            self.zeroed = None  # what follows forbids it
         self.bias = added if self.bias is None else self.bias + added
         return True
 

@@ -139,6 +139,8 @@ class WrittenOut(TorchDispatchMode):
             self._remember(result, source)
             return
         kind, operand, more = STEPS[func](place, args, kwargs)
+        if kind == "bounded":
+            kind = "same" if torch.equal(result, args[place]) else "changed"
         is_weights = isinstance(steps_to(source)[1], Softmax)
         if is_weights and kind not in ("same", "dropout"):
             kind, more = ("changed", None) if self._dropout is None else ("dropout", self._dropout)
