@@ -7,6 +7,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOTS = (HERE / "bundled", HERE.parent)
 """Where they may lie: inside the package, as a wheel brings them, or beside it, as in the repository."""
+IS_INSTALLED = not (HERE.parent / "pyproject.toml").exists()
+"""Whether this is an installed package and no repository."""
 
 
 def find_file(place: str) -> Path:

@@ -5,11 +5,10 @@ import streamlit as st
 from ui.ask.asking import MODEL, answer_part, question_part
 from ui.ask.drawing import NAME, scene_pad
 from ui.ask.experiments import counting, forbidding
-from ui.ask.steps import STEPS, chosen_look, doubts, step_by_step
+from ui.ask.steps import STEPS, doubts, step_by_step, take_along
 from ui.layout import end_here, section, who_asks
 from ui.models import model_or_stop
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 
 page_frame(NAME, "How does a question choose where to look? Draw coloured digits, and ask about them.")
 who_asks(
@@ -39,6 +38,6 @@ page_tabs(
     Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),
     Tab("forbid", "Try: forbid it to look", lambda: forbidding(drawing, reading, answered)),
     Tab("doubts", "How far to believe it", doubts),
-    Tab("take", "Take it along", lambda: export_bar(answered.looks[chosen_look(answered)], NAME, query=0)),
+    Tab("take", "Take it along", lambda: take_along(drawing, answered)),
     players=(STEPS,),
 )

@@ -44,6 +44,6 @@ page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: step_by_step(trace, drawing, region)),
     Tab("block", "Try: take away what it looks at", lambda: block_section(seen.picture, drawing)),
-    Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=0)),
+    Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=0, picture=drawing)),
     players=(STEPS,),
 )

@@ -5,7 +5,7 @@ import torch
 
 from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
-from ui.digits import chosen_query, prepared
+from ui.digits import chosen_query, inked, prepared
 from ui.layout import end_here, section, who_asks
 from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, answers, preparation_section
 from ui.pixels.erase import erase_section
@@ -48,6 +48,10 @@ page_tabs(
     Tab("all", "All 784 at once", lambda: all_pixels(trace, drawing)),
     Tab("erase", "Try: erase ink", lambda: erase_section(image, drawing, pad, attention)),
     Tab("learned", "How it was learned", lambda: learning_section(image)),
-    Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=chosen_query(drawing.image, NAME))),
+    Tab(
+        "take",
+        "Take it along",
+        lambda: export_bar(trace, NAME, query=chosen_query(drawing.image, NAME), picture=inked(drawing.image)),
+    ),
     players=(STEPS,),
 )

@@ -42,6 +42,10 @@ page_tabs(
     Tab("state", "State, glimpse, state", lambda: vectors(drawing)),
     Tab("steps", "Step by step", lambda: step_by_step(drawing)),
     Tab("start", "Try: change the question", lambda: another_start(drawing)),
-    Tab("take", "Take it along", lambda: export_bar(drawing.reading.trace, NAME, query=present_look(drawing))),
+    Tab(
+        "take",
+        "Take it along",
+        lambda: export_bar(drawing.reading.trace, NAME, query=present_look(drawing), picture=drawing.canvas),
+    ),
     players=(WALK, STEPS),
 )

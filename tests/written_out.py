@@ -285,12 +285,112 @@ class Sink(Written):
         return attn, attn @ v
 
 
+class GroupedQueries(Written):
+    """Two heads in two groups share keys, in five dimensions; the module says how many there are in all."""
+
+    num_heads = 4
+
+    def forward(self, x):
+        batch, n, _ = x.shape
+        q, k, v = (t.view(batch, n, 2, 2, 3) for t in self.qkv(x).chunk(3, -1))
+        k, v = k[:, :, :, 0], v[:, :, :, 0]
+        attn = einsum("bnghd,bmgd->bghnm", q, k).div(math.sqrt(3)).softmax(-1)
+        self.weights = attn.flatten(1, 2)
+        return self.proj(einsum("bghnm,bmgd->bnghd", attn, v).reshape(batch, n, -1))
+
+
+class OneHead(Written):
+    """Weights (batch, n, n) of a module that says nothing of heads: the first dimension is the batch's."""
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, -1)
+        attn = F.softmax(torch.bmm(q, k.transpose(1, 2)) / math.sqrt(WIDTH), dim=2)
+        self.weights = attn[:, None]
+        return self.proj(torch.bmm(attn, v))
+
+
+class PooledByOneQuery(OneHead):
+    """Weights (batch, n) of the last position alone."""
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, -1)
+        attn = einsum("bd,bnd->bn", q[:, -1], k).softmax(-1)
+        self.weights = attn[:, None, None]
+        return self.proj(einsum("bn,bnd->bd", attn, v))
+
+
+class ImageBlock(OneHead):
+    """As in networks for pictures, (batch, channels, n): weights are turned before they meet the values."""
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).mT.chunk(3, 1)
+        attn = F.softmax(torch.bmm(q.mT, k) * WIDTH**-0.5, dim=2)
+        self.weights = attn[:, None]
+        return self.proj(torch.bmm(v, attn.mT).mT)
+
+
+class Multiplied(Written):
+    """Masked by a product with 0 and a number far below, as the first GPT."""
+
+    def attend(self, q, k, v):
+        allowed = torch.ones(q.shape[2], q.shape[2]).tril()
+        scores = q @ k.mT / math.sqrt(D)
+        attn = (scores * allowed + -1e4 * (1 - allowed)).softmax(-1)
+        return attn, attn @ v
+
+
+class WhereFull(Written):
+    """torch.where with a whole tensor of -inf."""
+
+    def attend(self, q, k, v):
+        scores = q @ k.mT * D**-0.5
+        allowed = torch.ones(q.shape[2], q.shape[2], dtype=torch.bool).tril()
+        attn = torch.where(allowed, scores, torch.full_like(scores, -torch.inf)).softmax(-1)
+        return attn, attn @ v
+
+
+class Clamped(Written):
+    """Kept within bounds that are not reached."""
+
+    def attend(self, q, k, v):
+        attn = (q @ k.mT * D**-0.5).clamp(-5e4, 5e4).softmax(-1)
+        return attn, attn @ v
+
+
+class ClampedHard(Written):
+    """Kept within bounds that are reached."""
+
+    def attend(self, q, k, v):
+        attn = (q @ k.mT * D**-0.5).clamp(-0.1, 0.1).softmax(-1)
+        return attn, attn @ v
+
+
+class MultipliedOnly(Written):
+    """Scores of the later positions are 0, and may be looked at."""
+
+    def attend(self, q, k, v):
+        attn = (q @ k.mT * torch.ones(q.shape[2], q.shape[2]).tril()).softmax(-1)
+        return attn, attn @ v
+
+
+class TalkingByEinsum(Written):
+    """Weights are mixed between the heads by a matrix, then normed over the heads."""
+
+    def attend(self, q, k, v):
+        attn = (q @ k.mT * D**-0.5).softmax(-1)
+        mixed = einsum("b h i j, h g -> b g i j", attn, self.extra[0, :HEADS, :HEADS])
+        return attn, F.layer_norm(mixed.permute(0, 2, 3, 1), (HEADS,)).permute(0, 3, 1, 2) @ v
+
+
 RECOVERED = (
     *(MinGPT, Annotated, ViTPytorch, Timm, Swin, SwinCosine, XTransformers, MultiQuery, Merged, Baddbmm, GPTJ),
     *(Softcapped, ClassAttention, HeadsLast, KeysFirst, DecomposedPositions, InPlace),
+    *(Multiplied, WhereFull, Clamped),
 )
 """Queries, keys and scale are found."""
-WEIGHTS_ALONE = (Bahdanau, TalkingBefore, Renormalised, Sink)
+WEIGHTS_ALONE = (Bahdanau, TalkingBefore, Renormalised, Sink, ClampedHard, MultipliedOnly)
 """Weights and values are found."""
-MIXED = (TalkingAfter, TalkingByConvolution)
+MIXED = (TalkingAfter, TalkingByConvolution, TalkingByEinsum)
 """The weights that met the values are no longer those of a softmax."""
+OTHER_HEADS = (GroupedQueries, OneHead, PooledByOneQuery, ImageBlock)
+"""Their heads are not those of the others, and stand elsewhere."""

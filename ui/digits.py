@@ -65,13 +65,18 @@ def read_digit(image: np.ndarray) -> Answer:
     return ask("pixel-classifier", torch.from_numpy(image))
 
 
+def inked(image: np.ndarray) -> np.ndarray:
+    """Return a picture of ink, from 0 to 1, in its colours, uint8 (rows, columns, 3)."""
+    return INK_RAMP.lookup()[np.rint(image * 255).astype(int)].astype(np.uint8)
+
+
 def ink_image(image: np.ndarray, size: int, words: str) -> None:
     """Draw a 28 x 28 picture as a plain image with a thin frame: nothing in it answers the mouse, so it is cheap."""
     factor = size // image.shape[0]
-    pixels = INK_RAMP.lookup()[np.rint(image * 255).astype(int)].repeat(factor, 0).repeat(factor, 1)
+    pixels = inked(image).repeat(factor, 0).repeat(factor, 1)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         edge[:] = FRAME
-    st.image(pixels.astype(np.uint8), width=size, output_format="PNG", alt=words)
+    st.image(pixels, width=size, output_format="PNG", alt=words)
 
 
 def query_field(name: str) -> Field[int | None]:

@@ -10,20 +10,18 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
-from torch.nn.attention.bias import CausalBias, CausalVariant
+from torch import Tensor, nn
+from torch.nn.attention.bias import CausalBias
 from torch.overrides import TorchFunctionMode
 
-from attention_core.attention.recorder import Recorder, modules_entered
+from attention_core.attention.recorder import Recorder, called, modules_entered
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.written_out import WrittenOut
 
 _SDPA = F.scaled_dot_product_attention
@@ -33,6 +31,7 @@ NOTHING_SEEN = (
     "No call of scaled_dot_product_attention or of nn.MultiheadAttention was made, and no softmax met values in a "
     "product of matrices; attention that is written out in another way cannot be seen."
 )
+TRACED = "While torch.jit.trace writes down what a model does, nothing is recorded."
 _ONE_AT_A_TIME = threading.RLock()
 """For the moments in which a function of torch is exchanged, and for the switch of its fast path."""
 
@@ -99,7 +98,8 @@ def _switched() -> Iterator[None]:
             torch.backends.mha.set_fastpath_enabled(False)
             if "torch._dynamo" in sys.modules:
                 _Switches.back.enter_context(torch.compiler.set_stance("force_eager"))
-                _Switches.back.enter_context(_not_warned_of_hooks())
+            _Switches.back.callback(setattr, nn.Module, "__call__", nn.Module.__call__)
+            nn.Module.__call__ = called  # type: ignore[method-assign]
             _Switches.back.enter_context(_causal_biases_made_unwatched())
         _Switches.n_open += 1
     try:
@@ -109,18 +109,6 @@ def _switched() -> Iterator[None]:
             _Switches.n_open -= 1
             if _Switches.n_open == 0:
                 _Switches.back.close()
-
-
-@contextmanager
-def _not_warned_of_hooks() -> Iterator[None]:
-    """Leave out what torch says of a compiled module beside the hooks of a capture: they do no harm."""
-    before = list(warnings.filters)
-    warnings.filterwarnings("ignore", r"Using `torch\.compile\(module\)` when there are global hooks")
-    ours = [one for one in warnings.filters if one not in before]
-    try:
-        yield
-    finally:
-        warnings.filters[:] = [one for one in warnings.filters if one not in ours]  # type: ignore[index]
 
 
 @contextmanager
@@ -150,64 +138,28 @@ class _Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         if torch.compiler.is_dynamo_compiling():
             return func(*args, **kwargs)
+        if torch._C._get_tracing_state():
+            self._recorder.note(TRACED)
+            with self._written_out.quiet(*args, *kwargs.values()):
+                return func(*args, **kwargs)
         if func is F.linear:
-            with self._written_out.quiet():
+            with self._written_out.quiet(*args, *kwargs.values()):
                 result = func(*args, **kwargs)
             if args:
-                self._written_out.mix(args[0], result)
+                with self._recorder.unwatched():
+                    self._written_out.mix(args[0], result)
             return result
         if func is F.dropout or func is torch.dropout:
             with self._written_out.dropping(*args, **kwargs):
                 return func(*args, **kwargs)
         if (func is not _SDPA and func is not _MULTI_HEAD) or _is_transformed(args, kwargs):
             return func(*args, **kwargs)
-        with self._written_out.quiet():
+        with self._written_out.quiet(*args, *kwargs.values()):
             if func is _MULTI_HEAD:
                 return self._multi_head(*args, **kwargs)
             output = func(*args, **kwargs)
-            self._record(*args, **kwargs)
+            self._recorder.fused(*args, **kwargs)
             return output
-
-    def _record(self, *args: Any, mechanism: str = "scaled dot product attention", **kwargs: Any) -> None:
-        """Record a call of torch's fused attention with these arguments."""
-        query = kwargs["query"] if "query" in kwargs else args[0]
-        short = autocast_type(query)
-        self._recorder.add(lambda: self._trace(*args, **kwargs, mechanism=mechanism, short=short), query)
-
-    def _trace(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        attn_mask: Tensor | None = None,
-        dropout_p: float = 0.0,
-        is_causal: bool = False,
-        scale: float | None = None,
-        enable_gqa: bool = False,
-        *,
-        mechanism: str,
-        short: torch.dtype | None,
-    ) -> AttentionTrace:
-        notes = [f"Dropout of {dropout_p:g} was on; these are the weights before it."] if dropout_p else []
-        if short is not None:
-            query, key, value = query.to(short), key.to(short), value.to(short)
-            notes.append(f"Under autocast the model computed in {str(short).removeprefix('torch.')}.")
-        if isinstance(attn_mask, CausalBias):
-            is_causal = attn_mask.variant == CausalVariant.UPPER_LEFT
-            n_queries, n_keys = query.shape[-2], key.shape[-2]
-            allowed = query.new_ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries)
-            attn_mask = None if is_causal else allowed
-        return self._recorder.keeper.trace(
-            query,
-            key,
-            value,
-            mask=attn_mask,
-            scale=scale,
-            is_causal=is_causal,
-            dropout=dropout_p,
-            mechanism=mechanism,
-            note=" ".join(notes),
-        )
 
     def _multi_head(self, *args: Any, **kwargs: Any) -> Any:
         """Run nn.MultiheadAttention's function and record the fused attention inside it.
@@ -222,11 +174,8 @@ class _Watch(TorchFunctionMode):
             with _ONE_AT_A_TIME, self._fused_attention_seen(dropout):
                 return _MULTI_HEAD(*args, **kwargs)
         result = _MULTI_HEAD(*args, **kwargs)
-        try:
-            with _ONE_AT_A_TIME, self._fused_attention_seen(dropout), torch.no_grad():
-                _MULTI_HEAD(**{**wanted, "need_weights": False, "training": False})
-        except Exception as error:  # the second run is for the record alone
-            self._recorder.note(f"{self._recorder.inside.place or 'nn.MultiheadAttention'}: not kept, {error}")
+        with self._recorder.unwatched(), _ONE_AT_A_TIME, self._fused_attention_seen(dropout):
+            _MULTI_HEAD(**{**wanted, "need_weights": False, "training": False})
         return result
 
     @contextmanager
@@ -238,7 +187,7 @@ class _Watch(TorchFunctionMode):
             result = before(*args, **kwargs)
             if threading.get_ident() == thread:
                 call = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal"), args, strict=False))
-                self._record(**{**call, **kwargs, "dropout_p": dropout, "mechanism": "multi-head attention"})
+                self._recorder.fused(**{**call, **kwargs, "dropout_p": dropout, "mechanism": "multi-head attention"})
             return result
 
         F.scaled_dot_product_attention = seen
@@ -246,14 +195,6 @@ class _Watch(TorchFunctionMode):
             yield
         finally:
             F.scaled_dot_product_attention = before
-
-
-def autocast_type(query: Tensor) -> torch.dtype | None:
-    """Return in what a call computes under autocast, where that is another type than the query's."""
-    if query.device.type == "meta" or not torch.is_autocast_enabled(query.device.type):
-        return None
-    short = torch.get_autocast_dtype(query.device.type)
-    return short if query.is_floating_point() and query.dtype not in (short, torch.float64) else None
 
 
 def _is_transformed(args: Any, kwargs: Any) -> bool:

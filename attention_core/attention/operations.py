@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -13,10 +14,19 @@ aten = torch.ops.aten
 PRODUCTS = {aten.bmm.default: 0, aten.mm.default: 0, aten.baddbmm.default: 1, aten.addmm.default: 1}
 """Products of matrices, and at which argument their factors begin."""
 SOFTMAXES = {aten._softmax.default, aten._safe_softmax.default}
+FUSED = {
+    aten._scaled_dot_product_flash_attention_for_cpu.default,
+    aten._scaled_dot_product_flash_attention.default,
+    aten._scaled_dot_product_efficient_attention.default,
+    aten._scaled_dot_product_cudnn_attention.default,
+}
+"""Kernels of fused attention, as scripts and transforms call them."""
+OF_FUSED = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
+"""Those of their arguments that say what is computed."""
 
 
 class Taken(NamedTuple):
-    """A step: kind, operand and more as in provenance.Step."""
+    """A step: kind, operand and more as in provenance.Step; "bounded" is the same or changed."""
 
     kind: str
     operand: Any = None
@@ -61,14 +71,17 @@ STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], Taken]] = {
     **dict.fromkeys((aten.tanh.default, aten.tanh_.default), lambda *_: Taken("tanh")),
     **dict.fromkeys((aten.clone.default, aten._to_copy.default), lambda *_: Taken("same")),
     aten.native_dropout.default: lambda place, args, kwargs: Taken("dropout", None, args[1]),
-    **dict.fromkeys((aten.nan_to_num.default, aten.clamp.default, aten.relu.default), lambda *_: Taken("changed")),
+    **dict.fromkeys((aten.nan_to_num.default, aten.clamp.default, aten.clamp_min.default), lambda *_: Taken("bounded")),
+    aten.relu.default: lambda *_: Taken("changed"),
 }
 """What is done element by element: (which argument is followed, arguments, named arguments) -> the step."""
 
 
 def is_plain(tensor: Any) -> bool:
     """Return whether this is a tensor of numbers that lie where its strides say."""
-    return type(tensor) in (Tensor, nn.Parameter) and tensor.layout == torch.strided and tensor.device.type != "meta"
+    if type(tensor) not in (Tensor, nn.Parameter) or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return False
+    return tensor.layout == torch.strided and tensor.device.type != "meta"
 
 
 @cache
@@ -85,10 +98,25 @@ def is_composite(func: Any) -> bool:
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
 
 
+def with_numbers_as_tensors(func: Any, args: Sequence[Any]) -> list[Any] | None:
+    """Return arguments with tensors where a script handed over their numbers instead; None where it did not."""
+    types = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+    if not hasattr(func, "_schema"):
+        return None
+    wanted = [isinstance(one.type, torch.TensorType) for one in func._schema.arguments]
+    given = [
+        torch.tensor(one, dtype=types[type(one)]) if of_tensor and type(one) in types else one
+        for one, of_tensor in zip(args, wanted, strict=False)
+    ]
+    return None if all(map(operator.is_, given, args)) else given
+
+
 def _number(operand: Any) -> float | None:
     """Return the one number that an operand holds, or None."""
     if not isinstance(operand, Tensor):
         return float(operand)
-    if operand.numel() == 0 or any(n > 1 and step for n, step in zip(operand.shape, operand.stride(), strict=True)):
+    if operand.numel() == 0:
         return None
-    return float(operand.flatten()[0])
+    first = operand[(0,) * operand.ndim]
+    repeats = not any(n > 1 and step for n, step in zip(operand.shape, operand.stride(), strict=True))
+    return float(first) if repeats or bool((operand == first).all()) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -71,6 +71,11 @@ class Block(NamedTuple):
 
     offset: int
     axes: tuple[Parts, ...]
+
+    @classmethod
+    def whole(cls, layout: Layout) -> Block:
+        """Return all numbers of a tensor, an axis for each dimension."""
+        return cls(layout.offset, tuple(((n, step),) for n, step in zip(layout.shape, layout.stride, strict=True)))
 
     def moved(self, here: Layout, there: Layout) -> Block | None:
         """Return where the same elements lie in another layout of the same shape; None where they are scattered."""
@@ -175,12 +180,30 @@ class Mixed:
     """A tensor that was made of weights in a way that no longer tells which number is which, such as talking heads.
 
     Attributes:
-        weights: the weights, or what was made of them element by element.
+        weights: the weights, or what was made of them element by element, in the softmax's shape.
         source: how those were made.
     """
 
     weights: Tensor
     source: Made
+
+    @classmethod
+    def of(cls, tensor: Tensor, made: Made) -> Mixed | None:
+        """Return the weights that a tensor holds; None where it holds none."""
+        steps, first = steps_to(made)
+        if not isinstance(first, Softmax):
+            return None
+        block: Block | None = Block.whole(first.layout)
+        for step in reversed(steps):
+            block = block and block.moved(step.before, step.layout)
+        if block is None:
+            return None
+        weights = block.of(tensor).contiguous()
+        layout = Layout.of(weights)
+        source: Made = replace(first, layout=layout)
+        for step in reversed(steps):
+            source = Step(step.kind, layout, source, layout, None, step.more)
+        return cls(weights, source)
 
 
 Made = Product | Step | Softmax | Mixed
@@ -230,7 +253,7 @@ def scored(made: Made | None, block: Block | None) -> Scored | None:
     for step, place in zip(reversed(steps), reversed(blocks), strict=True):
         if not chain.take(step, place):  # type: ignore[arg-type]
             return None
-    return Scored(*(getattr(chain, name) for name in Scored._fields))
+    return None if chain.zeroed is not None else Scored(*(getattr(chain, name) for name in Scored._fields))
 
 
 class _Chain:
@@ -241,6 +264,7 @@ class _Chain:
         self.softcap: float | None = None
         self.bias: Tensor | None = None
         self.hidden: Tensor | None = None
+        self.zeroed: Tensor | None = None
         self.barred = True
         self._bent = False
 
@@ -271,6 +295,8 @@ class _Chain:
             self.query = self.query * factor
         elif factor.shape[1] == 1:
             self.key = self.key * factor.mT
+        elif bool(((factor == 0) | (factor == 1)).all()):
+            self.zeroed = factor == 0
         else:
             return False
         if self.bias is not None:
@@ -281,6 +307,8 @@ class _Chain:
         if not isinstance(added, Tensor):
             added = self.query.new_full((1, 1, 1), float(added))
         added = added if alpha == 1 else added * alpha
+        if self.zeroed is not None and not bool((self.zeroed & (added > FORBIDS)).any()):
+            self.zeroed = None  # what follows forbids it
         self.bias = added if self.bias is None else self.bias + added
         return True
 
@@ -336,8 +364,7 @@ def met(
         item: of the batch, which to find.
         n_heads: what the module says, 0 where it does not.
     """
-    given = Layout.of(left)
-    block: Block | None = Block(given.offset, tuple(((n, step),) for n, step in zip(*given[:2], strict=True)))
+    block: Block | None = Block.whole(Layout.of(left))
     for step in steps:
         block = block.moved(step.layout, step.before) if block else None
     block = block.moved(softmax.layout, softmax.layout) if block else None
@@ -436,8 +463,11 @@ def _heads_and_items(leading: list[_Part], n_heads: int, item: int) -> tuple[int
         heads = both._replace(n=n_heads)
         items = both._replace(n=both.n // n_heads, stride=both.stride * n_heads, every=both.every * n_heads)
         return items.n, [heads], [(items, min(item, items.n - 1))]
-    chosen = chosen or leading[-1]
-    others = [part for part in leading if part is not chosen]
+    if chosen is None and len(leading) > 1 and leading[-2].n * leading[-1].n == n_heads:  # groups of heads share keys
+        heads_of = leading[-2:]
+    else:
+        heads_of = [chosen or leading[-1]]
+    others = [part for part in leading if part not in heads_of]
     n_items = math.prod(part.n for part in others)
     places = [(part, min(item, part.n - 1) if number == 0 else 0) for number, part in enumerate(others)]
-    return n_items, [chosen], places
+    return n_items, heads_of, places

@@ -44,6 +44,7 @@ class Weighing:
         right: the factor of the values, (n, m, d).
         out: the product, (n, rows, d).
         is_mixed: whether the weights were mixed before they met the values.
+        is_parameter: whether the values are a parameter.
     """
 
     steps: list[Step]
@@ -52,9 +53,21 @@ class Weighing:
     right: Tensor
     out: Tensor
     is_mixed: bool = False
+    is_parameter: bool = False
 
-    def found(self, item: int, n_heads: int) -> Met | None:
-        """Return what is where; None where this is no attention."""
+    def found(self, item: int, n_heads: int, n_items: int) -> Met | None:
+        """Return what is where; None where this is no attention.
+
+        Args:
+            item: of the batch, which to find.
+            n_heads: what the module says, 0 where it does not.
+            n_items: that the module was given, 0 where that is not known.
+        """
+        if self.softmax.scores is None and self.is_parameter:  # soft choices between rows that were learned
+            return None
+        leading = self.softmax.layout.shape[0] if len(self.softmax.layout.shape) in (2, 3) else 0
+        if not n_heads and leading == n_items > 0:
+            n_heads = 1
         return met(self.steps, self.softmax, self.left, self.right, self.out, item, n_heads)
 
     def trace(self, found: Met, keeper: Keeper) -> AttentionTrace:
@@ -85,7 +98,7 @@ class Weighing:
         notes = [item_note(item, found.n_items)]
         if found.apart:
             notes.append(APART)
-        elif len(self.softmax.layout.shape) == 3 and n_heads > 1:
+        elif len(self.softmax.layout.shape) <= 3 and n_heads > 1:
             notes.append(NO_HEADS)
         if dropout:
             notes.append(f"Dropout of {dropout:g} was on; these are the weights before it.")

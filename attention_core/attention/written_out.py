@@ -7,18 +7,28 @@ and bmm are all bmm. Products, and what is done with them element by element, ar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attention_core.attention.flex import FLEX, flex_trace
-from attention_core.attention.operations import PRODUCTS, SOFTMAXES, STEPS, is_composite, is_plain, is_view
+from attention_core.attention.operations import (
+    FUSED,
+    OF_FUSED,
+    PRODUCTS,
+    SOFTMAXES,
+    STEPS,
+    is_composite,
+    is_plain,
+    is_view,
+    with_numbers_as_tensors,
+)
 from attention_core.attention.provenance import Layout, Made, Mixed, Product, Softmax, Step, steps_to
-from attention_core.attention.recorder import Recorder
+from attention_core.attention.recorder import Recorder, on_the_way_back
 from attention_core.attention.weighing import Weighing
 
 
@@ -35,11 +45,17 @@ class WrittenOut(TorchDispatchMode):
         self._dropout: float | None = None
 
     @contextmanager
-    def quiet(self) -> Iterator[None]:
-        """See no products inside the block, since they are known to be something else."""
+    def quiet(self, *given: Any) -> Iterator[None]:
+        """See no products inside the block, since they are known to be something else.
+
+        Where no other mode watches and what is given to the call needs none, the call runs as without a capture.
+        """
+        alone = torch._C._len_torch_dispatch_stack() == 1 and torch._C._get_dispatch_stack_at(0) is self
+        plain = all(is_plain(one) for one in given if isinstance(one, Tensor))
         self._n_quiet += 1
         try:
-            yield
+            with torch._C._DisableTorchDispatch() if alone and plain else nullcontext():
+                yield
         finally:
             self._n_quiet -= 1
 
@@ -59,25 +75,25 @@ class WrittenOut(TorchDispatchMode):
                 result = func.decompose(*args, **kwargs)
             if result is not NotImplemented:
                 return result
-        result = func(*args, **kwargs)
-        if not is_view(func) and torch._C._current_graph_task_id() < 0:  # not on the way back
-            try:
-                with torch.no_grad():
-                    self._follow(func, args, kwargs, result)
-            except Exception as error:  # to follow is our business, not the model's
-                place = self._recorder.inside.place or "attention"
-                self._recorder.note(f"{place}: not followed, {type(error).__name__}: {error}"[:200])
+        try:
+            result = func(*args, **kwargs)
+        except RuntimeError:
+            given = with_numbers_as_tensors(func, args)
+            if given is None:
+                raise
+            result = func(*given, **kwargs)
+        if not is_view(func) and not on_the_way_back():
+            with self._recorder.unwatched():
+                self._follow(func, args, kwargs, result)
         return result
 
     def mix(self, weights: Any, result: Tensor) -> None:
         """Remember that a tensor was made of weights, if they are."""
         made = self._made_of(weights)
-        if made is None or weights.untyped_storage()._cdata == result.untyped_storage()._cdata:
+        if made is None or not is_plain(result) or weights.untyped_storage()._cdata == result.untyped_storage()._cdata:
             return
-        if isinstance(made, Step | Softmax) and isinstance(steps_to(made)[1], Softmax):
-            made = Mixed(weights.detach().as_strided(*made.layout), made)
-        if isinstance(made, Mixed):
-            self._remember(result, made)
+        if mixed := made if isinstance(made, Mixed) else Mixed.of(weights, made):
+            self._remember(result, mixed)
 
     def _made_of(self, tensor: Any) -> Made | None:
         """Return how a tensor was made, if that is remembered."""
@@ -103,6 +119,11 @@ class WrittenOut(TorchDispatchMode):
                 self._remember(result, Softmax(Layout.of(result), args[1] % result.ndim, scores, before))
         elif func in STEPS:
             self._step(func, args, kwargs, result)
+        elif func in FUSED:
+            if not self._n_quiet:
+                given = dict(zip((one.name for one in func._schema.arguments), args, strict=False)) | kwargs
+                given["attn_mask"] = given.get("attn_mask", given.get("attn_bias"))
+                self._recorder.fused(**{name: one for name, one in given.items() if name in OF_FUSED})
         elif getattr(func, "_name", "") == FLEX:
             self._recorder.add(lambda: flex_trace(self._recorder.keeper, result[0], *args, **kwargs), args[0])
         elif self._made:
@@ -118,6 +139,8 @@ class WrittenOut(TorchDispatchMode):
             self._remember(result, source)
             return
         kind, operand, more = STEPS[func](place, args, kwargs)
+        if kind == "bounded":
+            kind = "same" if torch.equal(result, args[place]) else "changed"
         is_weights = isinstance(steps_to(source)[1], Softmax)
         if is_weights and kind not in ("same", "dropout"):
             kind, more = ("changed", None) if self._dropout is None else ("dropout", self._dropout)
@@ -132,6 +155,7 @@ class WrittenOut(TorchDispatchMode):
 
     def _unknown(self, func: Any, args: Any, result: Any) -> None:
         """Forget what is overwritten; of what was made of weights remember that they are in it."""
+        result = result[0] if isinstance(result, tuple) and result else result
         if not hasattr(func, "_schema") or not is_plain(result):
             return
         if func._schema.is_mutable:
@@ -144,7 +168,9 @@ class WrittenOut(TorchDispatchMode):
     def _product(self, args: Any, kwargs: Any, result: Tensor, start: int) -> None:
         left, right, out = (t if t.ndim == 3 else t[None] for t in (*args[start : start + 2], result))
         left, right = left.detach(), right.detach()
-        if not start and any(self._met(*sides) for sides in ((left, right, out), (right.mT, left.mT, out.mT))):
+        learned = [isinstance(factor, nn.Parameter) for factor in args[start : start + 2]]
+        sides = ((left, right, out, learned[1]), (right.mT, left.mT, out.mT, learned[0]))
+        if not start and any(self._met(*side) for side in sides):
             return
         for number in [number for number, (storage, _) in self._made.items() if storage.expired()]:
             del self._made[number]
@@ -156,7 +182,7 @@ class WrittenOut(TorchDispatchMode):
         self.mix(args[start], result)
         self.mix(args[start + 1], result)
 
-    def _met(self, left: Tensor, right: Tensor, out: Tensor) -> bool:
+    def _met(self, left: Tensor, right: Tensor, out: Tensor, learned: bool) -> bool:
         """Record weights that meet values; False if they do not."""
         steps, first = steps_to(self._made_of(left))
         mixed = isinstance(first, Mixed)
@@ -168,8 +194,8 @@ class WrittenOut(TorchDispatchMode):
             left = own
         if not isinstance(first, Softmax):
             return False
-        weighing, inside = Weighing(steps, first, left, right, out, mixed), self._recorder.inside
-        found = weighing.found(self._recorder.keeper.item, inside.n_heads)
+        weighing, inside = Weighing(steps, first, left, right, out, mixed, learned), self._recorder.inside
+        found = weighing.found(self._recorder.keeper.item, inside.n_heads, inside.n_items)
         if found is None:
             return False
         self._recorder.add(lambda: weighing.trace(found, self._recorder.keeper), left)

@@ -8,6 +8,8 @@ import streamlit as st
 from tests.app.tools import opened
 from ui.step_view import OFFLINE_BYTES
 
+PICTURES = {"pixels": (28, 28), "find": (15, 15), "read": (12, 48), "ask": (16, 16)}
+"""Name -> rows and columns of what lies over the drawing."""
 NAMES = ("lookup", "vectors", "matter", "translate", "transformer", "pixels", "find", "read", "ask", "groups", "model")
 
 
@@ -21,3 +23,7 @@ def test_every_page_can_be_taken_along_as_a_page_of_two_megabytes_at_most(app, n
     assert file.startswith(name)
     assert len(text.encode()) <= OFFLINE_BYTES
     assert '"steps": [{' in text
+    assert ('"picture": null' in text) == (name not in PICTURES)
+    if name in PICTURES:
+        rows, columns = PICTURES[name]
+        assert f'"grid": [{rows}, {columns}], "before": 0' in text

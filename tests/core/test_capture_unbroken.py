@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.testing import assert_close
+from torch.utils.flop_counter import FlopCounterMode
 
 from attention_core import capture
 from attention_core.attention.keeper import Keeper
@@ -78,6 +82,113 @@ def test_export_runs_and_is_told(function):
     assert_close(program.module()(*inputs), function(*inputs))
     assert len(recording) == 0
     assert recording.note
+
+
+def attentions(query, key, value):
+    """Return modules of all kinds that take the same three arguments."""
+
+    class Multi(nn.Module):
+        def __init__(self, need_weights):
+            super().__init__()
+            self.inner = nn.MultiheadAttention(4, 2, dropout=0.0, batch_first=True)
+            self.need_weights = need_weights
+
+        def forward(self, query, key, value):
+            return self.inner(query[:, 0], key[:, 0], value[:, 0], need_weights=self.need_weights)[0]
+
+    torch.manual_seed(0)
+    return {"fused": Attention(fused), "plain": Attention(plain), "multi": Multi(False), "weights": Multi(True)}
+
+
+def traced(module, inputs, **how):
+    script = torch.jit.trace(module, inputs, **how)
+    return [node.kind() for node in script.inlined_graph.nodes()], script(*inputs)
+
+
+def exported(module, inputs, strict):
+    program = torch.export.export(module, inputs, strict=strict)
+    return str(program.graph), program.module()(*inputs)
+
+
+def written_down(module, inputs):
+    graph = make_fx(module)(*inputs)
+    return graph.code, graph(*inputs)
+
+
+def gradient(module, inputs):
+    return torch.func.grad(lambda query: module(query, *inputs[1:]).square().sum())(inputs[0])
+
+
+def checkpointed(module, inputs):
+    query = inputs[0].clone().requires_grad_()
+    torch.utils.checkpoint.checkpoint(module, query, *inputs[1:], use_reentrant=False).square().sum().backward()
+    return query.grad
+
+
+def nested(module, inputs):
+    with capture():
+        return module(*inputs)
+
+
+def counted(module, inputs):
+    with FlopCounterMode(display=False) as counter:
+        result = module(*inputs)
+    return result, counter.get_total_flops()
+
+
+def inferred(module, inputs):
+    with torch.inference_mode():
+        return module(*inputs).clone()
+
+
+WAYS = {
+    "strict export": (partial(exported, strict=True), 1),
+    "export": (partial(exported, strict=False), 1),
+    "jit": (traced, None),
+    "jit, not strict": (partial(traced, strict=False), None),
+    "jit, not checked": (partial(traced, check_trace=False), 1),
+    "make_fx": (written_down, 2),
+    "grad": (gradient, 1),
+    "functionalize": (lambda module, inputs: torch.func.functionalize(module)(*inputs), 1),
+    "checkpoint": (checkpointed, 1),
+    "nested": (nested, 1),
+    "counted": (counted, 1),
+    "inferred": (inferred, 1),
+}
+"""Name -> (what is done with a module, how many calls of its attention have numbers, None where that may change)."""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("kind", ["fused", "plain", "multi", "weights"])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_written_down_or_differentiated_is_the_same_inside(way, kind):
+    (run, n_seen), inputs = WAYS[way], tuple(vectors())
+    torch._dynamo.reset()
+    alone = run(attentions(*inputs)[kind].eval(), inputs)
+    torch._dynamo.reset()
+    with capture() as recording:
+        seen = run(attentions(*inputs)[kind].eval(), inputs)
+    for ours, theirs in zip(seen, alone, strict=True):
+        assert torch.equal(ours, theirs) if isinstance(ours, torch.Tensor) else ours == theirs
+    if n_seen is None:
+        assert len(recording) > 0
+    else:
+        assert len(recording) == n_seen
+    if kind in ("fused", "plain"):
+        for trace in recording:
+            assert_close(trace.weights(1), expected(*inputs[:2])[0, 1])
+    if way.startswith("jit"):
+        assert "torch.jit.trace" in recording.note
+    elif way != "strict export" and way != "export":
+        assert not recording.note
+
+
+def test_a_module_compiled_inside_runs_afterwards():
+    inputs = vectors()
+    with capture():
+        module = torch.compile(Attention(plain), backend="eager", fullgraph=True)
+    assert_close(module(*inputs), plain(*inputs))
+    assert nn.Module.__call__ is nn.Module._wrapped_call_impl
 
 
 @pytest.mark.parametrize("function", [fused, plain])

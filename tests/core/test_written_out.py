@@ -8,7 +8,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from attention_core import capture, load_recording
-from tests.written_out import HEADS, MIXED, RECOVERED, WEIGHTS_ALONE, WIDTH, D, MinGPT, Timm, Written
+from tests.written_out import HEADS, MIXED, OTHER_HEADS, RECOVERED, WEIGHTS_ALONE, WIDTH, D, MinGPT, Timm, Written
 
 BATCH, N = 2, 6
 
@@ -61,6 +61,21 @@ def test_queries_keys_and_scale_are_recovered(kind, grad, item):
         assert_close(trace.value, value)
     for head in range(HEADS):
         assert_close(trace.context(head), module.weights[item, head].detach() @ trace.value_of(head), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("item", [0, 1])
+@pytest.mark.parametrize("grad", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+@pytest.mark.parametrize("kind", OTHER_HEADS)
+def test_heads_and_items_are_told_apart(kind, grad, item):
+    module = built(kind)
+    with grad():
+        trace = recorded(module, tokens_in(), item=item)
+    weights = module.weights[item].detach()
+    assert (trace.n_heads, trace.n_queries, trace.n_keys) == tuple(weights.shape)
+    for head in range(trace.n_heads):
+        assert_close(trace.weights(head), weights[head], atol=1e-6, rtol=1e-5)
+    assert trace.query.shape[-1] > 0
+    assert trace.story.note == ("Item 1 of 2 of the batch." if item else "The first of 2 items of the batch.")
 
 
 @pytest.mark.parametrize("kind", WEIGHTS_ALONE)
@@ -129,6 +144,10 @@ def test_what_is_no_attention_is_left_alone():
     network = nn.Sequential(nn.Linear(6, 6), nn.Softmax(-1), nn.Linear(6, 6, bias=False), nn.Softmax(-1))
     with capture() as recording:
         network(torch.randn(4, 6)).sum().backward()
+    assert len(recording) == 0
+    choices, rows = nn.Linear(6, 9), nn.Parameter(torch.randn(9, 6))
+    with capture() as recording:
+        choices(torch.randn(4, 5, 6)).softmax(-1) @ rows
     assert len(recording) == 0
     module = built(MinGPT)
     with capture() as recording:

@@ -20,7 +20,7 @@ from ui.ask.drawing import NAME, AskedDrawing
 from ui.chart import draw_chart
 from ui.models import card_or_empty
 from ui.state import Field, choice, whole_number
-from ui.step_view import folded_row, show_words
+from ui.step_view import export_bar, folded_row, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
@@ -137,3 +137,9 @@ def doubts() -> None:
         st.caption(
             f"Right answers to {n:,} questions about composed drawings of test digits that it was not trained on."
         )
+
+
+def take_along(drawing: AskedDrawing, answered: Answered) -> None:
+    """Offer the chosen look as numbers, and as a page over the drawing."""
+    look = answered.looks[chosen_look(answered)]
+    export_bar(look, NAME, query=0, picture=drawing.canvas, grid=grid_of(look))

@@ -44,8 +44,8 @@ class Opening:
         heads: (number of the trace, head), those that are open at first.
         query: row that is chosen at first.
         picture: uint8 (height, width, 3), what a vision model was shown, or None.
-        grid: rows and columns of its patches, the last positions of those axes that are long enough; None = as the axes
-            say.
+        grid: rows and columns of its patches, the last positions of those axes that are long enough, or the first where
+            they are named so; None = as the axes say.
         steps: of the first head, to be walked through.
         most_bytes: of the whole file; all heads but the first open one become as coarse as that needs. None = as large
             as pack_head makes it.
@@ -222,7 +222,9 @@ def _described(number: int, trace: AttentionTrace, opening: Opening, axes: _Shar
 
 def _axis(axis: Axis, grid: tuple[int, int] | None) -> dict[str, Any]:
     grid, labels = axis.grid or grid, list(map(str, axis.labels))
-    before = len(axis) - math.prod(grid) if grid else 0
+    n_patches = math.prod(grid) if grid else len(axis)
+    is_picture = grid is not None and labels[:n_patches] == list(Axis.picture(axis.name, *grid).labels)
+    before = 0 if is_picture else len(axis) - n_patches  # what is no patch comes first, but where patches have names
     if before < 0 or before > 16:
         grid = None
     return {

@@ -247,15 +247,16 @@ class RecordingView {
       const asks = axes[0].pieces[this.query][0], out = matrix.subarray(this.query * m, (this.query + 1) * m);
       this.patchMap(`Where ${asks} looks`, axes[1], out, own);
       if (own) this.patchMap(`Who looks at ${asks}`, axes[0], Float32Array.from({ length: head.n }, (_, row) => matrix[row * m + this.query]), own);
-      const before = axes[1].pieces.slice(0, axes[1].before).map((piece, at) => `${piece[0]} ${this.tokenView.number(out[at])}`);
-      if (before.length) make(this.patches, "p", "small", `Besides the patches: ${before.join(", ")}.`);
+      const { before, grid, pieces } = axes[1], end = before + grid[0] * grid[1];
+      const besides = pieces.flatMap((piece, at) => at < before || at >= end ? [`${piece[0]} ${this.tokenView.number(out[at])}`] : []);
+      if (besides.length) make(this.patches, "p", "small", `Besides the patches: ${besides.join(", ")}.`);
     });
   }
 
   patchMap(title, axis, weights, own) {
     const figure = make(this.patches, "figure"), { picture } = this.data, [down, across] = axis.grid, { before } = axis;
     make(figure, "figcaption", "", title);
-    const high = Math.max(mostOf(weights.subarray(before)), 4 / weights.length), colour = RAMPS.rising;
+    const high = Math.max(mostOf(weights.subarray(before, before + down * across)), 4 / weights.length), colour = RAMPS.rising;
     const view = new MatrixView(figure, {
       rows: down, columns: across, name: title, side: 260,
       paint: (at) => {
