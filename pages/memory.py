@@ -6,7 +6,7 @@ from attention_core.topics.memory.overview import norms_table
 from ui.glossary import say
 from ui.layout import section, who_asks
 from ui.memory.fading import fading_tab, length_tab
-from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence, with_norms
+from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, notebook, read_sentence, with_norms
 from ui.memory.word_by_word import gradient_tab, walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import download_table
@@ -45,9 +45,10 @@ def doubts() -> None:
 
 
 def take_along() -> None:
-    """Offer all gradient norms of this sentence, of both directions, as a table; it is made when it is asked for."""
+    """Offer all gradient norms of this sentence, of both directions, as a table made when asked for, and the code."""
     complete = with_norms(memories, text, both=True)
     download_table("Gradient norms", lambda: norms_table(complete), f"{NAME}-gradient-norms.csv", "memory_csv")
+    st.code(notebook(text), language="python")
 
 
 page_tabs(

@@ -141,9 +141,9 @@ def export_bar(
             row = partial(_row_of, trace, head, query)
             download_table("This query's row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
     st.caption(
-        f"Script and notebook compute the step *{step}* that *Step by step* shows, its chosen head and query, "
-        "from what the layer was given, and print the same numbers; the page needs no network. *Save a picture*, "
-        "below, makes figures."
+        f"Script and notebook compute the step *{step}* of the chosen head and query from what the layer was given, "
+        "and print the same numbers as this page; the offline page needs no network. *Save a picture*, below, makes "
+        "figures."
     )
 
 

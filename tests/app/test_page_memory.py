@@ -227,3 +227,12 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(weights, folde
     assert not page.exception
     assert len(page.error) == 2
     assert not shaded(page)
+
+
+def test_code_that_is_taken_along_gives_the_shares_on_the_page(page):
+    space: dict = {}
+    exec(open_tab(page, "take").code[0].value, space)
+    shares = space["norms"][-1] / space["norms"][-1].sum()  # of the network that comes last, on the page too
+    shown = [one.proto.body for one in page.get("html") if 'class="shaded"' in one.proto.body][-1]
+    told = re.findall(r'class="share">([\d.]+)<', shown)[-len(shares) :]
+    assert [float(share) for share in told] == pytest.approx((100 * shares).tolist(), abs=0.51)

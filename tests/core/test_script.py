@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from functools import partial
 
 import pytest
 import torch
 from torch.testing import assert_close
 
 from attention_core import AttentionTrace, Intervention, load, steps_of
+from attention_core.attention.scores import all_scores
 from attention_core.attention.script import trace_to_code, trace_to_notebook
+from attention_core.topics.scoring.compare import compare
 from attention_core.topics.vectors import PRESETS, trace_of
 from tests.core.test_shown_code import LOOKUP_PRESETS, RECORDED, TRACES, look_up, recorded
 
@@ -51,7 +54,7 @@ def check(trace: AttentionTrace) -> list[str]:
         for parts in ([script], notebook):
             space, printed = run(*parts)
             assert SAME in printed, f"{trace.story.mechanism}, {step.name}:\n{printed}"
-            assert f"row {row} " in printed
+            assert f"row {row + 1} " in printed
             assert_close(space[step.assigns][row], step.value(head, [row])[0], atol=1e-4, rtol=1e-4)
     return [step.name for step in steps if f' = given["{step.assigns}"]  # {GIVEN}' in script]
 
@@ -65,6 +68,13 @@ def test_scripts_and_notebooks_of_a_trained_model(name):
     kept = {step for trace in traces(name) for step in check(trace)}
     assert not kept & {"scores", "scaled", "mask", "weights", "context"}, "attention itself is computed"
     assert not kept or name.startswith("translator-"), "only a translation needs more than a file should hold"
+
+
+def test_scripts_and_notebooks_of_every_scoring_function():
+    draw = partial(torch.randn, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    parameters = {name: one.double() for name, one in load("scoring-functions", "cpu").parameters_of(3).items()}
+    for trace in compare(all_scores(parameters), draw(1, 3), draw(4, 3)).values():
+        assert not check(trace)
 
 
 def test_a_line_that_names_what_a_line_left_out_assigns_is_left_out_too(monkeypatch):

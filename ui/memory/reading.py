@@ -26,6 +26,16 @@ from ui.sentence import knows_enough, sentence_box
 from ui.state import Field, choice, one_of
 
 NAME = "memory"
+NOTEBOOK = """from attention_core import load
+from attention_core.topics.memory.influence import gradient_norms
+from attention_core.topics.translate.translation import read_source
+
+source = read_source({text!r})
+for name in ("translator-none", "translator-plain"):
+    norms = gradient_norms(load(name, "cpu"), source.ids, word_of=source.word_of)
+    print(name, norms.shape)  # rows are states, columns the words that they have read
+    print(norms[-1] / norms[-1].sum())  # the last state: each word's share
+"""
 NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
 READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
 READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
@@ -111,6 +121,11 @@ def with_norms(memories: dict[str, Memory], text: str, both: bool) -> dict[str, 
         for name, label in NETWORKS.items()
         if label in memories
     }
+
+
+def notebook(text: str) -> str:
+    """Return the code that computes what of each word is left in the last state, word by word."""
+    return NOTEBOOK.format(text=text)
 
 
 def _pieces_remark(source: Source) -> None:
