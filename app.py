@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from ui.address import take_address, tell_faults, write_address
+from ui.faults import faults_told, tell_lost_gpu
 from ui.navigation import ICON, PAGES, navigation
 from ui.opened import go_to_opened
 from ui.pictures import route
@@ -34,12 +35,13 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     was_warm = is_warm()
     if was_warm:
         sidebar()
-    with suppress(StopException):  # a page ends early where something is missing; its foot and its address do not
+    with suppress(StopException), faults_told():  # a page may end early; its foot and its address do not
         page.run()
     if not was_warm:  # what it needs is imported after Start is painted
         sidebar()
     foot(entry)
     write_address()
     tell_faults()
+    tell_lost_gpu()
 else:
     app = st.App(__file__, lifespan=warmed, routes=[route()])

@@ -12,6 +12,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from attention_core.files import find_file
 from ui.address import PAGE, PLAYING, take_address, write_address
+from ui.faults import faults_told
 from ui.figures import forget_pictures, new_part, noted_in, save_pictures
 from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
@@ -98,7 +99,7 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
 
     @wraps(part)
     def run(*given: Any) -> None:
-        with suppress(StopException), noted_in(place):
+        with suppress(StopException), noted_in(place), faults_told():
             part(*given)
         write_address()
 
