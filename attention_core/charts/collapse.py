@@ -13,7 +13,7 @@ from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import images, texts, tips
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import from_to, one_each
+from attention_core.charts.scale import from_to, one_each, wrapping
 
 ROW = 13
 """Screen pixels of one vector."""
@@ -68,7 +68,7 @@ def cost_chart(
         for name, count in zip(names, (attention, concatenation), strict=True)
         for n in range(1, most + 1)
     )
-    legend = alt.Legend(orient="top", title=None, labelLimit=240)
+    legend = alt.Legend(orient="top", title=None, labelLimit=240, columns=wrapping(names))
     colours = one_each(names, [ROLE_COLOURS[Role.CONTEXT], ROLE_COLOURS[Role.KEY]])
     colour = alt.Color("way:N", scale=colours, legend=legend)
     lines = alt.Chart(frame).mark_line(strokeWidth=2.5)

@@ -25,6 +25,11 @@ def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **le
     return alt.Color(f"{field}:N", sort=list(names), scale=one_each(names, colours), legend=above)
 
 
+def wrapping(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns of a legend whose names stand below one another where the chart is too narrow for a row."""
+    return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
+
+
 def one_each(names: Sequence[str], looks: Sequence[Any]) -> Design:
     """Return the scale that gives each name its own colour, shape or dashes."""
     return alt.Scale(domain=list(names), range=list(looks))

@@ -86,7 +86,8 @@ def length_tab() -> None:
     figures = bleu_by_length(part=part)
     if figures.scores:
         alt = "BLEU of every translator by the length of the sentence; the table below has the numbers"
-        draw_chart(length_chart(figures, width=760), width="content", key="memory_lengths", alt=alt)
+        with st.container(key="memory_wide"):
+            draw_chart(length_chart(figures, width=760), width="content", key="memory_lengths", alt=alt)
         none, attention = figures.long.get("translator-none"), figures.long.get("translator-additive")
         if none is not None and attention is not None:
             st.markdown(
