@@ -16,7 +16,7 @@ from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostE
 
 AWAY = "ATTENTION_RAY_AWAY"
 """What to do while the cluster does not answer: "here" = compute here, "wait" = wait for it."""
-TOLD = "cluster_told"
+AWAY_WORDS, TOLD = "The cluster does not answer.", "cluster_told"
 
 
 @cache
@@ -39,7 +39,7 @@ def computed_there(function: Callable[..., Any], *args: Any, **kwargs: Any) -> t
         except AwayError:
             if not _waits():
                 if not st.session_state.get(TOLD):
-                    st.toast(f"{_away_words(there)} This is computed here.")
+                    st.toast(f"{AWAY_WORDS} This is computed here.")
                 st.session_state[TOLD] = True
                 return None
             _wait(there)
@@ -55,9 +55,9 @@ def computing_words() -> str:
     if there is None:
         return f"Computing on {here}"
     try:
-        return f"Computing on the cluster {there.name}: {there.device()}"
+        return f"Computing on a cluster: {there.device()}"
     except AwayError:
-        return f"{_away_words(there)} " + ("Waiting for it" if _waits() else f"Computing on {here}")
+        return f"{AWAY_WORDS} " + ("Waiting for it" if _waits() else f"Computing on {here}")
 
 
 @cache
@@ -69,14 +69,10 @@ def _waits() -> bool:
     return os.environ.get(AWAY) == "wait"
 
 
-def _away_words(there: Cluster) -> str:
-    return f"The cluster {there.name} does not answer."
-
-
 def _wait(there: Cluster) -> None:
     """Wait until it answers; a visitor who goes elsewhere ends it."""
     spot = st.empty()
     while there.is_away:
-        spot.info(f"{_away_words(there)} Waiting for it.")
+        spot.info(f"{AWAY_WORDS} Waiting for it.")
         time.sleep(BEAT)
     spot.empty()

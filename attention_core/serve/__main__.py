@@ -32,11 +32,11 @@ def main() -> int:
     except ImportError:
         print("error: Ray is missing: pip install -r requirements-cluster.txt", file=sys.stderr)
         return 1
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     local = {} if os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
     ray.init(log_to_driver=False, configure_logging=False, **local)
     try:
         start(**vars(options))
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # Ray has put its own in place
         print(f"{options.replicas} replicas answer on http://{options.host}:{options.port}; Ctrl-C stops", flush=True)
         signal.pause()
     except KeyboardInterrupt:

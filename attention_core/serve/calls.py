@@ -46,21 +46,17 @@ def batch_of(call: Call) -> tuple[str, Tensor] | None:
 
 def predict(batches: list[tuple[str, Tensor]]) -> list[Prediction | Exception]:
     """Return the prediction of each batch, of equal models and shapes in one run; see batch_of."""
-    answers: list[Prediction | Exception] = [Prediction(torch.empty(0))] * len(batches)
     alike: dict[Any, list[int]] = {}
     for place, (name, batch) in enumerate(batches):
         alike.setdefault((name, batch.shape[1:], batch.dtype), []).append(place)
+    answers: dict[int, Prediction | Exception] = {}
     for (name, *_), places in alike.items():
-        try:
-            logits = of_model(name, "__call__", torch.cat([batches[place][1] for place in places])).logits
-        except Exception as error:
-            logits = None
-            answers = [error if place in places else answer for place, answer in enumerate(answers)]
-        else:
-            parts = logits.split([len(batches[place][1]) for place in places])
-            for place, part in zip(places, parts, strict=True):
-                answers[place] = Prediction(part)
-    return answers
+        parts = [batches[place][1] for place in places]
+        whole = run((OF_MODEL, (name, "__call__", torch.cat(parts)), {}))
+        failed = isinstance(whole, Exception)
+        each = [whole] * len(parts) if failed else map(Prediction, whole.logits.split([*map(len, parts)]))
+        answers |= zip(places, each, strict=True)
+    return [answers[place] for place in range(len(batches))]
 
 
 def run(call: Call) -> Any:

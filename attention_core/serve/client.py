@@ -20,7 +20,7 @@ from attention_core.serve.wire import function_name, pack, unpack
 ADDRESS = "ATTENTION_RAY_ADDRESS"
 MOST_REPEATS = 2
 """A call that was lost with the process that worked on it is made again so often: calls change nothing."""
-PROBE_SECONDS, BEAT = 1.0, 0.5
+PROBE_SECONDS, BEAT = 1.3, 0.3
 """How long a sign of life may take, and how often it is asked for while an answer is awaited."""
 MOST_SECONDS = 600.0
 """An answer that takes longer is given up."""
@@ -62,11 +62,16 @@ class Cluster:
         Raises:
             AwayError: it does not answer within PROBE_SECONDS.
         """
-        try:
-            self._device = self._asked("GET").decode()
-        except (OSError, HTTPException) as error:
-            self._away_until = time.monotonic() + REST_SECONDS
-            raise AwayError(f"{self.name} does not answer: {error}") from error
+        until = time.monotonic() + PROBE_SECONDS
+        while True:
+            try:
+                self._device = self._asked("GET").decode()
+                break
+            except (OSError, HTTPException) as error:
+                if isinstance(error, LostError) and time.monotonic() < until:  # with a replica: another one answers
+                    continue
+                self._away_until = time.monotonic() + REST_SECONDS
+                raise AwayError(f"{self.name} does not answer: {error}") from error
         self._seen, self._away_until = time.monotonic(), 0.0
         return self._device
 

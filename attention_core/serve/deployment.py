@@ -35,6 +35,8 @@ class Models:
         torch.set_num_threads(1)
         logging.getLogger("streamlit").setLevel(logging.ERROR)  # it misses a server around the functions of ui/
         self._token = ray_token()
+        if not self._token:
+            raise RuntimeError("Ray's token is not on this machine; docs/deployment.md says where it belongs")
         self._predict = serve.batch(max_batch_size=MOST_TOGETHER, batch_wait_timeout_s=0)(_predict)
 
     async def __call__(self, request: Request) -> Response:

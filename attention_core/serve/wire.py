@@ -16,6 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attention_core.device import choose_device
+
 OURS = ("attention_core", "ui")
 """Packages whose functions may be asked for and whose classes may be built."""
 PLAIN = {
@@ -38,7 +40,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(packed: bytes, model_of: ModelOf) -> Any:
-    """Return the value of which these are the bytes; its tensors lie on the CPU.
+    """Return the value of which these are the bytes; what lay on a GPU there lies on the best device here.
 
     Args:
         packed: by pack.
@@ -76,10 +78,10 @@ def _ours(module: str, path: str) -> Any:
     return found
 
 
-def _tensor(numbers: bytearray, dtype: str, kept: tuple[int, ...], shape: tuple[int, ...]) -> Tensor:
+def _tensor(numbers: bytearray, dtype: str, kept: tuple[int, ...], shape: tuple[int, ...], on_cpu: bool) -> Tensor:
     kind = getattr(torch, dtype)
     flat = torch.frombuffer(numbers, dtype=kind) if numbers else torch.empty(0, dtype=kind)
-    return flat.reshape(kept).expand(shape)
+    return flat.to("cpu" if on_cpu else choose_device()).reshape(kept).expand(shape)
 
 
 class _Packer(pickle.Pickler):
@@ -94,7 +96,8 @@ class _Packer(pickle.Pickler):
             if stride == 0 and size:
                 shown = shown.narrow(place, 0, 1)
         numbers = bytearray(shown.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-        return _tensor, (numbers, str(value.dtype)[6:], tuple(shown.shape), tuple(value.shape))
+        shapes = tuple(shown.shape), tuple(value.shape)
+        return _tensor, (numbers, str(value.dtype)[6:], *shapes, value.device.type == "cpu")
 
 
 class _Unpacker(pickle.Unpickler):

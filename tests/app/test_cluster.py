@@ -49,14 +49,14 @@ def test_every_page_says_the_same_by_a_cluster(app, there, entry):
         near = said(settled(page))
     finally:
         shown.cluster = shown_there
-    assert far == near
+    assert far.replace("a cluster: a fake device", "CPU, 1 thread") == near
     assert len(there.names) == len(called)
     if entry.name not in ("start", "lookup", "vectors", "scoring"):  # their models answer beforehand, or none does
         assert called
 
 
 def test_the_sidebar_says_where(app, there):
-    assert caption(settled(app)) == f"Computing on the cluster {there.address}: a fake device"
+    assert caption(settled(app)) == "Computing on a cluster: a fake device"
 
 
 def test_calls_that_are_lost_are_seen_by_nobody(app, there):
@@ -75,7 +75,7 @@ def test_one_that_is_away_is_told_within_two_seconds(app, there, fault):
         there.shutdown()
         there.server_close()
     shown.cluster()._seen, began = 0.0, time.monotonic()
-    assert caption(settled(app)).startswith(f"The cluster {there.address} does not answer. Computing on CPU")
+    assert caption(settled(app)).startswith("The cluster does not answer. Computing on CPU")
     assert time.monotonic() - began < 2
 
 
@@ -87,7 +87,7 @@ def test_a_cluster_lost_in_the_middle_is_told_once_and_the_page_computes_here(ap
     assert time.monotonic() - began < 2.5  # with what is computed here meanwhile
     assert there.n_calls == n_calls
     assert page.get("vega_lite_chart")
-    assert [one.value for one in page.toast] == [f"The cluster {there.address} does not answer. This is computed here."]
+    assert [one.value for one in page.toast] == ["The cluster does not answer. This is computed here."]
 
 
 def test_where_it_is_set_so_the_page_waits(app, there, monkeypatch):
