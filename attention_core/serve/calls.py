@@ -10,11 +10,10 @@ from torch import Tensor
 
 from attention_core.attention.trace import Prediction
 from attention_core.log import log
-from attention_core.serve.client import loaded
+from attention_core.serve.client import OF_MODEL, loaded
 from attention_core.serve.wire import function_of, pack, unpack
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
-OF_MODEL = "attention_core.serve.calls:of_model"
 _TURN = threading.Lock()
 
 

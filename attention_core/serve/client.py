@@ -18,6 +18,7 @@ from torch import nn
 from attention_core.serve.wire import function_name, pack, unpack
 
 ADDRESS = "ATTENTION_RAY_ADDRESS"
+OF_MODEL = "attention_core.serve.calls:of_model"
 MOST_REPEATS = 2
 """A call that was lost with the process that worked on it is made again so often: calls change nothing."""
 PROBE_SECONDS, BEAT = 1.3, 0.3
@@ -69,6 +70,7 @@ class Cluster:
                 break
             except (OSError, HTTPException) as error:
                 if isinstance(error, LostError) and time.monotonic() < until:  # with a replica: another one answers
+                    time.sleep(0.05)
                     continue
                 self._away_until = time.monotonic() + REST_SECONDS
                 raise AwayError(f"{self.name} does not answer: {error}") from error
@@ -119,7 +121,6 @@ class Cluster:
             connection.request(method, "/", body, {"Authorization": f"Bearer {self._token}"})
             if method == "POST":
                 self._await(connection)
-                connection.sock.settimeout(MOST_SECONDS)
             answer = connection.getresponse()
             content = answer.read()
         finally:
@@ -148,11 +149,11 @@ class Model:
     def __getattr__(self, method: str) -> Callable[..., Any]:
         if method.startswith("__"):
             raise AttributeError(method)
-        return partial(self._cluster.call, "attention_core.serve.calls:of_model", self._name, method)
+        return partial(self._cluster.call, OF_MODEL, self._name, method)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the model's prediction; of a batch alone, together with what others ask at the same moment."""
-        return self._cluster.call("attention_core.serve.calls:of_model", self._name, "__call__", *args, **kwargs)
+        return self._cluster.call(OF_MODEL, self._name, "__call__", *args, **kwargs)
 
 
 def load(name: str, address: str | None = None) -> Model:

@@ -179,8 +179,8 @@ def test_one_bad_batch_spoils_no_other() -> None:
 
 def test_only_predictions_alone_share_a_run() -> None:
     batch = torch.rand(2, 28, 28)
-    asked = calls.OF_MODEL, ("pixel-classifier", "__call__", batch)
+    asked = client.OF_MODEL, ("pixel-classifier", "__call__", batch)
     assert calls.batch_of((*asked, {})) == ("pixel-classifier", batch)
     assert calls.batch_of((*asked, {"trace": True})) is None
-    assert calls.batch_of((calls.OF_MODEL, ("pixel-classifier", "trace", batch[0]), {})) is None
+    assert calls.batch_of((client.OF_MODEL, ("pixel-classifier", "trace", batch[0]), {})) is None
     assert calls.batch_of(("ui.digits:ask", ("pixel-classifier", "__call__", batch), {})) is None
