@@ -47,7 +47,7 @@ class Answer:
         return float(self.probabilities.max())
 
 
-@computed()
+@computed(by_model=True)
 def ask(name: str, image: Tensor, intervention: Intervention = NO_INTERVENTION, trace: bool = True) -> Answer:
     """Let a model read one picture, float (28, 28)."""
     model = model_or_stop(name)

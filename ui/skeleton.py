@@ -166,11 +166,6 @@ def sidebar() -> None:
     with st.sidebar:
         lecture_mode()
         if is_warm():
-            st.caption(f"Computing on {_device_words()}")
+            from ui.cluster import computing_words
 
-
-@st.cache_resource(show_spinner=False)
-def _device_words() -> str:
-    from attention_core.device import choose_device, describe_device
-
-    return describe_device(choose_device())
+            st.caption(computing_words())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from string import Template
 from typing import Any, cast
 
@@ -72,6 +72,15 @@ Inputs = Callable[[int], Mapping[str, Any]]
 """head -> tensors, modules and numbers by the names that a line of code has for them."""
 
 
+def always(named: Mapping[str, Any], head: int) -> Mapping[str, Any]:
+    """Return the same for every head; `partial(always, named)` is an Inputs that can be sent elsewhere."""
+    return named
+
+
+def _tile(matrix: Tensor, head: int, rows: Rows, cols: Rows) -> Tensor:
+    return (matrix if matrix.ndim == 2 else matrix[head])[rows][:, cols]
+
+
 @dataclass(frozen=True, eq=False)
 class Text:
     """What a step says.
@@ -121,18 +130,14 @@ class Text:
             inputs: what the code names, where that is laborious to get or differs from head to head.
             named: what the code names, else.
         """
-
-        def tile(head: int, rows: Rows, cols: Rows) -> Tensor:
-            return (matrix if matrix.ndim == 2 else matrix[head])[rows][:, cols]  # type: ignore[index, union-attr]
-
         if col_axis is None:
             col_axis = Axis.numbered("dimensions", cast(Tensor, matrix).shape[-1])
         return Step(
             **vars(self),
             row_axis=row_axis,
             col_axis=col_axis,
-            compute=tile if isinstance(matrix, Tensor) else matrix,
-            inputs=inputs or (lambda head: named),
+            compute=partial(_tile, matrix) if isinstance(matrix, Tensor) else matrix,
+            inputs=inputs or partial(always, named),
         )
 
 

@@ -94,7 +94,7 @@ def _examples(drawing: AskedDrawing) -> list[Question]:
     return fitting_questions(drawing.digits, [name if name in DIGITS else "" for name in names])
 
 
-@computed()
+@computed(by_model=True)
 def _digits_of(picture: Tensor, colours: list[str]) -> dict[str, str]:
     """Return which digit of each colour the model reads."""
     asked = [Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in colours]
@@ -155,7 +155,7 @@ def _choose(label: str, name: str, options: Sequence[str], names: dict[str, str]
     )
 
 
-@computed()
+@computed(by_model=True)
 def answer(
     picture: Tensor, words: Sequence[str], scoring: str, intervention: Intervention = NO_INTERVENTION
 ) -> Answered:
@@ -163,7 +163,7 @@ def answer(
     return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, intervention, _encoded(picture))
 
 
-@computed()
+@computed(by_model=True)
 def _encoded(picture: Tensor) -> tuple[Tensor, Tensor]:
     """Return keys and values of a picture, which all questions about it share."""
     model = model_or_stop(MODEL)

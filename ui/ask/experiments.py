@@ -112,7 +112,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
         )
 
 
-@computed()
+@computed(by_model=True)
 def count(pictures: list[Tensor], text: str, scoring: str) -> Counted:
     """Ask how many there are on several pictures, see count_in."""
     return count_in(model_or_stop(MODEL), pictures, text, scoring)

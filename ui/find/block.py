@@ -25,7 +25,7 @@ FAINT = 8
 """A map is coloured up to at least this many times the uniform weight, so that a uniform one stays faint."""
 
 
-@computed()
+@computed(by_model=True)
 def try_edits(picture: np.ndarray, edits: list[Intervention]) -> tuple[np.ndarray, np.ndarray]:
     """Return masks (n, rows, columns) and probabilities (n, 10) after edits; the features stay what they are."""
     model, trace = model_or_stop(MODEL), look(picture)

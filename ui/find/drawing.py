@@ -134,7 +134,7 @@ def _in_grey(pad: PadState) -> np.ndarray:
     return np.rint(ink * darkest + (1 - ink) * lightest).astype(np.uint8)
 
 
-@computed()
+@computed(by_model=True)
 def look(picture: np.ndarray, model: str = MODEL) -> AttentionTrace:
     """Let a network, with attention or without, look at a picture (60, 60)."""
     return model_or_stop(model).trace(torch.from_numpy(picture))

@@ -102,7 +102,7 @@ def _take(numbers: list[int]) -> None:
     QUERY.forget()
 
 
-@computed()
+@computed(by_model=True)
 def head_trace(head: str, numbers: list[int]) -> AttentionTrace:
     """Let a head answer for every number."""
     return model_or_stop(HEADS[head]).trace(numbers)
@@ -244,7 +244,7 @@ def accuracies() -> None:
         st.markdown(f"Draw {DRAW.value}: two at once **{of_triples:.2%}**, one at a time **{of_pairs:.2%}**.")
 
 
-@computed(spinner="Answering")
+@computed(spinner="Answering", by_model=True)
 def _fresh_accuracy(model_name: str, seed: int) -> float:
     model = model_or_stop(model_name)
     return accuracy(model, fresh_sequences(N_FRESH, seed), device_of(model).type)

@@ -63,7 +63,7 @@ PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
 _component = component("weighed_words")
 
 
-@computed()
+@computed(by_model=True)
 def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
     """Return what a model says of a sentence.
 
@@ -76,14 +76,14 @@ def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
     return judge(model, read_sentence(text), Intervention(blocked_keys=blocked))
 
 
-@computed()
+@computed(by_model=True)
 def erased(text: str, blocked: tuple[int, ...]) -> tuple[list[float], list[float]]:
     """Return what losing each word does, see Erasure: blocked as well, and removed."""
     erasure = erase_each(model_or_stop(ATTENTION), read_sentence(text), Intervention(blocked_keys=blocked))
     return erasure.blocked.tolist(), erasure.removed.tolist()
 
 
-@computed()
+@computed(by_model=True)
 def attention_trace(text: str, blocked: tuple[int, ...] = ()) -> AttentionTrace:
     """Return how the model with attention came to its answer."""
     return explain(model_or_stop(ATTENTION), read_sentence(text), Intervention(blocked_keys=blocked))

@@ -60,7 +60,7 @@ def neighbours_tab(sentence: Sentence, text: str, trace: AttentionTrace) -> None
             st.html(STYLE + '<div class="examples">' + "".join(_shaded(example, near) for example in found) + "</div>")
 
 
-@computed()
+@computed(by_model=True)
 def _neighbours(text: str, place: int) -> list[Neighbour]:
     usual = usual_weights(load_snapshots(ATTENTION))
     return neighbours_in_place(model_or_stop(ATTENTION), read_sentence(text), place, usual)

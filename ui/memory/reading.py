@@ -50,12 +50,12 @@ STYLE = """<style>
 </style>"""
 
 
-@computed(spinner="Reading the sentence")
+@computed(spinner="Reading the sentence", by_model=True)
 def _remember(name: str, text: str, by_pieces: bool) -> Memory:
     return remember(_model(name), read_source(text), by_pieces, at_end=True)
 
 
-@computed()
+@computed(by_model=True)
 def _norms(name: str, text: str, by_pieces: bool, direction: str) -> np.ndarray:
     source = read_source(text)
     return to_array(gradient_norms(_model(name), source.ids, direction, None if by_pieces else source.word_of))

@@ -90,7 +90,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         st.caption(f"The feed-forward network now reads {ffn.digit} ({ffn.confidence:.0%}).")
 
 
-@computed()
+@computed(by_model=True)
 def ask_many(name: str, images: Tensor) -> np.ndarray:
     """Return probabilities (n, 10) of pictures (n, 28, 28)."""
     model = model_or_stop(name)

@@ -119,6 +119,6 @@ def learning_section(image: Tensor) -> None:
         st.caption("From the first batch to the last: the same drawing, the attention parameters of that moment.")
 
 
-@computed()
+@computed(by_model=True)
 def _at_moment(number: int, image: Tensor) -> AttentionTrace:
     return attention_at_snapshot(model_or_stop(MODEL), load_snapshots(MODEL), number, image)[0]

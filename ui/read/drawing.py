@@ -157,13 +157,13 @@ def _write_typed() -> None:
         put_strokes(PAD, _strokes(typed), told=typed)
 
 
-@computed()
+@computed(by_model=True)
 def read_again(picture: np.ndarray, start: torch.Tensor | None = None, skipped: Collection[int] = ()) -> Reading:
     """Let the model read a picture (48, 192); see DigitReader.read."""
     return model_or_stop(MODEL).read(torch.from_numpy(picture), start=start, skipped=tuple(skipped))
 
 
-@computed()
+@computed(by_model=True)
 def read_drawing(pad: PadState) -> ReadDrawing | NumberRemark:
     """Read what is on the pad, or say why there is nothing to read."""
     seen = ink_picture(pad.canvas, READ_SIZE)

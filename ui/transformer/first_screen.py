@@ -66,13 +66,13 @@ def _edited(experiment: Experiment) -> Edited:
     return Edited(model, switched_off(experiment.off), experiment.with_positions)
 
 
-@computed()
+@computed(by_model=True)
 def translation(experiment: Experiment) -> Translation:
     """Return the French that beam search finds."""
     return translate(_edited(experiment), read_source(experiment.text), BEAM)
 
 
-@computed()
+@computed(by_model=True)
 def probabilities(experiment: Experiment) -> list[float]:
     """Return how probable each piece of the translation as trained is to the model as changed."""
     made = translation(experiment.as_trained)
@@ -81,7 +81,7 @@ def probabilities(experiment: Experiment) -> list[float]:
     return piece_probabilities(_edited(experiment), read_source(experiment.text), made.ids)
 
 
-@computed()
+@computed(by_model=True)
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
     edited, source, made = _edited(experiment), read_source(experiment.text), translation(experiment.as_trained)

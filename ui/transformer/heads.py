@@ -147,7 +147,7 @@ def all_heads(text: str) -> None:
         _large(trace, head, query)
 
 
-@computed()
+@computed(by_model=True)
 def _habits(experiment: Experiment, kind: str) -> list[list[str]]:
     """Return for each layer and head of a kind what it mostly looks at, in a phrase."""
     return [[habit_words(trace, head) for head in range(trace.n_heads)] for trace in _layers(experiment, kind)]
@@ -271,7 +271,7 @@ def heads_off(text: str) -> None:
         _changed_probabilities(experiment)
 
 
-@computed()
+@computed(by_model=True)
 def _worth(text: str, kind: str) -> Tensor:
     """Return what the translation loses without each head of a kind, (n_layers, n_heads)."""
     model: Any = model_or_stop(MODEL)

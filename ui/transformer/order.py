@@ -104,7 +104,7 @@ def _reorder(how: str) -> None:
     ORDER.value = how, seed + (how == "shuffled")
 
 
-@computed()
+@computed(by_model=True)
 def _compared(text: str, order: list[int], with_positions: bool) -> tuple[Shuffled, str]:
     """Return how the encoder's outputs differ, and the French of the shuffled sentence."""
     model: Any = model_or_stop(MODEL)

@@ -72,7 +72,7 @@ def any_length(text: str) -> None:
         )
 
 
-@computed()
+@computed(by_model=True)
 def _collapsed(text: str, n: int) -> Collapse:
     return collapse(cast(Translator, model_or_stop(MODEL)), text, n)
 
@@ -111,7 +111,7 @@ def being_learned() -> None:
     st.caption("The additive model, the French given. Weights kept at eight moments of its training.")
 
 
-@computed()
+@computed(by_model=True)
 def _learned() -> list[Learning]:
     return learning_of(load_snapshots(MODEL))
 

@@ -60,7 +60,7 @@ def why_missing(translator: str) -> str:
     return model_or_none(f"translator-{translator}")[1]
 
 
-@computed()
+@computed(by_model=True)
 def translation(translator: str, text: str, forced: tuple[int, ...]) -> Translation:
     """Return what a model, which is there, makes of a sentence, with how likely it finds each piece.
 
@@ -75,7 +75,7 @@ def translation(translator: str, text: str, forced: tuple[int, ...]) -> Translat
     return translate(model, source, BEAM, forced)
 
 
-@computed()
+@computed(by_model=True)
 def shown_translation(
     translator: str, text: str, forced: tuple[int, ...], layer: int, by_piece: bool
 ) -> ShownTranslation:
@@ -91,7 +91,7 @@ def shown_translation(
     return ShownTranslation(translator, forced, made, trace, words, view)
 
 
-@computed()
+@computed(by_model=True)
 def candidates(translator: str, text: str, after: tuple[int, ...]) -> list[Candidate]:
     """Return the ten likeliest next pieces."""
     return next_pieces(_model(translator), read_source(text), after)

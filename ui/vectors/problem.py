@@ -129,7 +129,7 @@ def follow_preset() -> None:
         put_problem(problem)
 
 
-@computed(spinner="Asking the digit model")
+@computed(spinner="Asking the digit model", by_model=True)
 def three_pixels() -> tuple[Problem, list[int]]:
     """Return three pixels of the digit page's first drawing, from its top to its foot, and their positions."""
     image = prepare(draw_paths(preset_paths(DIGIT, CANVAS_SIDE), CANVAS_SIDE, PEN)).image

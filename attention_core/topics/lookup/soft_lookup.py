@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -18,7 +19,7 @@ from attention_core.attention.score import Scaled
 from attention_core.attention.scores import L2, Dot
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Step, Story
+from attention_core.attention.types import Axis, Step, Story, always
 from attention_core.topics.lookup.ngrams import embed
 
 TEXTS = (
@@ -141,7 +142,7 @@ def _steps_before(
         formula="$set",
         code="$name = $made",
         explanation="$words",
-        inputs=lambda head: named,
+        inputs=partial(always, named),
         set=(letter.format("q"), letter.format("k"), shape),
         made=(made.format("queries"), made.format("keys"), value),
         words=(words, words, handed),
