@@ -60,7 +60,7 @@ def computing_words() -> str:
         return f"{AWAY_WORDS} " + ("Waiting for it" if _waits() else f"Computing on {here}")
 
 
-@cache
+@st.cache_resource(show_spinner=False)
 def _here() -> str:
     return describe_device(choose_device())
 
