@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from attention_core.arrays import Npz, in_words, open_npz
 from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
+from attention_core.files import MOST_JSON, read_json
 
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
@@ -68,7 +70,9 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
     """
     with in_words(f"{path} is damaged or no recording"), open_npz(path) as file:
         file.check_size(most_bytes, path.name)
-        about = json.loads(str(file["about"]))
+        if most_bytes is not None and file.entries["about"].n_bytes > 4 * MOST_JSON:  # four bytes a letter
+            raise ValueError("its description is too long")
+        about = read_json(str(file["about"]), sys.maxsize)
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT!r}")
         tensors: dict[tuple[str, str], Tensor] = {}

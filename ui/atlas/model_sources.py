@@ -90,6 +90,9 @@ def _fill() -> None:
     TEXT_FAULT.value = ""
     if file is None:
         return
+    if file.size > MOST_FILE_MEGABYTES * 1_000_000:
+        TEXT_FAULT.value = f"A text has at most {MOST_FILE_MEGABYTES} MB; the text above is as it was."
+        return
     try:
         text = file.getvalue().decode("utf-8-sig")
     except UnicodeDecodeError as error:
