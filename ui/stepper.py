@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
@@ -16,7 +17,7 @@ from attention_core.charts.palette import weights_ramp
 from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart
 from ui.figures import say_subject
-from ui.labels import literal, plain
+from ui.labels import literal
 from ui.layout import role_colour
 from ui.player import Player
 from ui.state import Field, choice, whole_number
@@ -170,7 +171,7 @@ class Stepper(Player[str]):
 def _chip(step: Step) -> str:
     """Return a step's words, as short as its title allows, and its symbol, which the skeleton's style puts below."""
     words = re.split("[:,]", step.title)[0]
-    return words if words.lower() == step.symbol.lower() else f"{plain(words)} :small[{plain(step.symbol)}]"
+    return words if words.lower() == step.symbol.lower() else f"{as_markdown(words)} :small[{as_markdown(step.symbol)}]"
 
 
 def _cell(text: str) -> tuple[str, int, int]:

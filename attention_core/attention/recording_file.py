@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from attention_core.arrays import Npz, in_words, open_npz
+from attention_core.attention.harmless import visible
 from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
@@ -104,7 +105,7 @@ def _axis(entry: dict[str, Any], n: int) -> Axis:
     name, labels, grid = str(entry["name"]), entry["labels"], entry["grid"]
     if isinstance(labels, int) and grid is None:
         return Axis.numbered(name, n)
-    texts = Axis.numbered(name, n).labels if isinstance(labels, int) else [str(label) for label in labels]
+    texts = Axis.numbered(name, n).labels if isinstance(labels, int) else [visible(str(label)) for label in labels]
     return Axis(name, texts, (int(grid[0]), int(grid[1])) if grid else None)
 
 
@@ -140,9 +141,9 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
         dropout=float(entry["dropout"]),
         **parts,
         story=Story(
-            name=str(entry["name"]),
-            mechanism=str(entry["mechanism"]),
-            note=str(entry["note"]),
+            name=visible(str(entry["name"])),
+            mechanism=visible(str(entry["mechanism"])),
+            note=visible(str(entry["note"])),
             query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
             key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
             shows_vectors=parts["key"].shape[-1] > 0,

@@ -11,7 +11,7 @@ from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.picture_file import MOST_FILE_BYTES, MOST_PIXELS, png_of, read_picture
 from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.model.state import NAME
 from ui.opened import opened_recording
 from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
@@ -73,7 +73,7 @@ def _recording() -> ModelRun | None:
             run = uploaded_run(NAME) or run
     if run is not None:
         n_heads = sum(trace.n_heads for trace in run.recording.traces)
-        st.markdown(f"**{run.model}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
+        st.markdown(f"**{said(run.model)}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
     return run
 
 
@@ -101,11 +101,11 @@ def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest |
                 run, asked = run_of(source, given), Latest(source, given)
                 remember(source, given)
         except ModelError as error:
-            st.error(str(error), icon=":material/error:")
+            st.error(said(error), icon=":material/error:")
     else:
         run = source
     for note in run.notes if run is not None else ():
-        st.info(note)
+        st.info(said(note))
     return run, asked
 
 
@@ -186,7 +186,7 @@ def _uploaded(name: str) -> PictureInput | None:
             picture.value = read_picture(upload.getvalue())
         except ValueError as error:
             stays = "" if picture.value is None else " The picture before it stays."
-            st.error(f"{error}{stays}", icon=":material/error:")
+            st.error(f"{said(error)}{stays}", icon=":material/error:")
     elif picture.value is None:
         st.caption("The picture is resized as the model wants it and cut into patches.")
     if picture.value is None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from attention_core.arrays import FileError
 from attention_core.arrays import read_npz as read_arrays
+from attention_core.attention.harmless import as_cell, from_cell, visible
 from attention_core.attention.scores import parameter_names
 from attention_core.files import read_json
 from attention_core.topics.vectors.problem import LARGEST, MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
@@ -113,7 +114,7 @@ def read_csv(data: str | bytes) -> ReadTable:
         rows = rows[1:]
     labels: tuple[str, ...] = ()
     if len(rows[0]) > 1 and all(row and not _is_numeric(row[0]) for row in rows):
-        labels, rows = tuple(row[0][:MAX_LABEL] for row in rows), [row[1:] for row in rows]
+        labels, rows = tuple(from_cell(visible(row[0]))[:MAX_LABEL] for row in rows), [row[1:] for row in rows]
     usual = mode(map(len, rows))
     for place, row in enumerate(rows):
         if len(row) != usual:
@@ -178,7 +179,7 @@ def write_csv(values: np.ndarray, labels: Sequence[str] = ()) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for place, row in enumerate(values):
-        writer.writerow([*([labels[place]] if labels else []), *(repr(float(value)) for value in row)])
+        writer.writerow([*([as_cell(labels[place])] if labels else []), *(repr(float(value)) for value in row)])
     return buffer.getvalue()
 
 
@@ -232,7 +233,9 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
             )
         tables[name] = table
         given = arrays.get(f"labels.{name}")
-        labels[name] = tuple(str(label)[:MAX_LABEL] for label in given.ravel()[:MAX_ROWS]) if given is not None else ()
+        labels[name] = (
+            tuple(visible(str(label))[:MAX_LABEL] for label in given.ravel()[:MAX_ROWS]) if given is not None else ()
+        )
     mode, settings = _settings_from(arrays.get("settings"), present, found)
     drawn = present.drawn
     if "mask" in arrays and arrays["mask"].ndim == 2 and arrays["mask"].dtype.kind in "fiub":
