@@ -73,7 +73,7 @@ def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:
     if not options:
         return None
     PICKED.among(options, next(place for place in heaviest if place in options))
-    labels = dict(zip(options, distinct([sentence.labels[place] for place in options]), strict=True))
+    labels = dict(zip(options, distinct([said(sentence.labels[place]) for place in options]), strict=True))
     return st.pills(
         "Pick a word",
         options,
