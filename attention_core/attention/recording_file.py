@@ -69,7 +69,7 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
         FileNotFoundError: no such file.
         FileError: a file that is damaged, takes more than most_bytes of memory or is no recording, with the reason.
     """
-    with in_words(f"{path} is damaged or no recording"), open_npz(path) as file:
+    with in_words(f"{path.name} is damaged or no recording"), open_npz(path) as file:
         file.check_size(most_bytes, path.name)
         if most_bytes is not None and file.entries["about"].n_bytes > 4 * MOST_JSON:  # four bytes a letter
             raise ValueError("its description is too long")

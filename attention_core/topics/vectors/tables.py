@@ -157,7 +157,11 @@ def _split(text: str) -> tuple[list[list[str]], int]:
     try:
         if delimiter is None:
             return [line.split() for line in lines], n_more
-        return [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)], n_more
+        rows = list(csv.reader(lines, delimiter=delimiter))
+        for row in rows:
+            for place, cell in enumerate(row):  # in its place: a line may have millions
+                row[place] = cell.strip()
+        return rows, n_more
     except csv.Error as error:
         raise TableError(f"The text is not CSV: {error}.") from None
 
