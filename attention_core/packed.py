@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from attention_core.data.pad_drawing import MOST_WAY, way_of
 from attention_core.data.stroke import Stroke
+from attention_core.files import read_json
 
 MARK, VERSION = "~", "1"
 """A packed text begins with both."""
@@ -85,6 +87,8 @@ def unpack_strokes(text: str) -> list[Stroke]:
     strokes = [_stroke(parts) for parts in packed]
     if sum(len(stroke.path) for stroke in strokes) > MOST_POINTS:
         raise ValueError(f"a drawing has at most {MOST_POINTS} points")
+    if way_of(strokes) > MOST_WAY:
+        raise ValueError(f"the pen of a drawing goes at most {MOST_WAY:,} pixels along and down")
     return strokes
 
 
@@ -118,10 +122,7 @@ def read_session(content: bytes) -> tuple[str, dict[str, str]]:
 
 def _json(plain: bytes) -> Any:
     """Read JSON whose numbers are finite and have few digits, and that is not deep."""
-    try:
-        value = json.loads(plain.decode(), parse_int=_whole, parse_float=_finite, parse_constant=_finite)
-    except (RecursionError, UnicodeDecodeError) as error:
-        raise ValueError("this is no JSON, or too deep") from error
+    value = read_json(plain, MOST_BYTES, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
     level = [value]
     for _ in range(MOST_DEPTH):
         level = [part for parts in level for part in _inside(parts)]

@@ -16,6 +16,7 @@ import streamlit as st
 from streamlit_drawable_canvas import st_canvas
 
 from attention_core.data.colours import PEN
+from attention_core.data.pad_drawing import inked_strokes, is_drawing, pixels_of, read_drawing, way_of
 from attention_core.data.presets import preset_paths
 from attention_core.data.stroke import Stroke
 from attention_core.data.strokes import draw_paths
@@ -26,10 +27,10 @@ from ui.state import Field, between, choice, one_of
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
-MAX_SESSION_BYTES = 2_000_000
-MAX_OBJECTS, MAX_COMMANDS = 200, 20_000
 MOST_ASTRAY = 0.3
 """Share of the ink by which our picture of the strokes may differ from the browser's and still stands for it."""
+MOST_DOTS = 200_000
+"""Points at which the pen of a drawing is set down: one on every pixel of its way, unless that is endless."""
 DRAWN = "drawn"
 
 _bare_pad = component("bare_pad")
@@ -112,10 +113,14 @@ def drawing_pad(pad: Pad) -> PadState:
             return_image_data=True,
             key=component,
         )
-    if result.image_data is not None:
-        if result.json_data != state[f"{name}_drawing"] or preset_field(pad).value != DRAWN:
+    pixels = pixels_of(result.image_bytes, pad.size)
+    is_new = result.json_data != state[f"{name}_drawing"]
+    if pixels is not None and is_new and not is_drawing(result.json_data):
+        st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
+    elif pixels is not None:
+        if is_new or preset_field(pad).value != DRAWN:
             _tell(pad, result.json_data, DRAWN)
-        state[f"{name}_pixels"] = result.image_data
+        state[f"{name}_pixels"] = pixels
     _buttons(pad)
     pixels, packed = state[f"{name}_pixels"], _strokes_field(pad).value
     inked = inked_strokes(state[f"{name}_drawing"], INK[paper])
@@ -375,61 +380,14 @@ def _turn_paper(pad: Pad, before: str) -> None:
 
 def _open(pad: Pad, content: bytes) -> None:
     """Take an uploaded drawing, or say why not; the present one stays until the new one is known to be sound."""
+    ink = INK[paper_field(pad.name).value]
     try:
-        drawing = json.loads(content) if len(content) <= MAX_SESSION_BYTES else None
-        strokes = strokes_of(drawing)
-        size = sum(len(shape["path"]) for shape in drawing["objects"])
-        if not strokes or len(strokes) > MAX_OBJECTS or size > MAX_COMMANDS:
-            raise ValueError
-        ink = INK[paper_field(pad.name).value]
-        drawn = [shape for shape in drawing["objects"] if shape.get("path")]
-        objects = [
-            _path_object(path, _sound_colour(shape.get("stroke"), ink), _sound_width(shape.get("strokeWidth")))
-            for shape, path in zip(drawn, strokes, strict=True)
-        ]
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
-        st.error("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.")
+        objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in read_drawing(content)]
+    except ValueError as error:
+        st.error(str(error))
         return
     _replace(pad, {"version": "7.4.0", "objects": objects})
     st.rerun()
-
-
-def strokes_of(drawing: dict[str, Any]) -> list[np.ndarray]:
-    """Return each stroke of a canvas drawing as a path (n, 2) in canvas pixels; curves become their end points."""
-    strokes = []
-    for shape in drawing.get("objects", []):
-        points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]
-        if points:
-            strokes.append(_placed(np.array(points, dtype=float), shape))
-    return strokes
-
-
-def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
-    """Return the path where the stroke stands now: dragged strokes keep their old path and get a new centre."""
-    if not {"left", "top", "width", "height"} <= shape.keys():
-        return path
-    pen, scale = shape.get("strokeWidth", 0), np.array([shape.get("scaleX", 1), shape.get("scaleY", 1)])
-    size = (np.array([shape["width"], shape["height"]]) + pen) * scale
-    share = [{"left": 0.5, "top": 0.5}.get(shape.get(origin), 0.0) for origin in ("originX", "originY")]
-    centre = np.array([shape["left"], shape["top"]]) + size * share
-    return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
-
-
-def _sound_colour(stroke: Any, otherwise: str) -> str:
-    return stroke if isinstance(stroke, str) and re.fullmatch("#[0-9a-fA-F]{6}", stroke) else otherwise
-
-
-def _sound_width(width: Any) -> float:
-    return min(60.0, max(1.0, float(width))) if isinstance(width, int | float) and width == width else 20.0
-
-
-def inked_strokes(drawing: dict[str, Any], ink: str) -> list[Stroke]:
-    """Return each stroke of a canvas drawing with its pen and colour; `ink` where that is not known."""
-    return [
-        Stroke(path, _sound_width(shape.get("strokeWidth", 20)), _sound_colour(shape.get("stroke"), ink))
-        for shape in drawing.get("objects", [])
-        for path in strokes_of({"objects": [shape]})
-    ]
 
 
 @computed()
@@ -437,8 +395,9 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     canvas = np.zeros((*size, 4), np.uint8)
     canvas[:] = (*_rgb(PAPER[paper]), 255)
+    apart = max(1.0, way_of(strokes) / MOST_DOTS)
     for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
-        whole = draw_paths([_dense(stroke.path) for stroke in together], size, width)
+        whole = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
         share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths
         ink = np.array(_rgb(colour or INK[paper]), np.uint16)
         canvas[..., :3] = (canvas[..., :3] * share + ink * (255 - share) + 127) // 255
@@ -456,10 +415,10 @@ def covered(canvas: np.ndarray, paper: str) -> float:
     return float((np.abs(canvas[..., :3].astype(int) - _rgb(PAPER[paper])).max(-1) > 40).mean())
 
 
-def _dense(path: np.ndarray) -> np.ndarray:
-    """Return a path (n, 2) with a point on every pixel of its way: a line without beads where its points were."""
+def _dense(path: np.ndarray, apart: float) -> np.ndarray:
+    """Return a path (n, 2) with points so many pixels apart: a line without beads where its points were."""
     way = np.concatenate(([0.0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()))
-    places = np.linspace(0, way[-1], max(2, round(float(way[-1])) + 1))
+    places = np.linspace(0, way[-1], max(2, round(float(way[-1]) / apart) + 1))
     return np.stack([np.interp(places, way, along) for along in path.T], 1)
 
 

@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from attention_core.attention.harmless import IN_SENTENCES, as_markdown, visible
+
 INVISIBLE = "\u200b"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -20,13 +22,14 @@ def distinct(labels: Sequence[str]) -> list[str]:
     return result
 
 
-def plain(text: str) -> str:
-    """Return Markdown that shows a text as it is, without a frame around it."""
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+-.!|~:$&" else letter for letter in text)
+def said(error: object) -> str:
+    """Return Markdown for a sentence in which a stranger's words may stand, such as the name of a file."""
+    return as_markdown(str(error), IN_SENTENCES)
 
 
 def literal(text: str, longest: int = 60) -> str:
     """Return Markdown that shows a person's text as it is."""
+    text = visible(text)
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
     return "`" + cut.replace("`", "'") + "`"
 

@@ -11,6 +11,7 @@ from attention_core.device import choose_device
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.weights import WeightsError, read_card, read_weights
+from ui.labels import said
 from ui.layout import end_here
 
 
@@ -31,7 +32,7 @@ def model_or_stop(name: str) -> nn.Module:
         return _load(name, choose_device())
     except WeightsError as error:
         log.warning("%s cannot be loaded", name, exc_info=True)
-        st.error(f"**The model cannot be loaded.** {error}", icon=":material/error:")
+        st.error(f"**The model cannot be loaded.** {said(error)}", icon=":material/error:")
         end_here()
 
 

@@ -8,8 +8,9 @@ from typing import Generic
 
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
 from ui.address import PLAYING
-from ui.labels import distinct, plain
+from ui.labels import distinct
 from ui.state import Field, Value, choice, whole_number
 
 TICK = "player_tick"
@@ -144,4 +145,4 @@ class Walk(Player[int]):
 def _short(text: str) -> str:
     """Return Markdown that shows a word as it was typed, cut if it is very long."""
     cut = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
-    return plain(cut)
+    return as_markdown(cut)

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from attention_core.attention.export import trace_to_frame, trace_to_npz
+from attention_core.attention.harmless import as_cell
 from attention_core.attention.recording import Recording
 from attention_core.attention.script import trace_to_code, trace_to_notebook
 from attention_core.attention.steps import steps_of
@@ -159,6 +160,12 @@ def offline_page(recording: Recording, trace: AttentionTrace, **seen: Any) -> st
     return recording.show(place, steps=steps_of(trace), most_bytes=OFFLINE_BYTES, **seen).page()
 
 
+def _sheet(table: pd.DataFrame) -> str:
+    """Return a table as comma-separated values that a spreadsheet takes for no formulas."""
+    texts = {name: column.map(as_cell) for name, column in table.items() if column.map(type).eq(str).all()}
+    return table.assign(**texts).to_csv(index=False)
+
+
 def download_table(label: str, make: Callable[[], pd.DataFrame], file: str, key: str) -> None:
     """Offer a table as a file of comma-separated values, which is made when it is asked for."""
-    st.download_button(f"{label} (.csv)", lambda: make().to_csv(index=False), file, on_click="ignore", key=key)
+    st.download_button(f"{label} (.csv)", lambda: _sheet(make()), file, on_click="ignore", key=key)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
@@ -16,7 +17,7 @@ from attention_core.charts.palette import weights_ramp
 from attention_core.explain.guess import compare, options
 from ui.chart import draw_chart
 from ui.figures import say_subject
-from ui.labels import literal, plain
+from ui.labels import literal, said
 from ui.layout import role_colour
 from ui.player import Player
 from ui.state import Field, choice, whole_number
@@ -142,7 +143,9 @@ class Stepper(Player[str]):
             )
         elif columns := options(step, head, row):
             key, labels = f"{self.name}_option", step.col_axis.labels
-            names = {column: f"{letter}: {labels[column]}" for letter, column in zip("ABC", columns, strict=False)}
+            names = {
+                column: f"{letter}: {said(labels[column])}" for letter, column in zip("ABC", columns, strict=False)
+            }
             name, guessed_row, guess = self.guessed.value or ("", row, None)
             st.session_state[key] = guess if (name, guessed_row) == (step.name, row) and guess in columns else None
 
@@ -150,7 +153,7 @@ class Stepper(Player[str]):
                 column = st.session_state[key]
                 self.guessed.value = None if column is None else (step.name, row, column)
 
-            label = f"In the row of {step.row_axis.labels[row]}: where is the largest of these numbers?"
+            label = f"In the row of {said(step.row_axis.labels[row])}: where is the largest of these numbers?"
             st.segmented_control(label, columns, format_func=names.__getitem__, key=key, on_change=take_option)
 
     def _tell(self, step: Step, head: int) -> None:
@@ -173,7 +176,7 @@ class Stepper(Player[str]):
 def _chip(step: Step) -> str:
     """Return a step's words, as short as its title allows, and its symbol, which the skeleton's style puts below."""
     words = re.split("[:,]", step.title)[0]
-    return words if words.lower() == step.symbol.lower() else f"{plain(words)} :small[{plain(step.symbol)}]"
+    return words if words.lower() == step.symbol.lower() else f"{as_markdown(words)} :small[{as_markdown(step.symbol)}]"
 
 
 def _cell(text: str) -> tuple[str, int, int]:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
@@ -117,7 +118,7 @@ def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]
     begin = BEGIN.format(inputs=inputs.packed(), head=head)
     end = END.format(name=chosen.assigns, row=row, title=chosen.title, label=chosen.row_axis.labels[row])
     return [
-        Cell(f"# {title}", title.replace('"', "'").replace("\\", "/")),
+        Cell(f"# {as_markdown(title)}", title.replace('"', "'").replace("\\", "/")),
         Cell("## The inputs", "The inputs: learned parameters, and what the layer was given.", begin),
         *told,
         Cell("## The numbers on screen", "The numbers on screen.", end),

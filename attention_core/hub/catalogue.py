@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attention_core.data.language_pieces import NAME as OWN
+from attention_core.files import read_json
 from attention_core.hub.model import Kind
 from attention_core.weights import weights_folder
 
@@ -107,7 +107,7 @@ def weight_files(folder: Path) -> list[Path]:
     if (folder / WEIGHTS).is_file():
         return [folder / WEIGHTS]
     try:
-        shards = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values()
+        shards = read_json(folder / INDEX)["weight_map"].values()
         files = [folder / Path(name).name for name in sorted(set(shards))]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []

@@ -38,6 +38,17 @@ def worded(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> I
         raise ModelError(f"{pretrained.name} cannot {cannot}: {first_line(error)}") from error
 
 
+@contextmanager
+def no_panic(cannot: str) -> Iterator[None]:
+    """Turn a panic of the tokenizers' library, which is no Exception, into a ModelError that begins so."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ModelError(f"{cannot}: {first_line(error)}") from error
+
+
 def raised_by_model(error: BaseException) -> bool:
     """Return whether an error comes from a model's code, and not from ours that runs it and that it calls.
 

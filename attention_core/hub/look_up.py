@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -22,7 +23,7 @@ from attention_core.hub.catalogue import (
     without_safetensors,
 )
 from attention_core.hub.kinds import config_of, kind_of
-from attention_core.hub.load import read_settings
+from attention_core.hub.load import MOST_TEXT_BYTES, read_settings
 from attention_core.hub.model import Kind, ModelError, first_line
 from attention_core.hub.room import (
     HOSTED,
@@ -36,8 +37,6 @@ from attention_core.hub.room import (
 
 Progress = Callable[[int, int], None]
 MOST_NAME = 200
-MOST_TEXT_BYTES = 60_000_000
-"""Of one file of settings or of a tokenizer; the largest vocabularies take some 35 MB."""
 PATIENCE = 10.0
 """Seconds to wait for the hub's first answer."""
 SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
@@ -92,6 +91,7 @@ def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -
         NoMemory: there is no room for it now.
         ModelError: it does not exist, is too large, or cannot be shown, each in a sentence for people.
     """
+    _refuse_other_hosts(name)
     name = cleaned(name)
     local = find_local(name)
     if local is not None and local.source == "own":
@@ -116,6 +116,15 @@ def cleaned(name: str) -> str:
         raise ModelError(f"A model's name has at most {MOST_NAME} printable characters.")
     page = re.fullmatch(r"https?://[^/\s]+/(?:models/)?([^/\s?#]+(?:/[^/\s?#]+)?)(?:[/?#].*)?", name)
     return page[1] if page else name
+
+
+def _refuse_other_hosts(name: str) -> None:
+    from huggingface_hub import constants
+
+    host = re.match(r"\s*[A-Za-z][\w+.-]*://(?:[^/?#]*@)?([^/?#:]*)", name)
+    hosts = ("huggingface.co", "www.huggingface.co", "hf.co", urlsplit(constants.ENDPOINT).hostname)
+    if host and host[1].lower() not in hosts:
+        raise ModelError("This address is not the hub's. Name the model as owner/model; nothing else is asked.")
 
 
 def is_path(name: str) -> bool:

@@ -259,7 +259,7 @@ def picture_file(kind="PNG", size=(40, 30)):
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_pictures_are_read_and_made_small(kind):
-    from ui.model.input import SHOWN_SIDE, read_picture
+    from attention_core.hub.picture_file import SHOWN_SIDE, read_picture
 
     assert Image.open(io.BytesIO(read_picture(picture_file(kind)))).size == (40, 30)
     assert Image.open(io.BytesIO(read_picture(picture_file(kind, (3000, 30))))).size[0] == SHOWN_SIDE
@@ -277,7 +277,7 @@ def test_pictures_are_read_and_made_small(kind):
     ],
 )
 def test_files_that_are_no_pictures_are_told(content, said):
-    from ui.model.input import read_picture
+    from attention_core.hub.picture_file import read_picture
 
     with pytest.raises(ValueError, match=said):
         read_picture(content)

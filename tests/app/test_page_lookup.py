@@ -161,3 +161,12 @@ def test_an_address_can_carry_a_table(app):
     app.query_params["table"] = "noisy-time-series"
     opened(app, PAGE)
     assert app.segmented_control(key="lookup_preset").value == "Noisy time series"
+
+
+def test_words_of_a_link_are_no_markdown(app):
+    app.query_params["q"] = "![x](https://elsewhere.example/x.png)\nWho?"
+    page = app.switch_page(PAGE).run()
+    assert not page.exception
+    options = [option for group in page.button_group for option in group.options]
+    assert any("elsewhere" in str(option) for option in options)
+    assert not any("![" in str(option) for option in options)

@@ -23,7 +23,7 @@ from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
 from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.layout import role_colour, shade
 from ui.models import model_or_stop
 from ui.state import Field, choice, one_of, plain_text
@@ -75,7 +75,7 @@ def question_part(drawing: AskedDrawing) -> Reading | None:
     try:
         reading = read_question(TEXT.value)
     except QuestionError as error:
-        st.info(str(error))
+        st.info(said(error))
         st.markdown("**What can be asked**, for instance:")
         _chips(EXAMPLES)
         return None

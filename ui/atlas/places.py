@@ -8,7 +8,7 @@ from attention_core.atlas.size import kept_bytes, matrix_bytes
 from ui.atlas import NAME
 from ui.atlas.map import go_to
 from ui.atlas.shelf import Shelf
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.state import Field, choice, named, plain_text, whole_number
 
 CLOSE = 30
@@ -92,7 +92,7 @@ def _landmarks(shelf: Shelf) -> None:
     for number, landmark in enumerate(shelf.landmarks):
         where = (landmark.row, landmark.column, AROUND)
         st.button(landmark.name, key=f"atlas_landmark_{number}", on_click=go_to, args=where)
-        st.caption(landmark.words)
+        st.caption(said(landmark.words))
 
 
 def survey_goes_on(shelf: Shelf) -> bool:

@@ -18,7 +18,7 @@ from attention_core.device import to_array
 from ui.atlas import NAME
 from ui.atlas.shelf import Shelf, Source
 from ui.figures import file_name
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.opened import opened_file, opened_recording
 from ui.state import Field, between
 
@@ -76,7 +76,7 @@ def _source_or_complaint(file: File) -> Source | None:
     try:
         return _source(file)
     except (ValueError, OSError) as error:
-        st.error(f"**The file cannot be used.** {error}", icon=":material/error:")
+        st.error(f"**The file cannot be used.** {said(error)}", icon=":material/error:")
         return None
 
 

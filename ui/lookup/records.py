@@ -25,7 +25,7 @@ from attention_core.topics.lookup.records import (
 )
 from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
 from ui.glossary import abbr, note
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, said
 from ui.layout import role_colour
 from ui.state import Field, choice, one_of, whole_number
 
@@ -208,5 +208,8 @@ def choose_query(trace: AttentionTrace) -> int:
     """Let a person choose which query is looked at."""
     QUERY.among(range(trace.n_queries), min(1, trace.n_queries - 1))
     return choice(
-        "Look closer at one query", QUERY, dict(enumerate(distinct(trace.story.query_axis.labels))), wrap=True
+        "Look closer at one query",
+        QUERY,
+        dict(enumerate(distinct([*map(said, trace.story.query_axis.labels)]))),
+        wrap=True,
     )

@@ -15,7 +15,7 @@ from attention_core.topics.matter.word_space import Neighbour, neighbours_in_pla
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, said
 from ui.layout import shade
 from ui.matter.answer import ATTENTION, PICKED, attention_trace
 from ui.models import load_snapshots, model_or_stop
@@ -39,7 +39,7 @@ def neighbours_tab(sentence: Sentence, text: str, trace: AttentionTrace) -> None
     try:
         near = _neighbours(text, place)
     except WeightsError as error:
-        st.warning(str(error))
+        st.warning(said(error))
         return
     left, right = st.columns([1.1, 1], gap="large")
     with left:
@@ -73,7 +73,7 @@ def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:
     if not options:
         return None
     PICKED.among(options, next(place for place in heaviest if place in options))
-    labels = dict(zip(options, distinct([sentence.labels[place] for place in options]), strict=True))
+    labels = dict(zip(options, distinct([said(sentence.labels[place]) for place in options]), strict=True))
     return st.pills(
         "Pick a word",
         options,

@@ -18,7 +18,7 @@ from attention_core.topics.memory.overview import Memory, remember
 from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
 from ui.glossary import abbr, note
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.layout import end_here
 from ui.models import model_or_none
 from ui.player import END, Walk
@@ -86,7 +86,7 @@ def read_sentence() -> str:
     try:
         source = read_source(text)
     except ValueError as error:
-        st.info(str(error))
+        st.info(said(error))
         end_here()
     _pieces_remark(source)
     return text
@@ -105,7 +105,7 @@ def memories_of(text: str) -> dict[str, Memory]:
     for name, label in NETWORKS.items():
         model, fault = model_or_none(name)
         if model is None:
-            st.error(f"**The {label} cannot be loaded.** {fault}", icon=":material/error:")
+            st.error(f"**The {label} cannot be loaded.** {said(fault)}", icon=":material/error:")
         else:
             found[label] = _remember(name, text, BY_PIECES.value)
     if not found:

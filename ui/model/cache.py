@@ -11,6 +11,7 @@ from attention_core.hub.generation import Generation
 from attention_core.hub.model import ModelError
 from ui.chart import draw_chart
 from ui.heavy import heavy
+from ui.labels import said
 from ui.layout import section
 from ui.model.state import NAME
 from ui.model.writing import generation_of, text_ids
@@ -29,7 +30,7 @@ def kv_cache(asked: Latest) -> None:
     try:
         made = generation_of(asked, text_ids(asked))
     except ModelError as error:
-        st.info(str(error))
+        st.info(said(error))
         return
     found = kept(made)
     if found is None:

@@ -11,7 +11,7 @@ from attention_core.device import to_array
 from attention_core.explain.heads import Look, distances_head_for_head, groups, habit
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.model.glance import glance_picture, head_map, look_for, summaries_of
 from ui.model.input import choose_input
 from ui.model.one_head import large_matrix
@@ -39,12 +39,12 @@ def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
     try:
         other = _other_run(asked)
     except ModelError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(said(error), icon=":material/error:")
         return
     if other is None:
         return
     for note in other.notes:
-        st.info(note)
+        st.info(said(note))
     now = chosen(run)
     if SHOWN.value == MOVED:
         _heads_that_moved(run, other, now)

@@ -31,7 +31,7 @@ from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
 from ui.glossary import say
 from ui.heavy import heavy
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, said
 from ui.model.glance import head_map
 from ui.model.state import NAME, Chosen, chosen, kept_with, portion, run_again, setting
 from ui.model.token_component import Chip, chips
@@ -83,7 +83,7 @@ def knock_out(run: ModelRun, asked: Latest) -> None:
             try:
                 _change(run, run_of(*asked, off), asked, off)
             except ModelError as error:
-                st.warning(str(error))
+                st.warning(said(error))
     if TRYING.value and not run_again():
         TRYING.value = False
 
@@ -177,7 +177,7 @@ def _go_on(found: KnockOutMap, asked: Latest) -> None:
                     break
     except ModelError as error:
         TRYING.value = False
-        st.warning(f"The heads cannot be tried: {str(error).splitlines()[0][:300]}")
+        st.warning(f"The heads cannot be tried: {said(str(error).splitlines()[0][:300])}")
         return
     if found.is_whole:
         TRYING.value = False
@@ -271,7 +271,7 @@ def _hidden_word(run: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
     try:
         before, after = (hidden_logits(run, asked, place, heads) for heads in ((), off))
     except ModelError as error:
-        st.info(str(error))
+        st.info(said(error))
         return
     amount = float(divergence(before[None], after[None]))
     st.markdown(

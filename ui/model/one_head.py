@@ -14,7 +14,7 @@ from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import Look, matrix_for
 from attention_core.hub.run import ModelRun
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.layout import section
 from ui.model.glance import what_is_shown
 from ui.model.state import NAME, STEPS, Chosen, choose, chosen_layers, clickable_chart, in_code
@@ -30,7 +30,7 @@ def one_head(run: ModelRun, look: Look) -> None:
     """Draw the chosen head: its tokens beside its matrix, the chosen query in numbers."""
     now, trace = _head(run)
     if trace.story.note:
-        st.info(trace.story.note)
+        st.info(said(trace.story.note))
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
         token_view(run, trace, now.head, look)

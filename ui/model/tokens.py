@@ -12,7 +12,7 @@ from attention_core.explain.heads import Look, Patches, is_of_itself, matrix_for
 from attention_core.explain.heads.look import shown
 from attention_core.explain.heads.rows import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, said
 from ui.model.glance import not_plain
 from ui.model.state import NAME, choose, chosen, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
@@ -120,7 +120,7 @@ def patch_view(
     key = "model_patches" if column is not None else "model_rolled_patches"
     before = patches.n_prefix
     if before:
-        _prefix_buttons(f"{key}_prefix", distinct(list(run.tokens[:before]))[:8], query)
+        _prefix_buttons(f"{key}_prefix", distinct([*map(said, run.tokens[:before])])[:8], query)
     marked = query - before if query >= before else None
     asks = run.tokens[query]
     if marked is not None:

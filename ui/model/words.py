@@ -18,7 +18,7 @@ from attention_core.hub.language import Expected, expected, expected_in_place, p
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, said
 from ui.layout import section
 from ui.model.one_head import weights_chart
 from ui.model.state import NAME, chosen, kept_with, portion, run_again, setting
@@ -79,7 +79,7 @@ def _generation(run: ModelRun, asked: Latest) -> None:
         _write_portion(asked, temperature, seed)
         made = generation_of(asked, text_ids(asked))
     except ModelError as error:
-        st.info(str(error))
+        st.info(said(error))
         return
     with text:
         _text(run, made)
@@ -243,7 +243,7 @@ def _hidden_word(run: ModelRun, asked: Latest) -> None:
         try:
             found = expected(hidden_logits(run, asked, place), pretrained_of(asked.key).tokenizer, n=N_EXPECTED)
         except ModelError as error:
-            st.info(str(error))
+            st.info(said(error))
             return
         draw_chart(
             bars(

@@ -16,7 +16,7 @@ from attention_core.hub.look_up import Candidate, is_path, look_up
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import HOSTED, NoMemory, in_megabytes, is_hosted, most_model_bytes
 from attention_core.hub.run import ModelRun
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.opened import opened_recording
 from ui.runs.runs import latest_download, make_room, pretrained_of, start_download
 from ui.skeleton import live
@@ -159,9 +159,9 @@ class ModelChoice:
     def _draw_message(self) -> None:
         kind, words = self.message.value
         if kind == "error":
-            st.error(words, icon=":material/error:")
+            st.error(said(words), icon=":material/error:")
         elif kind:
-            st.info(words)
+            st.info(said(words))
 
     def _loaded(self, there: list[str]) -> str | None:
         """Load the chosen model; if that fails, say why and go back to the one before, or to the first there is."""
@@ -225,7 +225,7 @@ def _run_or_complaint(read: Callable[[], ModelRun]) -> ModelRun | None:
         return read()
     except (OSError, ValueError) as error:
         reason = f"There is no file {error.filename}." if isinstance(error, FileNotFoundError) else error
-        st.error(f"**The file cannot be opened.** {reason}", icon=":material/error:")
+        st.error(f"**The file cannot be opened.** {said(reason)}", icon=":material/error:")
         return None
 
 

@@ -31,6 +31,7 @@ from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.glossary import note
+from ui.labels import said
 from ui.models import model_or_stop
 from ui.state import Field, between, choice, named, one_of, whole_number
 from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
@@ -133,7 +134,7 @@ def _learned() -> None:
     try:
         tables, card = _read_learned()
     except WeightsError as error:
-        st.error(f"**The learned positions cannot be loaded.** {error}", icon=":material/error:")
+        st.error(f"**The learned positions cannot be loaded.** {said(error)}", icon=":material/error:")
         return
     steps = card["steps"]
     st.markdown(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.alignment import alignment_chart
@@ -13,7 +14,6 @@ from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
 from ui.glossary import note
-from ui.labels import plain
 from ui.layout import section
 from ui.state import Field, choice, whole_number
 from ui.step_view import folded_row, show_matrix, show_words
@@ -37,8 +37,12 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
     asks = view.target[row] == NEXT_LABEL
     st.markdown(
         f"**{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
-        + ("what comes next?" if asks else f"the decoder is about to say **{plain(view.target[row])}**.")
-        + (f" Its first piece is looked at, {plain(view.pieces_of[row][0])}." if len(view.pieces_of[row]) > 1 else "")
+        + ("what comes next?" if asks else f"the decoder is about to say **{as_markdown(view.target[row])}**.")
+        + (
+            f" Its first piece is looked at, {as_markdown(view.pieces_of[row][0])}."
+            if len(view.pieces_of[row]) > 1
+            else ""
+        )
     )
     step = STEPS.draw(trace)
     head = min(HEAD.value, trace.n_heads - 1)

@@ -7,6 +7,7 @@ import html
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step
@@ -22,7 +23,7 @@ from ui.glossary import abbr, say
 from ui.layout import section
 from ui.state import Field, between
 from ui.vectors.problem import NAME
-from ui.vectors.steps import chosen_cell, literal
+from ui.vectors.steps import chosen_cell
 
 FEW = 6
 """Pairs are drawn with their names for up to this many inputs."""
@@ -46,7 +47,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
     step = step if step.name == "scaled" else step_of(trace, "scores")
     row, column = chosen_cell(step)
     scores, axis, other = to_array(step.value(head)), trace.story.query_axis, trace.story.key_axis
-    asks, asked = literal(axis.labels[row]), literal(other.labels[column])
+    asks, asked = as_markdown(axis.labels[row]), as_markdown(other.labels[column])
     gap = float(np.abs(scores - scores.T).max())
     same = "This matrix is symmetric." if gap < 1e-9 else f"Largest difference of a pair: {gap:.3g}."
     if row == column:
@@ -148,7 +149,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
         scores = np.where(np.isfinite(scores), NOTHING, scores)
     parts = softmax_parts(scores, constant)
     if not parts.total:
-        st.info(f"{literal(asks)} may see no key: there is nothing to divide, and its weights are zeros.")
+        st.info(f"{as_markdown(asks)} may see no key: there is nothing to divide, and its weights are zeros.")
         return
     exponentials, shares, few = parts.exponentials[:MOST_BARS], parts.shares[:MOST_BARS], labels[:MOST_BARS]
     lowered = f" (each score lowered by the row's largest, {parts.lowered:.3g}, first)" if parts.lowered else ""
@@ -203,7 +204,7 @@ def hull_panel(trace: AttentionTrace, head: int) -> None:
         )
         draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
     with right:
-        asks = literal(trace.story.query_axis.labels[query])
+        asks = as_markdown(trace.story.query_axis.labels[query])
         if query in trace.blind_queries:
             st.markdown(f"{asks} may see no key: its context is the origin, 0, not an average.")
         else:

@@ -7,6 +7,7 @@ import html
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
@@ -170,9 +171,9 @@ def show_cell(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
     arithmetic = cell_arithmetic(problem, trace, step, head, row, column)
     if arithmetic is None:
         value = float(step.value(head, [row], [column]))
-        st.markdown(f"Row {literal(step.row_axis.labels[row])}, column {column + 1}: **{value:.4g}**, as typed.")
+        st.markdown(f"Row {as_markdown(step.row_axis.labels[row])}, column {column + 1}: **{value:.4g}**, as typed.")
         return
-    st.markdown(f"**{literal(arithmetic.headline)}**")
+    st.markdown(f"**{as_markdown(arithmetic.headline)}**")
     if arithmetic.lines:
         _arithmetic_table(arithmetic, column if step.name == "weights" else None)
     st.markdown(rf"$\displaystyle {arithmetic.result}$")
@@ -201,11 +202,6 @@ def _arithmetic_table(arithmetic: Arithmetic, lit: int | None) -> None:
 
 def _number(value: float) -> str:
     return f"{value:.4g}" if np.isfinite(value) else "-∞" if value < 0 else "∞"
-
-
-def literal(text: str) -> str:
-    """Return text that Markdown leaves as it is."""
-    return "".join(f"\\{letter}" if letter in "*_[]`$<>#~|\\:&" else letter for letter in text)
 
 
 def show_change(before: AttentionTrace | None, step: Step, head: int) -> None:

@@ -38,6 +38,7 @@ from attention_core.topics.vectors.tables import (
     write_npz,
 )
 from ui.glossary import explain
+from ui.labels import said
 from ui.layout import role_colour
 from ui.state import Field, between, choice
 from ui.vectors import problem as typed
@@ -145,9 +146,9 @@ def problem_input() -> Problem | None:
             st.button("Fill all tables", key="vectors_randomise", on_click=typed.randomise, args=(int(seed),))
     for refused, words in NOTES.value:
         if refused:
-            st.error(words, icon=ERROR_ICON)
+            st.error(said(words), icon=ERROR_ICON)
         else:
-            st.info(words)
+            st.info(said(words))
     places = _tables()
     problem, _ = typed.read_problem()
     places |= _parameter_tables(problem)
@@ -227,7 +228,7 @@ def _take_file(file_name: str, data: bytes, target: str) -> None:
             notes = tuple(f"{target}: {note}" for note in table.notes)
         NOTES.value = [(False, note) for note in notes]
     except TableError as error:
-        NOTES.value = [(True, f"{html.escape(file_name)} was not taken, {target} stays as it was. {error}")]
+        NOTES.value = [(True, f"{file_name} was not taken, {target} stays as it was. {error}")]
 
 
 def _tables() -> dict[str, DeltaGenerator]:
@@ -376,7 +377,7 @@ def _tell_faults(faults: list[Fault], places: dict[str, DeltaGenerator]) -> None
     """Say what is wrong beside the tables it concerns; what concerns no shown table goes below them."""
     for fault in faults:
         beside = [places[name] for name in fault.tables if name in places]
-        (beside[0] if beside else st.container()).error(fault.message, icon=ERROR_ICON)
+        (beside[0] if beside else st.container()).error(said(fault.message), icon=ERROR_ICON)
     if any(len(fault.tables) > 1 or fault.tables == ("W_O",) for fault in faults):
         st.button(
             "Make the tables fit",
