@@ -19,6 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
 
+from attention_core.hosted import is_hosted
 from ui.navigation import PAGES
 from ui.tidy import spare_memory, tidied
 
@@ -89,6 +90,8 @@ async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     PagesManager.uses_pages_directory = False  # else pages/ is taken for the navigation until app.py has run once
     if not st.get_option("server.headless"):  # what Streamlit does for scripts, but not for an st.App
         webbrowser.open(f"http://localhost:{st.get_option('server.port')}")
+    if is_hosted():
+        st.set_option("client.showErrorDetails", "none")  # a traceback names files of the server
     spare_memory()
     visits = _visit_all_pages() if os.environ.get("ATTENTION_WARM") != "0" else asyncio.sleep(0)
     tasks = [asyncio.create_task(visits), asyncio.create_task(tidied())]

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from attention_core.hosted import HOSTED, is_hosted
 from attention_core.hub.catalogue import (
     INDEX,
     SUGGESTIONS,
@@ -26,10 +27,8 @@ from attention_core.hub.kinds import config_of, kind_of
 from attention_core.hub.load import MOST_TEXT_BYTES, read_settings
 from attention_core.hub.model import Kind, ModelError, first_line
 from attention_core.hub.room import (
-    HOSTED,
     MOST_MEGABYTES,
     in_megabytes,
-    is_hosted,
     most_model_bytes,
     n_parameters_of,
     refuse_without_memory,

@@ -84,3 +84,10 @@ def test_colour_bars_keep_their_colours_when_the_address_changes(page, app_url):
         page.keyboard.press("ArrowLeft")
         page.wait_for_url(lambda url, before=before: url != before)
         settle(page, 1000)
+
+
+def test_answers_say_that_a_page_loads_nothing_from_elsewhere(page, app_url):
+    headers = page.goto(app_url).headers
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert headers["referrer-policy"] == "same-origin"
+    expect(page.locator("h1")).to_have_text("Attention Explorer")

@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from attention_core.hosted import HOSTED, is_hosted
 from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, left_out, local_models
 from attention_core.hub.look_up import Candidate, is_path, look_up
 from attention_core.hub.model import ModelError
-from attention_core.hub.room import HOSTED, NoMemory, in_megabytes, is_hosted, most_model_bytes
+from attention_core.hub.room import NoMemory, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelRun
 from ui.labels import literal, said
 from ui.opened import opened_recording
