@@ -59,7 +59,7 @@ def test_kind_decides_who_asks_whom(page):
     asked = {}
     for kind in ("encoder", "decoder", "cross"):
         page.segmented_control(key=f"{NAME}_kind").set_value(kind)
-        asked[kind] = [one.proto.body for one in settled(page).get("html") if 'class="who"' in one.proto.body][-1]
+        asked[kind] = next(one.value for one in settled(page).caption if "Handed over is" in one.value)
     assert "English sentence" in asked["encoder"]
     assert "never what comes after" in asked["decoder"]
     assert "about to be said" in asked["cross"]

@@ -22,7 +22,7 @@ class Preset:
     tables: dict[str, Rows]
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
-    step: str = ""  # the step to open on, the first one if empty
+    step: str = "inputs"  # the step to open on
 
     def problem(self) -> Problem:
         """Return the problem."""
