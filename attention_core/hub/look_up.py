@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from attention_core.hosted import HOSTED, is_hosted
 from attention_core.hub.catalogue import (
     INDEX,
     SUGGESTIONS,
@@ -23,6 +22,7 @@ from attention_core.hub.catalogue import (
     n_bytes_of,
     without_safetensors,
 )
+from attention_core.hub.hosted import HOSTED, is_hosted
 from attention_core.hub.kinds import config_of, kind_of
 from attention_core.hub.load import MOST_TEXT_BYTES, read_settings
 from attention_core.hub.model import Kind, ModelError, first_line

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from attention_core.device import choose_device
-from attention_core.hosted import is_hosted
+from attention_core.hub.hosted import is_hosted
 from attention_core.hub.model import ModelError
 
 MOST_MEGABYTES = "ATTENTION_MOST_MODEL_MB"

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from attention_core.hosted import HOSTED, is_hosted
 from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, left_out, local_models
+from attention_core.hub.hosted import HOSTED, is_hosted
 from attention_core.hub.look_up import Candidate, is_path, look_up
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import NoMemory, in_megabytes, most_model_bytes
