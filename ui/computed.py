@@ -95,10 +95,14 @@ def computed(
             if found is None:
                 with st.spinner(spinner) if spinner else nullcontext():
                     found = computed_there(answer, *args, **kwargs) if by_model else None
-                    if found is None:
-                        with computing(grad=grad):  # whoever had the turn before may have asked the same
-                            found = values().find(key) or (function(*args, **kwargs),)
-                    values().keep(key, found)
+                    if found is not None:
+                        values().keep(key, found)
+                    else:
+                        with computing(grad=grad):
+                            found = values().find(key)  # whoever had the turn before may have asked the same
+                            if found is None:
+                                found = (function(*args, **kwargs),)
+                                values().keep(key, found)  # before the next one has the turn
             return found[0]
 
         return answer

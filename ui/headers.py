@@ -21,6 +21,7 @@ HEADERS = {
     "referrer-policy": "same-origin",  # an address holds what a visitor has drawn and typed
     "x-content-type-options": "nosniff",
 }
+_ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class SecurityHeaders:
@@ -35,8 +36,7 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 there = {name.lower() for name, _ in message["headers"]}
-                new = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *(pair for pair in new if pair[0] not in there)]
+                message["headers"] = [*message["headers"], *(pair for pair in _ENCODED if pair[0] not in there)]
             await send(message)
 
         await self.app(scope, receive, send_with_headers)

@@ -14,8 +14,9 @@ from streamlit.testing.v1 import AppTest
 from attention_core.device import choose_device
 from benchmarks.load import served
 from benchmarks.session import Session
-from ui.computed import computed
+from ui.computed import TURN, computed
 from ui.heavy import Queue, heavy, in_portions, queue_of
+from ui.shelf import Shelf
 
 PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
 
@@ -192,3 +193,11 @@ def test_visitors_see_their_places_cancel_and_vanish():
 
     with served("tests/queue_app.py") as server:
         asyncio.run(visit(server.address))
+
+
+def test_a_value_is_kept_before_the_next_visitor_has_the_turn(monkeypatch):
+    """Else whoever waited for the same would compute it again."""
+    holders = []
+    monkeypatch.setattr(Shelf, "keep", lambda *_: holders.append(TURN._holder))
+    assert computed()(lambda: 1)() == 1
+    assert holders == [threading.get_ident()]
