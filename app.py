@@ -7,13 +7,17 @@ from contextlib import suppress
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor starve the next (before torch is imported)
 
 import streamlit as st
+from starlette.middleware import Middleware
 from streamlit.runtime.scriptrunner import StopException
 
+from ui.address import take_address, tell_faults, write_address
+from ui.faults import faults_told, tell_lost_gpu
+from ui.headers import SecurityHeaders
 from ui.navigation import ICON, PAGES, navigation
 from ui.opened import go_to_opened
 from ui.pictures import route
+from ui.sharing import go_to_session
 from ui.skeleton import foot, page_head, sidebar
-from ui.state import write_address
 from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
@@ -21,17 +25,25 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     st.session_state["came_through_app"] = True
     page = navigation()
     entry = next(entry for entry in PAGES if entry.title == page.title)
-    if not is_warm():
+    if not is_warm() and entry.name != "start":  # Start shows what was made beforehand
         page_head(entry.heading, entry.question)
         st.skeleton(height=400)
         time.sleep(SECONDS_TO_PAINT)
         import_libraries()
         st.rerun()
     go_to_opened(page.url_path)
-    sidebar()
-    with suppress(StopException):  # a page ends early where something is missing; its foot and its address do not
+    go_to_session(entry)
+    take_address(entry.name)
+    was_warm = is_warm()
+    if was_warm:
+        sidebar()
+    with suppress(StopException), faults_told():  # a page may end early; its foot and its address do not
         page.run()
+    if not was_warm:  # what it needs is imported after Start is painted
+        sidebar()
     foot(entry)
     write_address()
+    tell_faults()
+    tell_lost_gpu()
 else:
-    app = st.App(__file__, lifespan=warmed, routes=[route()])
+    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=[Middleware(SecurityHeaders)])

@@ -9,18 +9,42 @@ values, d_model of tokens. Masks are bool, True = may attend. Scores are scaled 
 the softmax; context is the weighted sum of the values, per head.
 """
 
-from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
-from attention_core.attention.capture import capture
-from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
-from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
-from attention_core.attention.recording import Recording, load_recording
-from attention_core.attention.steps import step_of, steps_of
-from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Role, Step, Story
-from attention_core.device import choose_device
-from attention_core.hub.tracing import run_model, trace_model
-from attention_core.models import load
+from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
+    from attention_core.attention.capture import capture
+    from attention_core.attention.export import trace_to_frame, trace_to_npz
+    from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+    from attention_core.attention.recording import Recording, load_recording
+    from attention_core.attention.script import trace_to_code, trace_to_notebook
+    from attention_core.attention.steps import step_of, steps_of
+    from attention_core.attention.trace import AttentionTrace, Prediction
+    from attention_core.attention.types import Axis, Role, Step, Story
+    from attention_core.device import choose_device
+    from attention_core.hub.tracing import run_model, trace_model
+    from attention_core.models import load
+
+_HOMES = {
+    "attention.attend": "Attended, attend, merge_heads, split_heads",
+    "attention.capture": "capture",
+    "attention.export": "trace_to_frame, trace_to_npz",
+    "attention.interventions": "NO_INTERVENTION, UNIFORM, Intervention",
+    "attention.recording": "Recording, load_recording",
+    "attention.script": "trace_to_code, trace_to_notebook",
+    "attention.steps": "step_of, steps_of",
+    "attention.trace": "AttentionTrace, Prediction",
+    "attention.types": "Axis, Role, Step, Story",
+    "device": "choose_device",
+    "hub.tracing": "run_model, trace_model",
+    "models": "load",
+}
+"""Which names come from where; a module is imported when somebody asks for one of its names, torch with it."""
 __all__ = [
     "NO_INTERVENTION",
     "UNIFORM",
@@ -46,5 +70,13 @@ __all__ = [
     "trace_model",
     "trace_to_code",
     "trace_to_frame",
+    "trace_to_notebook",
     "trace_to_npz",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names.split(", "):
+            return getattr(import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import lzma
 import math
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -17,18 +20,30 @@ from safetensors import SafetensorError
 Source = str | Path | bytes
 """A file's path, or its bytes."""
 BROKEN = (
-    *(ValueError, TypeError, LookupError, EOFError, OSError, RuntimeError, NotImplementedError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, SafetensorError),
+    *(ValueError, TypeError, LookupError, EOFError, OSError, RuntimeError, MemoryError, ArithmeticError, SyntaxError),
+    *(AttributeError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    SafetensorError,
 )
 """What the libraries raise over a file of arrays that is damaged."""
+MOST_SAID, MOST_DIMENSIONS = 1_000, 64
+MOST_LISTED = 2**19
+"""Bytes of an archive's list of what is in it, some 7,000 arrays: a megabyte of file could name a hundred thousand."""
+MOST_DESCRIBED = 10_240
+"""Bytes that are read of an array's description; NumPy takes no longer one, but reads it before it says so."""
 
 
 class FileError(ValueError):
-    """A file that cannot be used; the message is for people."""
+    """A file that cannot be used; the message is for people, and no longer than they read."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message if len(message) <= MOST_SAID else f"{message[:MOST_SAID]}...")
 
 
 class Entry(NamedTuple):
-    """One array of a file, before its numbers are read; a dtype is written as in "float32"."""
+    """One array of a file, before its numbers are read; a dtype is written as in "float32".
+
+    In n_bytes a dimension of 0 counts as 1, since somebody may walk along the others.
+    """
 
     name: str
     dtype: str
@@ -49,14 +64,17 @@ class Npz:
         self.entries = {entry.name: entry for entry in map(self._described, parts)}
 
     def _described(self, part: zipfile.ZipInfo) -> Entry:
-        with self._archive.open(part) as raw:
-            old = np.lib.format.read_magic(raw) == (1, 0)
-            read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
-            shape, _, dtype = read(raw)
-        entry = Entry(part.filename[:-4], dtype.name, shape, math.prod(shape) * dtype.itemsize)
-        if entry.n_bytes > part.file_size and not dtype.hasobject:
-            raise ValueError(f"{entry.name} is shorter than its description says")
-        return entry
+        with self._archive.open(part) as file:
+            raw = io.BytesIO(file.read(MOST_DESCRIBED))
+        old = np.lib.format.read_magic(raw) == (1, 0)
+        shape, _, dtype = (np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0)(raw)
+        name, itemsize = part.filename[:-4], dtype.itemsize
+        n_bytes = math.prod(max(size, 1) for size in shape) * max(itemsize, 1)
+        if min(shape, default=0) < 0 or n_bytes >= 2**63 or len(shape) > MOST_DIMENSIONS:
+            raise ValueError(f"{name} says that it has a size that no array has")
+        if math.prod(shape) * itemsize > part.file_size and not dtype.hasobject:
+            raise ValueError(f"{name} is shorter than its description says")
+        return Entry(name, dtype.name, shape, n_bytes)
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.entries:
@@ -79,15 +97,24 @@ def stream(source: Source) -> BinaryIO:
 
 
 @contextmanager
-def open_npz(source: Source) -> Iterator[Npz]:
-    """Open an .npz file; see Npz for what is raised."""
+def open_zip(source: Source) -> Iterator[zipfile.ZipFile]:
+    """Open an archive whose list of contents is not endless; what a damaged one raises is among BROKEN."""
     with stream(source) as file:
         if not zipfile.is_zipfile(file):
             file.seek(0)
             single = file.read(6) == np.lib.format.MAGIC_PREFIX
             raise ValueError(f"it is {'one array without a name' if single else 'not an archive, or a part of one'}")
+        if zipfile._EndRecData(file)[zipfile._ECD_SIZE] > MOST_LISTED:  # type: ignore[attr-defined]
+            raise ValueError("it lists more arrays than are read")
         with zipfile.ZipFile(file) as archive:
-            yield Npz(archive)
+            yield archive
+
+
+@contextmanager
+def open_npz(source: Source) -> Iterator[Npz]:
+    """Open an .npz file; see Npz for what is raised."""
+    with open_zip(source) as archive:
+        yield Npz(archive)
 
 
 @contextmanager

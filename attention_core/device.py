@@ -8,6 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+NO_MEMORY = ("out of memory", "can't allocate memory")
+"""What torch says of devices whose lack of memory has no class of its own, MPS and the CPU."""
+_LOST: set[str] = set()
+
 
 def choose_device(wanted: str = "auto") -> str:
     """Return "cuda", "mps" or "cpu", always spelled alike so that caches see one key per device.
@@ -19,6 +23,7 @@ def choose_device(wanted: str = "auto") -> str:
         ValueError: a device that this machine does not have, or a name that is none.
     """
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    available |= dict.fromkeys(_LOST, False)
     if wanted == "auto":
         return next(name for name, there in available.items() if there)
     if wanted not in available:
@@ -26,6 +31,24 @@ def choose_device(wanted: str = "auto") -> str:
     if not available[wanted]:
         raise ValueError(f"No {wanted} device on this machine. Use --device cpu, or auto to take the best there is.")
     return wanted
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Return whether an error says that a device, or the machine, has no memory left."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in NO_MEMORY)
+
+
+def computes(device: str) -> bool:
+    """Return whether a device still answers; a GPU that has met a fault may not until the process ends."""
+    try:
+        return float(torch.ones(1, device=device).sum()) == 1
+    except (RuntimeError, AssertionError):
+        return False
+
+
+def give_up(device: str) -> None:
+    """Choose a device no more, as long as this process lives."""
+    _LOST.add(device)
 
 
 def describe_device(device: str) -> str:

@@ -1,14 +1,43 @@
-"""Finds the files that are read while the app runs, in the repository or in an installed package."""
+"""Finds the files that are read while the app runs, in the repository or an installed package; reads anybody's JSON."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 ROOTS = (HERE / "bundled", HERE.parent)
 """Where they may lie: inside the package, as a wheel brings them, or beside it, as in the repository."""
+IS_INSTALLED = not (HERE.parent / "pyproject.toml").exists()
+"""Whether this is an installed package and no repository."""
+MOST_JSON = 4_000_000
+"""Bytes of JSON from anybody: each becomes at most some twenty bytes of memory."""
 
 
 def find_file(place: str) -> Path:
     """Return where a file or folder such as "weights" of the repository lies; in the repository if it is nowhere."""
     return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)
+
+
+def read_json(source: str | bytes | Path, most: int = MOST_JSON, **hooks: Any) -> Any:
+    """Return the value of a JSON text, or of a file, that anybody may have written.
+
+    Args:
+        source: the text, or where it is.
+        most: letters or bytes that are read.
+        hooks: see json.loads.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is none, too long or too deep.
+    """
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            source = file.read(most + 1)
+    if len(source) > most:
+        raise ValueError(f"it is longer than the {most:,} bytes that are read")
+    try:
+        return json.loads(source, **hooks)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None

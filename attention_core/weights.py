@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from attention_core.files import find_file
+from attention_core.files import IS_INSTALLED, find_file
 
 FOLDER = find_file("weights")
 
@@ -93,5 +93,12 @@ def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], fol
     return path
 
 
+def how_to_get(command: str = "") -> str:
+    """Return what helps where a file of the weights is missing; a command may make it anew in the repository."""
+    if IS_INSTALLED:
+        return "Install attention-explorer again, or let ATTENTION_WEIGHTS name a folder that has it."
+    return "Fetch it with `git checkout -- weights`" + (f", or make it: `python -m {command}`." if command else ".")
+
+
 def _how_to_get(name: str) -> str:
-    return f"Fetch it with `git checkout -- weights`, or train it: `python -m attention_core.train {name}`."
+    return how_to_get(f"attention_core.train {name}")

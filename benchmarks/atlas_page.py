@@ -17,7 +17,7 @@ from benchmarks.browser import running, settle, visitor
 from benchmarks.report import publish, spread
 
 ADDRESS = "atlas?show=made-near-16384&map={row},{column},250"
-ROOT = "document.querySelector('[data-testid=stBidiComponentIsolated]').shadowRoot.querySelector('.root')"
+ROOT = "document.querySelector('.st-key-atlas_map [data-testid$=Isolated]').shadowRoot.querySelector('.root')"
 MAP = f"{ROOT}.map"
 WATCH = """(painted) => {
   window.took = null;

@@ -8,6 +8,7 @@ pictures, and drops what a run did not draw again. It loads no scripts or fonts.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 import urllib.request
 from collections.abc import Awaitable, Callable
@@ -26,6 +27,10 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 BLOCKS = ("tab_container", "expandable", "popover")
 TRIGGERS = ("trigger_value", "string_trigger_value", "json_trigger_value")
+
+
+PICTURE = re.compile(rb"pictures/[0-9a-f]{32}\.png")
+"""Where the app serves a chart's picture, as its data name it."""
 
 
 class GoneError(Exception):
@@ -290,9 +295,12 @@ class Session:
             self.states.pop(one.id, None)
 
     def _drop(self, following: set[str]) -> None:
-        """Count the parts that a run did not come to, because another one follows that does not draw them."""
+        """Count the parts that a run did not come to, because another one follows that does not draw them.
+
+        What beats is drawn by its next beat.
+        """
         run, parts = self._early
-        if following and (dropped := parts - following):
+        if following and (dropped := parts - following - set(self._beats)):
             self._finished.append(["cut", *dropped])
             if not any(one.run == run and one.fragment in dropped for one in self.drawn.values()):
                 self._answer.faults.append("a run was cut off before it drew anything")
@@ -342,14 +350,13 @@ class Session:
             self._beats.pop(fragment)[1].cancel()
 
     async def _fetch_pictures(self, answer: Answer) -> None:
-        shown = [one.message.imgs for one in self.drawn.values() if one.kind == "imgs"]
-        for path in {picture.url for pictures in shown for picture in pictures} - self._fetched:
-            if path.startswith("/media/"):
-                try:
-                    answer.n_bytes += len(await self.fetch(path))
-                except OSError as fault:
-                    answer.faults.append(f"{path}: {fault}")
-                self._fetched.add(path)
+        shown = [one.message for one in self.drawn.values() if one.kind in ("imgs", "vega_lite_chart")]
+        for path in {path for message in shown for path in pictures_of(message)} - self._fetched:
+            try:
+                answer.n_bytes += len(await self.fetch(path))
+            except OSError as fault:
+                answer.faults.append(f"{path}: {fault}")
+            self._fetched.add(path)
 
     def _cookie_line(self) -> str:
         return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -367,3 +374,11 @@ class Session:
                 name, _, value = cookie.partition(";")[0].partition("=")
                 self.cookies[name] = value
             return answer.read()
+
+
+def pictures_of(message: Any) -> list[str]:
+    """Return the paths of the files that pictures, or a chart by its data, show; a browser keeps each for good."""
+    if hasattr(message, "imgs"):
+        return [picture.url for picture in message.imgs if picture.url.startswith("/media/")]
+    data = (message.data, *(dataset.data for dataset in message.datasets))
+    return [f"/{path.decode()}" for one in data for path in PICTURE.findall(one.data)]

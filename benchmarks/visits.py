@@ -92,10 +92,11 @@ def look(map: Any, random: Random) -> dict[str, Any]:
 
 
 def edit(columns: Sequence[str], values: Sequence[Any]) -> Given:
-    """Return what types one of some values into one of the first three rows of a table."""
+    """Return what types one of some values into one of the rows of a table, of the first three."""
 
     def value(table: Any, random: Random) -> dict[str, Any]:
-        cell = {str(random.randrange(3)): {random.choice(columns): random.choice(values)}}
+        n_rows = pa.ipc.open_stream(table.arrow_data.data).read_all().num_rows
+        cell = {str(random.randrange(min(n_rows, 3))): {random.choice(columns): random.choice(values)}}
         return {"edited_rows": cell, "added_rows": [], "deleted_rows": []}
 
     return value
@@ -125,7 +126,7 @@ TAB = Action("tab_container", "*_tabs")
 TAKE_ALONG = (Action("tab_container", "*_tabs", ("Take it along",)), Action("download_button", "*_npz"))
 NEXT = Action("button", "*_step_next")
 STEP = Action("button_group", "*_step")
-CANVAS = Action("bidi_component", "*_pad_*", stroke)
+CANVAS = Action("bidi_component", "*_pad_*[0-9]", stroke)
 
 
 def pressed(key: str) -> Action:
@@ -144,7 +145,7 @@ def typed(key: str, texts: Sequence[str], kind: str = "text_area") -> Action:
 
 
 VISITS: dict[str, tuple[Action, ...]] = {
-    "": (chosen("start_digit"), Action("vega_lite_chart", "start_*_pick"), chosen("start_digit")),
+    "": (chosen("start_digit"), chosen("start_digit")),
     "lookup": (
         chosen("lookup_preset"),
         typed("lookup_queries", ("neural networks\nsequence models", "translation", "image recognition\nattention")),

@@ -5,20 +5,21 @@ import streamlit as st
 from ui.ask.asking import MODEL, answer_part, question_part
 from ui.ask.drawing import NAME, scene_pad
 from ui.ask.experiments import counting, forbidding
-from ui.ask.steps import STEPS, chosen_look, doubts, step_by_step
-from ui.layout import section, who_asks
+from ui.ask.steps import STEPS, doubts, step_by_step, take_along
+from ui.layout import end_here, section, who_asks
 from ui.models import model_or_stop
 from ui.skeleton import Tab, page_frame, page_tabs
-from ui.step_view import export_bar
 
 page_frame(NAME, "How does a question choose where to look? Draw coloured digits, and ask about them.")
 who_asks(
     "the question, read word by word",
     "256 regions of the drawing, and one key that stands for nothing",
     "what each region shows: which digit, which colour, where",
+    here="Here your question asks 256 regions of the drawing.",
+    try_this="Open <i>Try: forbid it to look</i>, switch on <i>Uniform attention</i>: the answer 7 becomes “nothing”.",
 )
 
-draw, ask = st.columns([1, 1.72], gap="large")
+draw, ask = st.columns([1, 1.55], gap="medium")
 with draw:
     section("Draw")
     drawing = scene_pad()
@@ -27,7 +28,7 @@ with ask:
     model_or_stop(MODEL)
     reading = question_part(drawing)
     if reading is None or drawing.is_empty:
-        st.stop()
+        end_here()
     answered = answer_part(drawing, reading)
 
 
@@ -37,6 +38,6 @@ page_tabs(
     Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),
     Tab("forbid", "Try: forbid it to look", lambda: forbidding(drawing, reading, answered)),
     Tab("doubts", "How far to believe it", doubts),
-    Tab("take", "Take it along", lambda: export_bar(answered.looks[chosen_look(answered)], NAME, query=0)),
+    Tab("take", "Take it along", lambda: take_along(drawing, answered)),
     players=(STEPS,),
 )

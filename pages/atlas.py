@@ -16,16 +16,16 @@ def why_it_fits() -> None:
     """Say how a matrix that no memory holds can be shown exactly."""
     why, survey = st.columns(2, gap="large")
     why.markdown(
-        "The weights of n positions are n × n numbers, but n queries, n keys of d numbers each and one normaliser per "
-        "row say all of them. A tile of 256 × 256 is computed again, exactly, whenever somebody looks there: "
+        "n positions have n × n weights. All of them follow from n queries and n keys of d numbers each, and one sum "
+        "per row. A tile of 256 × 256 is computed again, exactly, whenever somebody looks there: "
     )
     why.latex(
         r"\begin{aligned} A_{ij} &= \exp(s\, q_i \cdot k_j - \ell_i) \\"
         r"\ell_i &= \log \textstyle\sum_m \exp(s\, q_i \cdot k_m) \end{aligned}"
     )
     survey.markdown(
-        "Far out, a coloured block stands for many cells: their mean, or the largest of them, so that a single strong "
-        "weight is not lost in the crowd. The survey passes over the matrix once and keeps the sums of blocks only."
+        "Far out, a coloured block stands for many cells: their mean, or the largest of them, so that one strong "
+        "weight among many stays visible. The survey passes over the matrix once and keeps the sums of blocks only."
     )
 
 
@@ -37,7 +37,8 @@ def how_to_read_it() -> None:
         "add up what is in view: a whole row is 1. A link to this page opens the same view."
     )
     read.markdown(
-        "Colours are logarithmic at first: weights that share 1 among thousands span many powers of ten.\n\n"
+        "Colours are logarithmic at first, because weights that share 1 among thousands differ by many powers of "
+        "ten.\n\n"
         "A large weight is not yet a reason: what a key hands over is its weight times its value, which may be small. "
         "The page “Your own model” shows both."
     )
@@ -45,10 +46,16 @@ def how_to_read_it() -> None:
 
 page_frame(
     NAME,
-    "What does attention look like when there are a hundred thousand tokens? Like a country: too large for one look, "
-    "easy with a map.",
+    "What does attention look like when there are a hundred thousand tokens? It is too large for one look, so here is "
+    "a map.",
 )
-who_asks("each of n positions", "all of them, or those before", "the values of those it looks at")
+who_asks(
+    "each of n positions",
+    "all of them, or those before",
+    "the values of those it looks at",
+    here="Here each of thousands of words asks all those before it.",
+    try_this="Let the head look for <i>What is in the same chapter</i>: the text's eight chapters appear.",
+)
 
 tabs = [Tab("why", "Why it fits", why_it_fits), Tab("read", "How to read it", how_to_read_it)]
 chosen, mapped = st.columns([1, 3.1], gap="medium")

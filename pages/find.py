@@ -6,18 +6,20 @@ from attention_core.data.canvases import CanvasRemark
 from ui.find.block import block_section
 from ui.find.drawing import NAME, answers, chosen_region, digit_pad, hero, look, region_numbers, seen_on
 from ui.find.steps import STEPS, step_by_step
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
 page_frame(NAME, "A digit somewhere in clutter: where does a network look before it answers?")
 who_asks(
-    "a learned constant, the same 96 numbers for every picture; nobody asks anything",
+    "a learned constant, the same 96 numbers for every picture; nobody in the picture asks",
     "each of 225 regions, by its features",
     "the same features",
+    here="Here one learned question asks 225 regions of the picture.",
+    try_this="Open <i>Try: take away what it looks at</i>: with uniform weights the same network no longer sees the 3.",
 )
 
-draw, mask, answer = st.columns([0.91, 1.26, 0.97], gap="medium")
+draw, mask, answer = st.columns([1, 1.2, 0.95], gap="medium")
 with draw:
     section("Draw, and hide it in clutter")
     pad = digit_pad()
@@ -26,21 +28,22 @@ if remark:
     with mask:
         st.info(remark)
 if seen.remark is CanvasRemark.EMPTY:
-    st.stop()
+    end_here()
 trace = look(seen.picture)
 region = chosen_region(trace)
-with mask:
+with mask, st.container(key="tells_find"):
     section("Where it looks")
     hero(drawing, trace, region)
 with answer:
     section("Answer")
     answers(seen.picture)
-    region_numbers(trace, region)
+    with st.container(key="tells_find_numbers"):
+        region_numbers(trace, region)
 
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: step_by_step(trace, drawing, region)),
     Tab("block", "Try: take away what it looks at", lambda: block_section(seen.picture, drawing)),
-    Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=0)),
+    Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=0, picture=drawing)),
     players=(STEPS,),
 )

@@ -18,13 +18,19 @@ from ui.layout import section, who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
-page_frame(NAME, "Attention compares one with one. Why only pairs, why not ((1, 2), 3)?")
-who_asks("each number", "every pair of two others", "the product of their values")
+page_frame(NAME, "Attention compares one thing with one other. What if it compared it with two others at once?")
+who_asks(
+    "each number",
+    "every pair of two others",
+    "the product of their values",
+    here="Here each number asks every pair of two others.",
+    try_this="Press <i>A number twice</i>: the head that looks at one at a time misses all three who have a pair.",
+)
 
 entry, answer = st.columns([1, 1.6], gap="medium")
 with entry:
     section("Numbers")
-    st.markdown("The question of each number: *do some two of the others make 0 with me, modulo 31?*")
+    st.markdown("Each number asks: *are there two others that, added to me, give a multiple of 31?*")
     numbers = number_input()
 with answer:
     section("Answers")
@@ -37,11 +43,11 @@ def why_only_pairs() -> None:
     """Say what three can do that two cannot, and what it costs."""
     why, cost = st.columns(2, gap="large")
     why.markdown(
-        "**((1, 2), 3) works.** Multiply the keys of 1 and 2 and let 3 score the product: "
-        "$s_{ijl} = \\frac{1}{\\sqrt{d_k}} \\sum_h q_{ih}\\, k_{jh}\\, k_{lh}$. The sum does not mind how it is "
-        "bracketed: ((1, 2), 3) and (1, (2, 3)) are the same score.\n\n"
-        "**Pairs, stacked, go far.** In a second layer a number asks others that have already met others. "
-        "But each brings one mixture of all it met, squeezed into d numbers; which two belonged together may be lost."
+        "**Three at once works.** Multiply the keys of two others and let the query score the product: "
+        "$s_{ijl} = \\frac{1}{\\sqrt{d_k}} \\sum_h q_{ih}\\, k_{jh}\\, k_{lh}$. It does not matter which two "
+        "are multiplied first: ((1, 2), 3) and (1, (2, 3)) give the same score.\n\n"
+        "**Two layers of pairs go far.** In the second layer a number asks others that have already met others. "
+        "But each brings one mixture of all that it met, in d numbers. Which two belonged together may be lost."
     )
     cost.markdown(
         "**Triples cost n times as much.** Eight numbers: 64 pairs or 512 triples. The 784 pixels of a digit: "

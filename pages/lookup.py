@@ -3,29 +3,36 @@
 import streamlit as st
 
 from attention_core.topics.lookup.soft_lookup import soft_lookup
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.lookup.closer import STEPS, closer, in_numbers, step_by_step
 from ui.lookup.records import NAME, answers, choose_query, query_input, record_table, temperature_input
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
 page_frame(NAME, "What if a dictionary could almost match? Then it would be attention.")
-who_asks("what you type", "the key of every record", "the value of that record")
+who_asks(
+    "what you type",
+    "the key of every record",
+    "the value of that record",
+    here="Here you ask, every record is asked, and its value comes back in part.",
+    try_this="Drag <i>Temperature</i> to the far right: three different questions get almost the same answer.",
+)
 
 store, ask = st.columns([1.05, 1], gap="large")
 with store:
     section("Records")
     records = record_table().records
 if records is None:
-    st.stop()
+    end_here()
 with ask:
     section("Ask")
     queries = query_input(records).queries
     temperature = temperature_input(records)
     if not queries:
-        st.stop()
+        end_here()
     trace = soft_lookup(records, queries, temperature)
-    answers(records, queries, trace)
+    with st.container(key="tells_lookup"):
+        answers(records, queries, trace)
 
 page_tabs(
     NAME,

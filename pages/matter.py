@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS, read_sentence
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.matter.answer import (
     ATTENTION,
     NAME,
@@ -18,7 +18,7 @@ from ui.matter.answer import (
 )
 from ui.matter.neighbours import neighbours_tab
 from ui.models import model_or_stop
-from ui.sentence import sentence_box
+from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar, show_matrix, show_words
 from ui.stepper import Stepper
@@ -30,31 +30,36 @@ who_asks(
     "one learned vector, the same for every sentence; nobody in the sentence asks",
     "the encoder's state at each word",
     "the same states",
+    here="Here one learned question asks every word of your sentence.",
+    try_this="Press <i>Negation</i>: three networks read <i>Not bad at all.</i>, and all three call it negative.",
 )
 model_or_stop(ATTENTION)
 
 say, judgement = st.columns([1.15, 1], gap="large")
 with say:
     section("A sentence about a film")
-    text = sentence_box(NAME, PRESETS, most_words=MOST_WORDS, label="A sentence about a film, in English")
+    text = sentence_box(NAME, PRESETS, most_words=MOST_WORDS, label="In English")
 if text is None:
-    st.stop()
+    end_here()
 sentence = read_sentence(text)
+with say:
+    is_read = knows_enough(sentence.words, sentence.known)
 blocked = blocked_words(text)
 trace = attention_trace(text, blocked)
 with judgement:
     section("Answer")
-    answers(text, blocked)
+    answers(text, blocked, is_read)
     what_differs()
 
 section("The words it used", Role.WEIGHTS)
-words_section(sentence, text, trace, blocked)
+with st.container(key="tells_matter"):
+    words_section(sentence, text, trace, blocked)
 
 
 def step_by_step() -> None:
     """Step from the words' vectors to the answer."""
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step):
         return
     heaviest = int(trace.weights()[0].argmax())
     words, matrix = st.columns([0.82, 1], gap="large")

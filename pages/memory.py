@@ -3,20 +3,24 @@
 import streamlit as st
 
 from attention_core.topics.memory.overview import norms_table
+from ui.glossary import say
 from ui.layout import section, who_asks
 from ui.memory.fading import fading_tab, length_tab
-from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, read_sentence
+from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, notebook, read_sentence, with_norms
 from ui.memory.word_by_word import gradient_tab, walk_tab
 from ui.skeleton import Tab, page_frame, page_tabs
+from ui.step_view import download_table
 
 page_frame(
     NAME,
     "Why was attention needed? A recurrent network reads once, word by word, and keeps *one* vector of everything.",
 )
 who_asks(
-    "nobody, a recurrent network has no query",
-    "nobody, a word that was read is never looked at again",
+    "there is none. Nothing can ask for an earlier word, and that is the problem",
+    "there is none. A word that was read is never looked at again",
     "the state, which must carry everything on its own",
+    here="There is no query here: nothing can ask for an earlier word. That is the problem.",
+    try_this="Press <i>Twenty-eight words</i>: the plain RNN keeps less than 1 % of each of the first ten words.",
 )
 
 ask, answer = st.columns([1, 1.25], gap="large")
@@ -26,39 +30,34 @@ with ask:
 both = READING.value == "bidirectional"
 with answer:
     section("What is left at the end")
-    memories = memories_of(text, both)
+    memories = memories_of(text)
     end_section(memories, both)
 
 
 def doubts() -> None:
     """Say what a gradient tells and what not."""
-    st.markdown(
-        "A gradient tells what a *small* change of a word would do, not what removing it would do; a saturated state "
-        "answers to nothing and still remembers. The two networks were trained on the same sentences. Their norms "
-        "share one colour scale, but their word vectors differ in width and length: compare how the norms fall, or "
-        "choose *what is left of the word*."
+    say(
+        "A gradient says what a *small* change of a word would do, not what would happen without the word. A state "
+        "whose numbers are near −1 or 1 hardly reacts to a nudge, yet it may still remember. Both networks were "
+        "trained on the same sentences, but their word vectors differ in size: compare how fast the colours fade, not "
+        "how bright they are, or choose *what is left of the word*."
     )
 
 
 def take_along() -> None:
-    """Offer all gradient norms of this sentence, of both directions, as a table; it is made when it is asked for."""
-    complete = memories_of(text, both=True)
-    st.download_button(
-        "Gradient norms (.csv)",
-        lambda: norms_table(complete).to_csv(index=False),
-        "gradient_norms.csv",
-        on_click="ignore",
-        key="memory_csv",
-    )
+    """Offer all gradient norms of this sentence, of both directions, as a table made when asked for, and the code."""
+    complete = with_norms(memories, text, both=True)
+    download_table("Gradient norms", lambda: norms_table(complete), f"{NAME}-gradient-norms.csv", "memory_csv")
+    st.code(notebook(text), language="python")
 
 
 page_tabs(
     NAME,
     Tab("words", "Word by word", lambda: walk_tab(memories, both)),
-    Tab("gradient", "How much each word still matters", lambda: gradient_tab(memories, both)),
-    Tab("fading", "How fast a word fades", lambda: fading_tab(memories)),
+    Tab("gradient", "What still matters", lambda: gradient_tab(with_norms(memories, text, both), both)),
     Tab("lengths", "Why attention was needed", length_tab),
-    Tab("doubts", "How far to believe this", doubts),
+    Tab("fading", "How fast a word fades", lambda: fading_tab(with_norms(memories, text, both=False))),
+    Tab("doubts", "How far to believe it", doubts),
     Tab("take", "Take it along", take_along),
     players=(WALK,),
 )

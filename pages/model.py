@@ -7,12 +7,12 @@ import streamlit as st
 
 from attention_core.hub.language import predicts_words
 from attention_core.hub.model import Kind
-from ui.layout import who_asks
+from ui.layout import end_here, who_asks
 from ui.model.cache import kv_cache
 from ui.model.compare import side_by_side
 from ui.model.glance import glance, look_controls
 from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
-from ui.model.input import choose_run, choose_source
+from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.knock_out import knock_out
 from ui.model.one_head import one_head, step_by_step, take_along
 from ui.model.state import FRAMED, HEAD, NAME, STEPS, TAB, VIEW, open_on_a_far_look
@@ -35,14 +35,20 @@ def tab(slug: str, label: str, draw: Callable[..., None], *given: Any) -> Tab:
 page_frame(
     NAME, "What do the heads of a transformer look at? Name a model, give it your input, and see every layer and head."
 )
-who_asks("each token, or patch of a picture", "each one that it may see", "its vector")
+who_asks(
+    "each token, or patch of a picture",
+    "each one that it may see",
+    "its vector",
+    here="Here every token of a text, or patch of a picture, asks the others.",
+    try_this="Click head 3 in layer 1: every word looks at itself.",
+)
 
 source = choose_source()
 given, seen = st.columns([0.8, 1.2], gap="large")
 with given:
     run, asked = choose_run(source)
 if run is None:
-    st.stop()
+    end_here()
 open_on_a_far_look(run)
 with given:
     look = look_controls(run)
@@ -52,6 +58,7 @@ with seen:
 TAB.value = TAB.value or VIEW.value
 pretrained = pretrained_of(asked.key) if asked is not None else None
 speaks = pretrained is not None and predicts_words(pretrained)
+named = asked is None and run.recording.model
 writes = speaks and pretrained.kind is not Kind.ENCODER
 page_tabs(
     NAME,
@@ -63,6 +70,7 @@ page_tabs(
     *([tab("words", "What it says next", next_tokens, run, asked)] if speaks else []),
     *([tab("cache", "What it keeps", kv_cache, asked)] if writes else []),
     *([tab("without", "Knock a head out", knock_out, run, asked)] if asked else []),
+    *([tab("without", "Knock a head out", offer_model, run)] if named else []),
     tab("pair", "Side by side", side_by_side, run, asked, look),
     tab("take", "Take it along", take_along, run),
     players=(STEPS,),

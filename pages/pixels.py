@@ -5,8 +5,8 @@ import torch
 
 from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
-from ui.digits import chosen_query, prepared
-from ui.layout import section, who_asks
+from ui.digits import chosen_query, inked, prepared
+from ui.layout import end_here, section, who_asks
 from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, answers, preparation_section
 from ui.pixels.erase import erase_section
 from ui.pixels.looks import all_pixels, chosen_pixel, learning_section, step_by_step
@@ -14,9 +14,15 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
 page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
-who_asks("each pixel", "all 784 pixels", "each pixel's place, so that what is drawn speaks through the weights alone")
+who_asks(
+    "each pixel",
+    "all 784 pixels",
+    "only the pixel's position. The drawing can influence the answer only through the weights",
+    here="Here every pixel asks all 784, and each hands over its position.",
+    try_this="Open <i>Try: erase ink</i>, drag <i>Ink pixels</i> to 60: two thirds of the ink is gone, yet it reads 7.",
+)
 
-draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="large")
+draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="medium")
 with draw:
     section("Draw")
     pad = drawing_pad(PAD)
@@ -25,7 +31,7 @@ if drawing.remark:
     with draw:
         st.info(REMARKS[drawing.remark])
 if drawing.remark is CanvasRemark.EMPTY:
-    st.stop()
+    end_here()
 image = torch.from_numpy(drawing.image)
 with answer:
     section("Answer")
@@ -42,6 +48,10 @@ page_tabs(
     Tab("all", "All 784 at once", lambda: all_pixels(trace, drawing)),
     Tab("erase", "Try: erase ink", lambda: erase_section(image, drawing, pad, attention)),
     Tab("learned", "How it was learned", lambda: learning_section(image)),
-    Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=chosen_query(drawing.image, NAME))),
+    Tab(
+        "take",
+        "Take it along",
+        lambda: export_bar(trace, NAME, query=chosen_query(drawing.image, NAME), picture=inked(drawing.image)),
+    ),
     players=(STEPS,),
 )

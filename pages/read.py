@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.layout import section, who_asks
+from ui.layout import end_here, section, who_asks
 from ui.read.drawing import COLUMNS, NAME, REMARKS, ReadDrawing, answer, number_pad, read_drawing
 from ui.read.experiments import another_start
 from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, step_by_step, vectors
@@ -14,7 +14,14 @@ page_frame(
     "How does attention move from step to step? One picture, one look per digit; *what has been read decides where to "
     "look next*.",
 )
-who_asks("the reader's state before each look", "12 × 48 regions of the drawing", "their features")
+who_asks(
+    "the reader's state before each look",
+    "12 × 48 regions of the drawing",
+    "their features",
+    here="Here what was read so far asks every region for the next digit.",
+    try_this="Press <i>31415</i>, open <i>Try: change the question</i>, choose <i>from later in this number</i>: the "
+    "same picture reads 1415.",
+)
 
 left, right = st.columns(COLUMNS, gap="large")
 with left:
@@ -23,7 +30,7 @@ drawing = read_drawing(pad)
 with right:
     if not isinstance(drawing, ReadDrawing):
         st.info(REMARKS[drawing])
-        st.stop()
+        end_here()
     section("It reads")
     answer(drawing)
 
@@ -34,7 +41,11 @@ page_tabs(
     Tab("question", "Same picture, another question", lambda: another_question(drawing)),
     Tab("state", "State, glimpse, state", lambda: vectors(drawing)),
     Tab("steps", "Step by step", lambda: step_by_step(drawing)),
-    Tab("start", "Try: change the question, keep the picture", lambda: another_start(drawing)),
-    Tab("take", "Take it along", lambda: export_bar(drawing.reading.trace, NAME, query=present_look(drawing))),
+    Tab("start", "Try: change the question", lambda: another_start(drawing)),
+    Tab(
+        "take",
+        "Take it along",
+        lambda: export_bar(drawing.reading.trace, NAME, query=present_look(drawing), picture=drawing.canvas),
+    ),
     players=(WALK, STEPS),
 )

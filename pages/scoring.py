@@ -3,7 +3,7 @@
 import streamlit as st
 import torch
 
-from attention_core.attention.scores import all_scores
+from attention_core.attention.scores import SCORES, all_scores
 from attention_core.topics.scoring.compare import compare, comparison_frame
 from ui.layout import who_asks
 from ui.models import model_or_stop
@@ -18,27 +18,31 @@ from ui.scoring.controls import (
     vector_table,
 )
 from ui.scoring.formulas import printed_tab, scale_tab
-from ui.scoring.vector_plane import ACTIVE, NAME, arranged_vectors, vector_plane
+from ui.scoring.vector_plane import ACTIVE, NAME, TYPING, arranged_vectors, vector_plane
 from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.state import Field, choice, one_of
+from ui.step_view import download_table, export_bar
+
+TAKEN = Field(NAME, "taken", "scaled dot", address="taken", parse=one_of(SCORES))
 
 page_frame(
     NAME, "There are many ways to compare a query with a key. What does each one reward? Drag the arrows and see."
 )
-who_asks("the blue arrow", "each orange arrow", "what lies behind the key")
+who_asks(
+    "the blue arrow",
+    "each orange arrow",
+    "what lies behind the key",
+    here="Here the blue arrow asks the orange ones: how alike are we?",
+    try_this="Press <i>One long key</i>: the dot product prefers the long k₂, though k₁ is nearer.",
+)
 model = model_or_stop("scoring-functions")
 
 
 def take_along(traces: dict) -> None:
-    """Offer the numbers of all functions as a table; the address is the link."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.download_button(
-            "Scores and weights of all (.csv)",
-            lambda: comparison_frame(traces).to_csv(index=False),
-            "scores.csv",
-            on_click="ignore",
-            key="scoring_csv",
-        )
-        st.caption("The page's address holds your vectors: a link reopens them.")
+    """Offer the numbers of all functions as a table, and those of a chosen one in every form."""
+    download_table("Scores and weights of all", lambda: comparison_frame(traces), f"{NAME}-scores.csv", "scoring_csv")
+    name = choice("One function alone", TAKEN, list(traces), wrap=True)
+    export_bar(traces[name], NAME, query=0, about=name)
 
 
 def comparison() -> None:
@@ -58,7 +62,7 @@ def comparison() -> None:
     with left:
         place = st.container()
         if d == 2:
-            numbers = st.expander("Type the numbers", key="scoring_typing", on_change="rerun")
+            numbers = st.expander("Type the numbers", key=TYPING.key, on_change="rerun")
             if numbers.open:
                 with numbers:
                     vector_table(vectors)

@@ -2,65 +2,42 @@
 
 import streamlit as st
 
+from ui.glossary import say
 from ui.navigation import PAGES, path_of
 from ui.skeleton import live, page_frame
-from ui.state import Field, choice
+from ui.start.moving import moving_drawing, moving_words, photograph
 
-DIGIT = Field("start", "digit", 3)
 WAYS_IN = (
-    ("Draw", "pixels", "Draw a digit and see which pixels look at which, in a network that reads it."),
+    ("Draw", "ask", "Draw digits in colours, ask a question about them, and see where the network looks."),
     ("Type", "translate", "Type a sentence, watch it being translated, and see at which words the network looks."),
     ("Craft", "vectors", "Make vectors by hand and follow every product, sum and softmax in numbers."),
 )
+CARDS = 3  # side by side
 
 page_frame(
     "start",
-    "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, the weights "
-    "mix what the others have to say. Here you watch trained networks do it, live, on your own input.",
+    "Attention lets one thing ask many others: *how much do you matter to me?* The answers become weights, and the "
+    "weights mix what the others hand over. Here you watch trained networks do it, live, on your own input.",
 )
-
-
-def live_example() -> None:
-    """A trained network reads a digit; a click on a pixel shows where that pixel looks."""
-    from attention_core.data.drawing import prepare
-    from attention_core.data.presets import preset_canvas
-    from ui.digits import chosen_query, looks_at_map, pick_pixel, read_digit
-    from ui.layout import who_asks
-
-    digit = choice("A digit", DIGIT, range(10), wrap=True)
-    image = prepare(preset_canvas(digit)).image
-    answer = read_digit(image)
-    ask, looks, words = st.columns([1, 1, 1], gap="large")
-    with ask:
-        st.markdown("**Click a pixel: it becomes the query**")
-        query = chosen_query(image, f"start_{digit}")
-        pick_pixel(image, f"start_{digit}", size=250)
-    with looks:
-        st.markdown("**Where it looks**")
-        looks_at_map(answer.traces[0], 0, query, image, size=250)
-    with words:
-        strongest = int(answer.traces[0].weights(0, [query])[0].argmax())
-        st.markdown(
-            f"A network with one attention layer reads this drawing as **{answer.digit}** ({answer.confidence:.0%}). "
-            f"The pixel in row {query // 28}, column {query % 28} gives most of its attention to the pixel in row "
-            f"{strongest // 28}, column {strongest % 28}."
-        )
-        who_asks("the framed pixel", "all 784 pixels", "each pixel's place")
-
-
-live(live_example)
-st.divider()
-entries = {entry.name: entry for entry in PAGES}
-ways = [(name, entries[file], words) for name, file, words in WAYS_IN if file in entries]
-for column, (name, first, words) in zip(st.columns(len(ways), gap="large"), ways, strict=True):
-    with column:
-        st.subheader(name, anchor=False)
-        st.markdown(words)
-        st.page_link(path_of(first), label=first.title, icon=":material/arrow_forward:")
+drawing, words = st.columns([1, 2.4], gap="medium")
+with drawing:
+    st.markdown("**Move over the drawing.** The framed pixel asks; the pinker a pixel, the more it matters to it.")
+    live(moving_drawing)
+with words:
+    st.markdown("**Watch a translation.** Each French word looks at the English words that it is made of.")
+    moving_words()
+    for column, (name, page, about) in zip(st.columns(len(WAYS_IN), gap="medium"), WAYS_IN, strict=True):
+        entry = next(entry for entry in PAGES if entry.name == page)
+        with column:
+            st.subheader(name, anchor=False)
+            say(about)
+            st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
 st.divider()
 st.subheader("The path", anchor=False)
 st.markdown("The order tells the story; each page can be entered alone.")
-for entry in PAGES[1:]:
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.page_link(path_of(entry), label=f"**{entry.title}**", width=230)
-        st.markdown(entry.question)
+for first in range(1, len(PAGES), CARDS):
+    for column, entry in zip(st.columns(CARDS, gap="medium"), PAGES[first : first + CARDS], strict=False):
+        with column.container(border=True, height="stretch"):
+            photograph(entry)
+            st.page_link(path_of(entry), label=f"**{entry.title}**")
+            st.caption(entry.question)

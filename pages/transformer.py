@@ -4,18 +4,27 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.translate.translation import read_source
-from ui.layout import section
+from ui.layout import section, who_asks
 from ui.models import model_or_none
 from ui.sentence import sentence_box
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.transformer.cost import cost_of_length
 from ui.transformer.first_screen import MODEL, NAME, english_part, french_part
-from ui.transformer.heads import STEPS, all_heads, heads_off, step_by_step, take_along
+from ui.transformer.heads import STEPS, all_heads, experiment_on, heads_off, restore, step_by_step, take_along
 from ui.transformer.order import shuffled_words, three_positions
 
 page_frame(
     NAME,
-    "What is left when the recurrence goes? Attention alone, many heads of it, and a note of where each word stands.",
+    "Remove the recurrent network. What remains is attention alone: many heads of it, plus a code for each "
+    "word's position.",
+)
+who_asks(
+    "each piece of a sentence",
+    "all pieces of a sentence, in a decoder only those before",
+    "what the layer below made of them",
+    here="Here every piece of a word asks all the others, in many heads at once.",
+    try_this="Press <i>Who bit whom</i>, open <i>Try: shuffle the words</i>, press <i>Reverse</i>: the man bites the "
+    "dog, unless positions are left out.",
 )
 model, missing = model_or_none(MODEL)
 typed, answer = st.columns([1.15, 1], gap="large")
@@ -29,10 +38,10 @@ with answer:
     if model is None:
         st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
     elif text:
-        french_part(text)
+        french_part(experiment_on(text), restore)
 
 tabs = [
-    Tab("positions", "Three ways to say where", three_positions),
+    Tab("positions", "Where a word stands", three_positions),
     Tab("cost", "What it costs", lambda: cost_of_length(len(source.ids) if source else 12)),
 ]
 if text and model:

@@ -11,9 +11,15 @@ from ui.translate.first_screen import NAME, STEPS, WORD, all_models, in_focus, s
 from ui.translate.present_word import alignments, step_by_step
 
 page_frame(NAME, "What does a decoder look at, word by word? Hover a French word, or click it.")
-who_asks("the decoder's state at each French word", "the encoder's state at each English word", "the same states")
+who_asks(
+    "the decoder's state at each French word",
+    "the encoder's state at each English word",
+    "the same states",
+    here="Here each French word, before it is written, asks all English words.",
+    try_this="Press <i>A long one</i> and watch the first translation break.",
+)
 
-typed, answer = st.columns([1, 1.75], gap="large")
+typed, answer = st.columns([1, 1.95], gap="medium")
 with typed:
     text = sentence_part()
 with answer:

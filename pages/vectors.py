@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.topics.vectors import PIXELS, Mode, Problem
-from ui.layout import who_asks
+from ui.layout import end_here, who_asks
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.step_view import export_bar
 from ui.vectors.panels import both_ways_panel, has_both_ways, has_pairs, hull_panel, pairs_panel, softmax_panel
@@ -36,7 +36,11 @@ WHO = {
 def workbench() -> None:
     """Draw the whole page below its heading; a beat of the stepper runs it again."""
     follow_preset()
-    who_asks(*WHO[Mode(MODE.value)])
+    who_asks(
+        *WHO[Mode(MODE.value)],
+        here="Here every row asks every row: you can follow each number.",
+        try_this="Choose the example <i>One huge key</i>: two of three queries give it all their attention.",
+    )
     preset_choice()
     settings_input()
     left, right = st.columns([1, 1.2] if LARGE.value else [0.62, 1], gap="large")
@@ -49,17 +53,17 @@ def workbench() -> None:
             st.caption("Shown: the last input that could be computed. What you typed is kept.")
         else:
             st.info("Put the tables right, and the steps appear here.")
-            st.stop()
+            end_here()
         trace = attention(problem)
         step = STEPS.draw(trace)
         head = choose_head(trace.n_heads)
         if trace.blind_queries:
             names = ", ".join(trace.story.query_axis.labels[query] for query in trace.blind_queries)
             st.warning(
-                f"{names} may see no key: no softmax is possible, so the weights and the context are zeros, not NaN."
+                f"{names} may see no key: there is nothing to weigh, so the weights and the context are zeros, not NaN."
             )
-        if STEPS.hides(step):
-            st.stop()
+        if STEPS.hides(trace, step, chosen_query(trace), head):
+            end_here()
         show_step(problem, trace, step, head)
     before = None if BEFORE.value is None else attention(Problem.from_plain(BEFORE.value))
     experiments = [Tab("cell", "One cell and the last edit", lambda: cell(problem, trace, before, step, head))]
@@ -69,11 +73,12 @@ def workbench() -> None:
         experiments.append(Tab("pairs", "Pairs and a neuron", lambda: pairs_panel(problem, trace, before, head)))
     if PRESET.value == PIXELS:
         experiments.append(Tab("pixels", "From three to 784", pixel_links))
+    if problem.settings.softmax:
+        experiments.append(Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace, head)))
+        experiments.append(Tab("average", "A weighted average", lambda: hull_panel(trace, head)))
     page_tabs(
         NAME,
         *experiments,
-        Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace, head)),
-        Tab("average", "A weighted average", lambda: hull_panel(trace, head)),
         Tab("take", "Take it along", lambda: export_bar(trace, NAME, head=head, query=chosen_query(trace))),
     )
 
@@ -97,8 +102,8 @@ def pixel_links() -> None:
     for place, position in enumerate(three_pixels()[1]):
         st.page_link(
             "pages/pixels.py",
-            label=f"x{place + 1} is pixel {position} (row {position // 28}, column {position % 28}): see whom it "
-            "looks at among all 784",
+            label=f"x{place + 1} is pixel {position + 1} (row {position // 28 + 1}, column {position % 28 + 1}): see "
+            "whom it looks at among all 784",
             query_params={"pixel": str(position), "step": "weights"},
             icon=":material/arrow_forward:",
         )

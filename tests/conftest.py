@@ -63,3 +63,26 @@ def start_app(monkeypatch: pytest.MonkeyPatch):
 def app(start_app):
     """app.py, run once without a browser: `app.switch_page("pages/pixels.py").run()` goes to a page."""
     return start_app()
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Folders of tiny models, as a directory of the owner's."""
+    from tests import tiny_hub
+
+    root = tmp_path_factory.mktemp("stored")
+    tiny_hub.write_decoder(root / "decoder")
+    tiny_hub.write_encoder_decoder(root / "both")
+    tiny_hub.write_vision(root / "vision")
+    return root
+
+
+@pytest.fixture
+def hub(stored, tmp_path, monkeypatch):
+    """A hub with a tiny decoder, and an empty cache."""
+    from tests import tiny_hub
+
+    with tiny_hub.serving() as served:
+        served.repositories["someone/tiny"] = stored / "decoder"
+        tiny_hub.turn_to(served.endpoint, tmp_path / "cache", monkeypatch)
+        yield served

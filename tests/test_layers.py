@@ -102,8 +102,14 @@ def test_only_the_charts_import_altair_in_the_core(root):
     assert all(path.is_relative_to(charts) for path in users), users
 
 
+def test_ray_is_imported_by_those_that_serve_alone(root):
+    users = {path for layer in FORBIDDEN for path in (root / layer).rglob("*.py") if "ray" in imported(path)}
+    assert users == {root / "attention_core" / "serve" / f"{name}.py" for name in ("__main__", "deployment")}
+
+
 def test_everything_imported_is_in_the_requirements(root):
-    named = (root / "requirements.txt").read_text().lower().replace("-", "_")
+    files = root / "requirements.txt", root / "requirements-cluster.txt"
+    named = "".join(file.read_text() for file in files).lower().replace("-", "_")
     aliases = {"pil": "pillow"}
     for layer in FORBIDDEN:
         for path in (root / layer).rglob("*.py"):

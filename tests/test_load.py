@@ -7,11 +7,14 @@ import time
 from collections.abc import Iterator
 from random import Random
 
+import pandas as pd
 import pytest
+from streamlit.dataframe_util import convert_pandas_df_to_arrow_bytes
+from streamlit.proto.Dataframe_pb2 import Dataframe
 
 from benchmarks.load import FLOOR_PAGE, Server, Tally, Visitor, options_of, served, summary
 from benchmarks.session import Session
-from benchmarks.visits import VISITS, act
+from benchmarks.visits import VISITS, act, edit
 from ui.navigation import PAGES
 
 
@@ -64,6 +67,15 @@ def test_a_visitor_who_vanishes_leaves_room_for_the_next(floor: Server) -> None:
     assert not tally.faults
 
 
+@pytest.mark.parametrize("n_rows", [1, 2, 5])
+def test_edits_stay_within_the_rows_of_a_table(n_rows: int) -> None:
+    table = Dataframe()
+    table.arrow_data.data = convert_pandas_df_to_arrow_bytes(pd.DataFrame({"1": range(n_rows)}))
+    random, value = Random(0), edit(("1",), ("0.5",))
+    edited = {row for _ in range(40) for row in value(table, random)["edited_rows"]}
+    assert edited == {str(row) for row in range(min(n_rows, 3))}
+
+
 def test_faults_kept_messages_fragments_and_files(app: Server) -> None:
     async def visit() -> None:
         session, random = Session(app.address), Random(0)
@@ -100,3 +112,16 @@ def test_faults_kept_messages_fragments_and_files(app: Server) -> None:
 def test_every_page_has_visitors() -> None:
     assert set(VISITS) == {"" if page.name == "start" else page.url_path for page in PAGES}
     assert all(VISITS.values())
+
+
+def test_every_picture_of_a_chart_is_found_in_its_data_once_or_coded():
+    from streamlit.proto.VegaLiteChart_pb2 import VegaLiteChart
+
+    from benchmarks.session import pictures_of
+    from ui.chart import _arrow
+
+    urls = [f"pictures/{place:032x}.png" for place in range(3)]
+    chart = VegaLiteChart()
+    chart.datasets.add().data.data = _arrow({"url": urls, "row": [0, 1, 2]})
+    chart.datasets.add().data.data = _arrow({"url": ["pictures/" + "a" * 32 + ".png"] * 9})
+    assert set(pictures_of(chart)) == {f"/{url}" for url in urls} | {f"/pictures/{'a' * 32}.png"}

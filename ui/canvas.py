@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +16,24 @@ import streamlit as st
 from streamlit_drawable_canvas import st_canvas
 
 from attention_core.data.colours import PEN
+from attention_core.data.pad_drawing import inked_strokes, is_drawing, pixels_of, read_drawing, way_of
 from attention_core.data.presets import preset_paths
-from attention_core.data.sketches import Stroke
+from attention_core.data.stroke import Stroke
 from attention_core.data.strokes import draw_paths
+from attention_core.packed import pack_strokes, unpack_strokes
+from ui.component import component
 from ui.computed import computed
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
-MAX_SESSION_BYTES = 2_000_000
-MAX_OBJECTS, MAX_COMMANDS = 200, 20_000
+MOST_ASTRAY = 0.3
+"""Share of the ink by which our picture of the strokes may differ from the browser's and still stands for it."""
+MOST_DOTS = 200_000
+"""Points at which the pen of a drawing is set down: one on every pixel of its way, unless that is endless."""
 DRAWN = "drawn"
+
+_bare_pad = component("bare_pad")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,18 +93,18 @@ def drawing_pad(pad: Pad) -> PadState:
     Returns:
         what is drawn now.
     """
-    state, name, shown = st.session_state, pad.name, preset_field(pad)
-    if f"{name}_drawing" not in state:
-        state[f"{name}_paper"], state[f"{name}_width"], state[f"{name}_generation"] = "light", pad.pen_width, 0
-    if shown.value != state.get(f"{name}_put"):  # on arrival, and after Back
-        _follow_address(pad, shown)
+    state, name = st.session_state, pad.name
+    state.setdefault(f"{name}_generation", 0)
+    if _told(pad) != state.get(f"{name}_put"):  # on arrival, and after Back
+        _follow_address(pad)
     component = f"{name}_pad_{state[f'{name}_generation']}"
     if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
         state[f"{name}_seed"] = state[f"{name}_drawing"]
-    paper = state[f"{name}_paper"]
-    with st.container(key=f"{name}_canvas_frame"):
+    paper = paper_field(pad.name).value
+    with st.container(key=f"{name}_canvas_frame", gap=None):
+        _bare_pad(key=f"{component}_bare")
         result = st_canvas(
-            stroke_width=state[f"{name}_width"],
+            stroke_width=_width_field(pad).value,
             stroke_color=_present_ink(pad),
             background_color=PAPER[paper],
             width=pad.size[1],
@@ -105,29 +113,96 @@ def drawing_pad(pad: Pad) -> PadState:
             return_image_data=True,
             key=component,
         )
-    if result.image_data is not None:
-        state[f"{name}_drawing"] = result.json_data
-        state[f"{name}_pixels"] = result.image_data
-        shown.value = state[f"{name}_put"] = DRAWN
+    pixels = pixels_of(result.image_bytes, pad.size)
+    is_new = result.json_data != state[f"{name}_drawing"]
+    if pixels is not None and is_new and not is_drawing(result.json_data):
+        st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
+    elif pixels is not None:
+        if is_new or preset_field(pad).value != DRAWN:
+            _tell(pad, result.json_data, DRAWN)
+        state[f"{name}_pixels"] = pixels
     _buttons(pad)
-    drawing = state[f"{name}_drawing"]
-    pixels = state[f"{name}_pixels"]
-    inked = inked_strokes(drawing, INK[paper])
-    shown = render_strokes(inked, pad.size, paper) if pixels is None else pixels
+    pixels, packed = state[f"{name}_pixels"], _strokes_field(pad).value
+    inked = inked_strokes(state[f"{name}_drawing"], INK[paper])
+    if packed:  # what the address tells is what counts
+        inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in unpack_strokes(packed)]
+    drawn = render_strokes(inked, pad.size, paper)
+    shown = drawn if pixels is None or _alike(drawn, pixels, paper) else pixels
     return PadState(shown, inked, paper)
 
 
+def _alike(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
+    """Return whether the strokes tell what the browser shows; then ours counts, which a link gives again exactly."""
+    astray, ink = np.abs(ours.astype(np.int16) - pixels), np.abs(pixels[..., :3].astype(np.int16) - _rgb(PAPER[paper]))
+    return bool(astray.sum() <= MOST_ASTRAY * ink.sum())
+
+
 def preset_field(pad: Pad) -> Field[str]:
-    """Return which preset is on the pad; DRAWN when it is something else, which the address does not hold."""
+    """Return which preset is on the pad; DRAWN when it is something else."""
     return Field(pad.name, "preset", pad.first, address=pad.address)
 
 
-def _follow_address(pad: Pad, shown: Field[str]) -> None:
-    """Put what the address asks for onto the pad; a drawing that goes with Back comes again with Forward."""
-    state, name, asked = st.session_state, pad.name, shown.value
-    if state.get(f"{name}_put") == DRAWN:
+def paper_field(name: str) -> Field[str]:
+    """Return whether the paper of a pad is light or dark."""
+    return Field(name, "paper", "light", address="paper", parse=one_of(PAPER))
+
+
+def _width_field(pad: Pad) -> Field[int]:
+    return Field(pad.name, "width", pad.pen_width, address="width", parse=between(2, 60))
+
+
+def _strokes_field(pad: Pad) -> Field[str]:
+    """Return what is drawn, packed; "" where a preset tells it or it is more than a link may hold."""
+    return Field(pad.name, "strokes", "", address="strokes", parse=sound_strokes, text=str)
+
+
+def sound_strokes(packed: str) -> str:
+    """Return packed strokes as they are, for a field that keeps them; ValueError if they are none."""
+    unpack_strokes(packed)
+    return packed
+
+
+def _told(pad: Pad) -> tuple[str, str]:
+    return preset_field(pad).value, _strokes_field(pad).value
+
+
+def _tell(pad: Pad, drawing: dict[str, Any], told: str, undone: Sequence[dict[str, Any]] = ()) -> None:
+    """Keep what is drawn now and the strokes that can be drawn again, and let the address tell the drawing."""
+    state, name = st.session_state, pad.name
+    state[f"{name}_drawing"], state[f"{name}_undone"] = drawing, [*undone]
+    preset_field(pad).value, _strokes_field(pad).value = told, _packed(pad, drawing) if told == DRAWN else ""
+    state[f"{name}_put"] = _told(pad)
+
+
+def _packed(pad: Pad, drawing: dict[str, Any]) -> str:
+    return strokes_text(_uncoloured(pad, drawing))
+
+
+def _uncoloured(pad: Pad, drawing: dict[str, Any]) -> list[Stroke]:
+    """Return a drawing's strokes; those in the canvas' own ink have no colour."""
+    ink = INK[paper_field(pad.name).value]
+    return [
+        stroke._replace(colour=None if stroke.colour == ink else stroke.colour)
+        for stroke in inked_strokes(drawing, ink)
+    ]
+
+
+def strokes_text(strokes: Sequence[Stroke]) -> str:
+    """Return strokes packed for an address; "" if they are more than a link may hold."""
+    try:
+        return sound_strokes(pack_strokes(strokes))
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _follow_address(pad: Pad) -> None:
+    """Put what the address asks for onto the pad; a drawing too long for it that goes with Back comes with Forward."""
+    state, name, (asked, packed) = st.session_state, pad.name, _told(pad)
+    if state.get(f"{name}_put") == (DRAWN, ""):
         state[f"{name}_mine"] = state[f"{name}_drawing"]
-    if asked == DRAWN and f"{name}_mine" in state:
+    if packed:
+        put_strokes(pad, unpack_strokes(packed))
+    elif asked == DRAWN and f"{name}_mine" in state:
         _replace(pad, state[f"{name}_mine"])
     else:
         found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
@@ -156,32 +231,31 @@ def _buttons(pad: Pad) -> None:
             )
     if pad.pens or pad.eraser:
         _pen_choice(pad)
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad,), icon=":material/undo:")
-        st.button("Clear", key=f"{name}_clear", on_click=_clear, args=(pad,), icon=":material/delete:")
-        with st.popover("Pen", icon=":material/brush:"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
+        st.button("Undo", key=f"{name}_undo", on_click=_turn_back, args=(pad, 1))
+        st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not state[f"{name}_undone"])
+        st.button("Clear", key=f"{name}_clear", on_click=_turn_back, args=(pad, math.inf))
+        with st.popover("Pen"):
             st.slider(
                 "Stroke width",
                 2,
                 60,
-                state[f"{name}_width"],
-                key=f"{name}_width_choice",
-                on_change=_set_width,
-                args=(name,),
+                key=_width_field(pad).key,
+                persist_state="session",
             )
             st.radio(
                 "Canvas",
                 ["light", "dark"],
-                index=["light", "dark"].index(state[f"{name}_paper"]),
                 horizontal=True,
-                key=f"{name}_paper_choice",
-                on_change=_set_paper,
-                args=(pad,),
+                key=paper_field(name).key,
+                persist_state="session",
+                on_change=_turn_paper,
+                args=(pad, paper_field(name).value),
             )
             st.download_button(
                 "Save drawing",
                 json.dumps(state[f"{name}_drawing"]),
-                "drawing.json",
+                f"{name}-drawing.json",
                 "application/json",
                 on_click="ignore",
                 width="stretch",
@@ -199,19 +273,32 @@ FIRST_ANY_INK = "#00A0A0"
 
 def _pen_choice(pad: Pad) -> None:
     names = [*(pad.pens or ("pen",)), *([ANY_INK] if pad.any_ink else []), *([ERASER] if pad.eraser else [])]
-    pen = choice("Pen", Field(pad.name, "pen", names[0]), names, label_visibility="collapsed", wrap=True)
+    pen = choice("Pen", _pen_field(pad), names, label_visibility="collapsed", wrap=True)
     if pen == ANY_INK:
-        key = f"{pad.name}_any_ink"
-        st.session_state.setdefault(key, FIRST_ANY_INK)
-        st.color_picker("Ink of any colour", key=key, persist_state="session")
+        st.color_picker("Ink of any colour", key=_any_ink_field(pad).key, persist_state="session")
+
+
+def _pen_field(pad: Pad) -> Field[str]:
+    return Field(pad.name, "pen", (pad.pens or ("pen",))[0], address="pen")
+
+
+def _any_ink_field(pad: Pad) -> Field[str]:
+    return Field(pad.name, "any_ink", FIRST_ANY_INK, address="colour", parse=_colour_of, text=lambda ink: ink[1:])
+
+
+def _colour_of(digits: str) -> str:
+    if not re.fullmatch("[0-9a-fA-F]{6}", digits):
+        raise ValueError("a colour is six digits")
+    return f"#{digits}"
 
 
 def _present_ink(pad: Pad) -> str:
-    chosen, paper = st.session_state.get(f"{pad.name}_pen"), st.session_state[f"{pad.name}_paper"]
+    paper = paper_field(pad.name).value
+    chosen = _pen_field(pad).value if pad.pens or pad.eraser else ""
     if chosen == ERASER:
         return PAPER[paper]
     if chosen == ANY_INK:
-        return st.session_state.get(f"{pad.name}_any_ink", FIRST_ANY_INK)
+        return _any_ink_field(pad).value
     return PEN[chosen if chosen in pad.pens else pad.pens[0]] if pad.pens else INK[paper]
 
 
@@ -225,7 +312,7 @@ def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told:
         told: what the address says of it, from which they can be made again.
     """
     state = st.session_state
-    ink = INK[state[f"{pad.name}_paper"]]
+    ink = INK[paper_field(pad.name).value]
     objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in strokes]
     kept = state[f"{pad.name}_drawing"].get("objects", []) if add else []
     _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, told)
@@ -238,13 +325,11 @@ def remove_strokes(pad: Pad, width: float) -> None:
     _replace(pad, {**drawing, "objects": kept})
 
 
-def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN) -> None:
-    """Put another drawing onto the pad, which means mounting a new canvas; the address tells it if it can."""
-    state, name = st.session_state, pad.name
-    state[f"{name}_drawing"] = drawing
-    state[f"{name}_pixels"] = None
-    state[f"{name}_generation"] += 1
-    preset_field(pad).value = state[f"{name}_put"] = told
+def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
+    """Put another drawing onto the pad, which means mounting a new canvas."""
+    _tell(pad, drawing, told, undone)
+    st.session_state[f"{pad.name}_pixels"] = None
+    st.session_state[f"{pad.name}_generation"] = st.session_state.get(f"{pad.name}_generation", 0) + 1
 
 
 def _choose_preset(pad: Pad, label: str) -> None:
@@ -272,24 +357,18 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
     }
 
 
-def _undo(pad: Pad) -> None:
+def _turn_back(pad: Pad, by: float) -> None:
+    """Take so many of the last strokes off the pad, to be drawn again when asked for; below 0 = draw them again."""
     drawing = st.session_state[f"{pad.name}_drawing"]
-    _replace(pad, {**drawing, "objects": drawing.get("objects", [])[:-1]})
+    drawn = drawing.get("objects", [])
+    strokes, n = [*drawn, *st.session_state[f"{pad.name}_undone"]], int(max(len(drawn) - by, 0))
+    _replace(pad, {**drawing, "objects": strokes[:n]}, undone=strokes[n:])
 
 
-def _clear(pad: Pad) -> None:
-    _replace(pad, {**st.session_state[f"{pad.name}_drawing"], "objects": []})
-
-
-def _set_width(name: str) -> None:
-    st.session_state[f"{name}_width"] = st.session_state[f"{name}_width_choice"]
-
-
-def _set_paper(pad: Pad) -> None:
+def _turn_paper(pad: Pad, before: str) -> None:
     """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
     state, name = st.session_state, pad.name
-    before, paper = state[f"{name}_paper"], state[f"{name}_paper_choice"]
-    state[f"{name}_paper"] = paper
+    paper = paper_field(name).value
     turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
     drawing = {key: value for key, value in state[f"{name}_drawing"].items() if key != "background"}
     objects = [
@@ -301,61 +380,14 @@ def _set_paper(pad: Pad) -> None:
 
 def _open(pad: Pad, content: bytes) -> None:
     """Take an uploaded drawing, or say why not; the present one stays until the new one is known to be sound."""
+    ink = INK[paper_field(pad.name).value]
     try:
-        drawing = json.loads(content) if len(content) <= MAX_SESSION_BYTES else None
-        strokes = strokes_of(drawing)
-        size = sum(len(shape["path"]) for shape in drawing["objects"])
-        if not strokes or len(strokes) > MAX_OBJECTS or size > MAX_COMMANDS:
-            raise ValueError
-        ink = INK[st.session_state[f"{pad.name}_paper"]]
-        drawn = [shape for shape in drawing["objects"] if shape.get("path")]
-        objects = [
-            _path_object(path, _sound_colour(shape.get("stroke"), ink), _sound_width(shape.get("strokeWidth")))
-            for shape, path in zip(drawn, strokes, strict=True)
-        ]
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
-        st.error("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.")
+        objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in read_drawing(content)]
+    except ValueError as error:
+        st.error(str(error))
         return
     _replace(pad, {"version": "7.4.0", "objects": objects})
     st.rerun()
-
-
-def strokes_of(drawing: dict[str, Any]) -> list[np.ndarray]:
-    """Return each stroke of a canvas drawing as a path (n, 2) in canvas pixels; curves become their end points."""
-    strokes = []
-    for shape in drawing.get("objects", []):
-        points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]
-        if points:
-            strokes.append(_placed(np.array(points, dtype=float), shape))
-    return strokes
-
-
-def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
-    """Return the path where the stroke stands now: dragged strokes keep their old path and get a new centre."""
-    if not {"left", "top", "width", "height"} <= shape.keys():
-        return path
-    pen, scale = shape.get("strokeWidth", 0), np.array([shape.get("scaleX", 1), shape.get("scaleY", 1)])
-    size = (np.array([shape["width"], shape["height"]]) + pen) * scale
-    share = [{"left": 0.5, "top": 0.5}.get(shape.get(origin), 0.0) for origin in ("originX", "originY")]
-    centre = np.array([shape["left"], shape["top"]]) + size * share
-    return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
-
-
-def _sound_colour(stroke: Any, otherwise: str) -> str:
-    return stroke if isinstance(stroke, str) and re.fullmatch("#[0-9a-fA-F]{6}", stroke) else otherwise
-
-
-def _sound_width(width: Any) -> float:
-    return min(60.0, max(1.0, float(width))) if isinstance(width, int | float) and width == width else 20.0
-
-
-def inked_strokes(drawing: dict[str, Any], ink: str) -> list[Stroke]:
-    """Return each stroke of a canvas drawing with its pen and colour; `ink` where that is not known."""
-    return [
-        Stroke(path, _sound_width(shape.get("strokeWidth", 20)), _sound_colour(shape.get("stroke"), ink))
-        for shape in drawing.get("objects", [])
-        for path in strokes_of({"objects": [shape]})
-    ]
 
 
 @computed()
@@ -363,21 +395,19 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     canvas = np.zeros((*size, 4), np.uint8)
     canvas[:] = (*_rgb(PAPER[paper]), 255)
+    apart = max(1.0, way_of(strokes) / MOST_DOTS)
     for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
-        whole = draw_paths([_dense(stroke.path) for stroke in together], max(size), width)
-        share = whole[: size[0], : size[1], :1] / 255.0
-        ink = np.array(_rgb(colour or INK[paper]))
-        canvas[..., :3] = np.rint(canvas[..., :3] * share + ink * (1 - share)).astype(np.uint8)
+        whole = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
+        share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths
+        ink = np.array(_rgb(colour or INK[paper]), np.uint16)
+        canvas[..., :3] = (canvas[..., :3] * share + ink * (255 - share) + 127) // 255
     return canvas
 
 
-def drawn_elsewhere(name: str, size: tuple[int, int] = (256, 256)) -> np.ndarray | None:
-    """Return what is on a pad of another page, uint8 (height, width, 4); None where nobody has opened it yet."""
-    state = st.session_state
-    if f"{name}_drawing" not in state:
-        return None
-    paper = state[f"{name}_paper"]
-    return render_strokes(inked_strokes(state[f"{name}_drawing"], INK[paper]), size, paper)
+def drawn_elsewhere(pad: Pad) -> list[Stroke] | None:
+    """Return what is on a pad of another page, in ink that goes with the paper; None where nobody has opened it yet."""
+    drawing = st.session_state.get(f"{pad.name}_drawing")
+    return None if drawing is None else _uncoloured(pad, drawing)
 
 
 def covered(canvas: np.ndarray, paper: str) -> float:
@@ -385,10 +415,10 @@ def covered(canvas: np.ndarray, paper: str) -> float:
     return float((np.abs(canvas[..., :3].astype(int) - _rgb(PAPER[paper])).max(-1) > 40).mean())
 
 
-def _dense(path: np.ndarray) -> np.ndarray:
-    """Return a path (n, 2) with a point on every pixel of its way: a line without beads where its points were."""
+def _dense(path: np.ndarray, apart: float) -> np.ndarray:
+    """Return a path (n, 2) with points so many pixels apart: a line without beads where its points were."""
     way = np.concatenate(([0.0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()))
-    places = np.linspace(0, way[-1], max(2, round(float(way[-1])) + 1))
+    places = np.linspace(0, way[-1], max(2, round(float(way[-1]) / apart) + 1))
     return np.stack([np.interp(places, way, along) for along in path.T], 1)
 
 

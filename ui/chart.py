@@ -11,13 +11,12 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.charts.design import Data, Design
+from attention_core.charts.design import Data, Design, Spec
 from attention_core.charts.look import Look
+from ui.figures import note_picture
 from ui.pictures import address
 
 PNG = "data:image/png;base64,"
-LECTURE = 1.25
-"""How many times as large letters are in lecture mode."""
 LEAST_FILE = 2000
 """Letters of a picture's data URL from which the browser gets it as a file, once, however often its chart changes."""
 
@@ -30,6 +29,7 @@ def draw_chart(
     width: Literal["stretch", "content"] | None = None,
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
     selection_mode: str | None = None,
+    step: str = "",
     on: DeltaGenerator = st._main,
 ) -> Any:
     """Draw a chart; all else is as st.vega_lite_chart has it, what is returned, too.
@@ -41,18 +41,36 @@ def draw_chart(
         width: on the page.
         on_select: what a click calls.
         selection_mode: the selection that a click changes.
+        step: the name of the step of a trace that it shows, for the name of its file; empty if it shows none.
         on: the container to draw it in; the one that is open if not said.
     """
-    spec, data = chart.drawn(Look(letters=LECTURE if st.session_state.get("lecture") else 1.0))
+    note_picture(lambda: chart, alt, step)
+    spec, data = chart.drawn(Look())
+    settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
     return on.vega_lite_chart(
         None,
-        spec | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
+        spec | settled | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
         key=key,
         width=width,
         on_select=on_select,
         selection_mode=selection_mode,
         alt=alt,
     )
+
+
+def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
+    """Return what keeps Streamlit from changing a chart.
+
+    It sets sides to those of the full screen, where ui.skeleton enlarges a chart as a whole; and it moves the first
+    and the last name of an axis from the middle of what they name.
+    """
+    own = {side: spec[side] for side in sides if isinstance(spec.get(side), int | float)}
+    kept = [
+        {"name": side, "value": size, "on": [{"events": {"signal": side}, "update": f"min({side}, {size})"}]}
+        for side, size in own.items()
+    ]
+    config = {"axisDiscrete": {"labelFlush": False}, **spec.get("config", {})}
+    return {"params": [*spec.get("params", []), *kept], "config": config}
 
 
 def _arrow(columns: Data) -> bytes:
@@ -62,11 +80,22 @@ def _arrow(columns: Data) -> bytes:
         values = np.asarray(columns[column])
         if values.size and str(values[0]).startswith(PNG):
             values = np.array([_address(url) for url in values], object)
-        arrays[column] = pa.array(_narrow(values), from_pandas=True)
+        arrays[column] = _coded(pa.array(_narrow(values), from_pandas=True))
     table, sink = pa.table(arrays), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
+
+
+def _coded(column: pa.Array) -> pa.Array:
+    """Return texts that come again and again as numbers, and each text once; all else as it is."""
+    if not pa.types.is_string(column.type):
+        return column
+    coded = column.dictionary_encode()
+    n_texts = len(coded.dictionary)
+    if 2 * n_texts > len(column) or n_texts > np.iinfo(np.int16).max:
+        return column
+    return coded.cast(pa.dictionary(pa.int8() if n_texts <= np.iinfo(np.int8).max else pa.int16(), pa.string()))
 
 
 def _narrow(values: np.ndarray) -> np.ndarray:

@@ -18,9 +18,10 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.device import to_array
+from ui.cluster import computed_there
 from ui.shelf import Shelf
 
-MOST_BYTES = 512 * 2**20
+MOST_BYTES = 96 * 2**20
 """All kept values together."""
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
@@ -70,7 +71,9 @@ def computing(*, grad: bool = False) -> Iterator[None]:
         yield
 
 
-def computed(*, spinner: str = "", grad: bool = False) -> Callable[[Callable[Given, Value]], Callable[Given, Value]]:
+def computed(
+    *, spinner: str = "", grad: bool = False, by_model: bool = False
+) -> Callable[[Callable[Given, Value]], Callable[Given, Value]]:
     """Keep what a function returns, for all visitors; least looked at goes first. Use it as `@computed()`.
 
     Equal arguments are told by what they hold: tensors and arrays by their numbers. A model's results do not depend on
@@ -79,6 +82,7 @@ def computed(*, spinner: str = "", grad: bool = False) -> Callable[[Callable[Giv
     Args:
         spinner: what to say while it is computed; "" = nothing.
         grad: see computing.
+        by_model: a model computes it, on the cluster if there is one; the function is importable by its name.
     """
 
     def decorate(function: Callable[Given, Value]) -> Callable[Given, Value]:
@@ -89,11 +93,16 @@ def computed(*, spinner: str = "", grad: bool = False) -> Callable[[Callable[Giv
             key = name, content_key(args), content_key(kwargs)
             found = values().find(key)
             if found is None:
-                with st.spinner(spinner) if spinner else nullcontext(), computing(grad=grad):
-                    found = values().find(key)  # whoever had the turn before may have asked the same
-                    if found is None:
-                        found = (function(*args, **kwargs),)
+                with st.spinner(spinner) if spinner else nullcontext():
+                    found = computed_there(answer, *args, **kwargs) if by_model else None
+                    if found is not None:
                         values().keep(key, found)
+                    else:
+                        with computing(grad=grad):
+                            found = values().find(key)  # whoever had the turn before may have asked the same
+                            if found is None:
+                                found = (function(*args, **kwargs),)
+                                values().keep(key, found)  # before the next one has the turn
             return found[0]
 
         return answer
@@ -124,8 +133,8 @@ def size_in_bytes(value: Any) -> int:
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if type(part) is str:  # most parts are labels
-            size += sys.getsizeof(part)
+        if isinstance(part, list | tuple) and {*map(type, part)} == {str}:  # most parts are labels
+            size += sys.getsizeof(part) + sum(map(sys.getsizeof, part))
         elif isinstance(part, Tensor):
             size += part.untyped_storage().nbytes()
         elif isinstance(part, np.ndarray):

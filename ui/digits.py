@@ -17,6 +17,7 @@ from attention_core.data.drawing import prepare
 from attention_core.device import device_of, to_array
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note, say
 from ui.models import model_or_stop
 from ui.state import Field, whole_number
 
@@ -46,7 +47,7 @@ class Answer:
         return float(self.probabilities.max())
 
 
-@computed()
+@computed(by_model=True)
 def ask(name: str, image: Tensor, intervention: Intervention = NO_INTERVENTION, trace: bool = True) -> Answer:
     """Let a model read one picture, float (28, 28)."""
     model = model_or_stop(name)
@@ -64,13 +65,18 @@ def read_digit(image: np.ndarray) -> Answer:
     return ask("pixel-classifier", torch.from_numpy(image))
 
 
+def inked(image: np.ndarray) -> np.ndarray:
+    """Return a picture of ink, from 0 to 1, in its colours, uint8 (rows, columns, 3)."""
+    return INK_RAMP.lookup()[np.rint(image * 255).astype(int)].astype(np.uint8)
+
+
 def ink_image(image: np.ndarray, size: int, words: str) -> None:
     """Draw a 28 x 28 picture as a plain image with a thin frame: nothing in it answers the mouse, so it is cheap."""
     factor = size // image.shape[0]
-    pixels = INK_RAMP.lookup()[np.rint(image * 255).astype(int)].repeat(factor, 0).repeat(factor, 1)
+    pixels = inked(image).repeat(factor, 0).repeat(factor, 1)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         edge[:] = FRAME
-    st.image(pixels.astype(np.uint8), width=size, output_format="PNG", alt=words)
+    st.image(pixels, width=size, output_format="PNG", alt=words)
 
 
 def query_field(name: str) -> Field[int | None]:
@@ -133,21 +139,21 @@ def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, 
         (
             "looks_at",
             "This pixel looks at",
-            rf"A[{query}, :]",
+            f"row {query + 1} of A",
             looks_at,
             f"its row of the weights; sums to {looks_at.sum():.2f}",
         ),
         (
             "looked_at",
             "Looks at this pixel",
-            rf"A[:, {query}]",
+            f"column {query + 1} of A",
             looked_at,
             f"its column of the weights; sums to {looked_at.sum():.2f}",
         ),
     )
     for column, (key, title, symbol, values, words) in zip(st.columns(2), maps, strict=True):
         with column, st.container(key=f"{name}_{key}"):
-            st.markdown(f"**{title}** `{symbol}`")
+            st.markdown(f"**{title}**, {symbol}")
             chart = picture(values.reshape(grid), ramp, title="weight", size=size, marked=query, outline=image)
             draw_chart(chart, width="content", alt=f"{title}: 28 x 28 map of weights")
             st.caption(words)
@@ -190,7 +196,7 @@ def whole_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, 
     )
     for column, (title, symbol, values, ramp, unit, words) in zip(st.columns(3), maps, strict=True):
         with column:
-            st.markdown(f"**{title}**  \n{symbol}")
+            say(f"**{title}**  \n{symbol}")
             chart = picture(values.reshape(grid), ramp, title=unit, size=size, marked=query, outline=image)
             draw_chart(chart, width="content", alt=f"{title}: 28 x 28 map")
-            st.caption(words)
+            note(words)

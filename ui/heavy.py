@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from itertools import count
@@ -12,10 +13,13 @@ import streamlit as st
 import torch
 
 from attention_core.device import choose_device
+from ui.layout import end_here
 
 MOST_WAITING = 8
 GRACE, BEAT = 0.3, 0.2
 """Seconds that somebody waits without being told, and then from one look at the queue to the next."""
+BREATH = 0.01
+"""Seconds between two portions, in which whoever waits for the same locks has them."""
 CANCEL = "queue_cancel"
 """Holds the key of the button that was drawn last."""
 _BUTTONS = count()
@@ -90,6 +94,28 @@ def heavy(spinner: str = "") -> Iterator[None]:
         queue.leave(thread)
 
 
+def in_portions(portion: Callable[[], object], is_wanted: Callable[[], bool]) -> None:
+    """Run one portion after another as long as more is wanted, each when its turn has come among the heavy runs.
+
+    For a thread of its own: no visitor's run waits for it, none is interrupted by it.
+
+    Args:
+        portion: a fraction of a second.
+        is_wanted: asked before each.
+    """
+    queue, thread = queue_of(choose_device()), threading.get_ident()
+    while is_wanted():
+        if queue.join(thread):
+            try:
+                while queue.wait(thread, BEAT) and is_wanted():
+                    pass
+                if is_wanted():
+                    portion()
+            finally:
+                queue.leave(thread)
+        time.sleep(BREATH)
+
+
 def _stand(queue: Queue, thread: int) -> None:
     """Tell the place in the queue until it is the first."""
     spot = st.empty()
@@ -106,4 +132,4 @@ def _stop(words: str) -> None:
     """Say why nothing is computed, and end here until the visitor asks again."""
     st.info(words)
     st.button("Try again", key=f"queue_again_{next(_BUTTONS)}")
-    st.stop()
+    end_here()

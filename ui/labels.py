@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
+from attention_core.attention.harmless import IN_SENTENCES, as_markdown, visible
+
 INVISIBLE = "\u200b"
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def distinct(labels: Sequence[str]) -> list[str]:
@@ -18,7 +22,22 @@ def distinct(labels: Sequence[str]) -> list[str]:
     return result
 
 
+def said(error: object) -> str:
+    """Return Markdown for a sentence in which a stranger's words may stand, such as the name of a file."""
+    return as_markdown(str(error), IN_SENTENCES)
+
+
 def literal(text: str, longest: int = 60) -> str:
     """Return Markdown that shows a person's text as it is."""
+    text = visible(text)
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
     return "`" + cut.replace("`", "'") + "`"
+
+
+def as_percent(share: float) -> str:
+    """Return a probability for people: a percentage with one or two figures, or a power of ten."""
+    if share >= 0.0995:
+        return f"{share:.0%}"
+    if share >= 1e-6:
+        return f"{float(f'{100 * share:.{1 if share < 0.0095 else 2}g}'):f}".rstrip("0").rstrip(".") + "%"
+    return "0" if share == 0 else "10" + str(round(math.log10(share))).translate(SUPERSCRIPT)

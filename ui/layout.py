@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import NoReturn
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
@@ -16,10 +18,37 @@ TABLE_STYLE = """<style>
 .figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; text-align: left; }
 </style>"""
 
+READABLE = 57
+"""Per cent of a colour in its text: with this little of it every role's word has a contrast of 4.5 on both pages."""
 
-def role_colour(role: Role) -> str:
-    """Return a role's colour for text, as CSS: drawn towards the text's own colour, to be read on light and dark."""
-    return f"color-mix(in srgb, {ROLE_COLOURS[role]} 75%, currentcolor)"
+DEFINITION = (
+    (Role.QUERY, "who", "asks"),
+    (Role.KEY, "who", "is asked"),
+    (Role.VALUE, "what", "is handed over"),
+)
+ICONS = {Role.QUERY: "help", Role.KEY: "key", Role.VALUE: "package_2"}
+"""Names in the font of symbols that Streamlit brings."""
+
+
+def end_here() -> NoReturn:
+    """End the page, or its part that runs alone; its foot and its address still come, which st.stop would end too."""
+    raise StopException
+
+
+def readable(colour: str) -> str:
+    """Return a colour for text, as CSS: drawn towards the text's own."""
+    return f"color-mix(in srgb, {colour} {READABLE}%, currentcolor)"
+
+
+def role_colour(role: str | None) -> str:
+    """Return a Role's colour for text, as CSS, to be read on light and dark; the text's own where it is none."""
+    return readable(ROLE_COLOURS[Role(role)]) if role in ROLE_COLOURS else "inherit"
+
+
+def shade(share: float, colour: str = ROLE_COLOURS[Role.WEIGHTS]) -> str:
+    """Return a colour for the ground under a word, as CSS: so much of it, 0 to 1, darker on a dark page."""
+    ground = f"light-dark({colour}, color-mix(in srgb, {colour} 76%, black))"
+    return f"color-mix(in srgb, {ground} {80 * share:.0f}%, transparent)"
 
 
 def role_word(role: Role, text: str | None = None) -> str:
@@ -27,13 +56,26 @@ def role_word(role: Role, text: str | None = None) -> str:
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
-def who_asks(query: str, key: str, value: str) -> None:
-    """Say in one line who asks, who is asked, and what is handed over."""
-    st.html(
-        f'<p class="who">{role_word(Role.QUERY, "Query")}, who asks: {query}. '
-        f"{role_word(Role.KEY, 'Key')}, who is asked: {key}. "
-        f"{role_word(Role.VALUE, 'Value')}, what is handed over: {value}.</p>"
-    )
+def who_asks(query: str, key: str, value: str, here: str, try_this: str) -> None:
+    """Say what attention is and who asks whom; behind a click, query, key and value of this page.
+
+    Args:
+        query: who asks.
+        key: who is asked.
+        value: what is handed over.
+        here: one sentence about it in the page's own words.
+        try_this: an action and its surprise, HTML.
+    """
+    parts = zip(DEFINITION, (query, key, value), strict=True)
+    whole = " ".join(f"{role_word(role, role.title())}, {who} {does}: {text}." for (role, who, does), text in parts)
+    short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
+    folded = f"<details><summary>{short.replace('>a ', '>A ', 1)}. {here}</summary>{whole}</details>"
+    st.html(f'<div class="who">{folded}<div class="try"><b>Try this</b> {try_this}</div></div>')
+
+
+def _icon(role: Role) -> str:
+    """Return a small symbol in its role's colour, for a query, a key or a value."""
+    return f'<span class="icon" aria-hidden="true" style="color:{role_colour(role)}">{ICONS[role]}</span>'
 
 
 def section(title: str, role: Role | None = None) -> None:
@@ -41,7 +83,7 @@ def section(title: str, role: Role | None = None) -> None:
     if role is None:
         st.subheader(title, anchor=False)
     else:
-        st.html(f'<h3 style="color:{role_colour(role)};font-size:1.3rem;padding:0;margin:0">{title}</h3>')
+        st.html(f'<h3 style="color:{role_colour(role)};font-size:1rem;padding:0;margin:0">{title}</h3>')
 
 
 def figures_table(*rows: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 import streamlit as st
@@ -12,19 +11,13 @@ from attention_core.device import choose_device
 from attention_core.log import log
 from attention_core.models import load
 from attention_core.weights import WeightsError, read_card, read_weights
+from ui.labels import said
+from ui.layout import end_here
 
 
-@st.cache_resource(max_entries=16, show_spinner="Loading the model")
+@st.cache_resource(show_spinner="Loading the model")
 def _load(name: str, device: str) -> nn.Module:
-    model = load(name, device)
-    spare_imports()
-    return model
-
-
-def spare_imports() -> None:
-    """Leave what torch and Altair brought in out of the garbage collection that Streamlit does after every run."""
-    gc.collect()
-    gc.freeze()
+    return load(name, device)  # there are as many as there are files, some 60 MB together
 
 
 @st.cache_resource(max_entries=4, show_spinner="Loading the snapshots")
@@ -39,8 +32,8 @@ def model_or_stop(name: str) -> nn.Module:
         return _load(name, choose_device())
     except WeightsError as error:
         log.warning("%s cannot be loaded", name, exc_info=True)
-        st.error(f"**The model cannot be loaded.** {error}", icon=":material/error:")
-        st.stop()
+        st.error(f"**The model cannot be loaded.** {said(error)}", icon=":material/error:")
+        end_here()
 
 
 def model_or_none(name: str) -> tuple[nn.Module | None, str]:

@@ -30,8 +30,8 @@ class PageEntry:
 
     @property
     def url_path(self) -> str:
-        """Its address: its name; Start, which also has the bare one, "welcome"."""
-        return "welcome" if self.name == "start" else self.name
+        """Its address: its name; Start has the bare one."""
+        return "" if self.name == "start" else self.name
 
     @property
     def heading(self) -> str:
@@ -93,7 +93,7 @@ PAGES = (
         "Words",
         "transformer",
         "Inside a transformer",
-        "What is left when the recurrence goes?",
+        "What remains when the recurrent network is removed?",
         "Attention does not need words: next, the 784 pixels of a drawing ask one another.",
     ),
     PageEntry(
@@ -172,6 +172,6 @@ def navigation():
     """Return the page to run, after declaring all of them."""
     groups: dict[str, list] = {}
     for entry in PAGES:
-        page = st.Page(path_of(entry), title=entry.title, url_path=entry.url_path, default=entry.name == "start")
+        page = st.Page(path_of(entry), title=entry.title, url_path=entry.url_path, default=not entry.url_path)
         groups.setdefault(entry.group, []).append(page)
     return st.navigation(groups, expanded=True)

@@ -8,8 +8,10 @@ from typing import Generic
 
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
+from ui.address import PLAYING
 from ui.labels import distinct
-from ui.state import PLAYING, Field, Value, choice, whole_number
+from ui.state import Field, Value, choice, whole_number
 
 TICK = "player_tick"
 CHANGED = "player_changed"
@@ -118,7 +120,8 @@ class Walk(Player[int]):
     """
 
     def __init__(self, page: str, *, first: int = 0, label: str = "Word") -> None:
-        super().__init__(Field(page, "at", first, address="at", parse=whole_number), SECONDS_PER_WORD)
+        at = Field(page, "at", first, address="at", parse=whole_number, text=lambda at: "" if at == END else str(at))
+        super().__init__(at, SECONDS_PER_WORD)
         self.label = label
 
     def draw(self, labels: Sequence[str]) -> int:
@@ -142,4 +145,4 @@ class Walk(Player[int]):
 def _short(text: str) -> str:
     """Return Markdown that shows a word as it was typed, cut if it is very long."""
     cut = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+-.!|~:$&" else letter for letter in cut)
+    return as_markdown(cut)

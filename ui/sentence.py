@@ -8,11 +8,10 @@ import streamlit as st
 
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words
 from ui.labels import literal
-from ui.state import Field
+from ui.state import Field, plain_text
 
 MOST_TYPED = 6000
 """Characters that the box takes: more than is read, so that a pasted page is kept and not refused."""
-MOST_IN_ADDRESS = 600
 EMPTY = "Type an English sentence, or take one of the examples."
 
 
@@ -73,6 +72,17 @@ def sentence_box(
     return "".join(words[:most_words]).replace(SPACE, " ").strip()
 
 
+def knows_enough(words: Sequence[str], known: Sequence[bool]) -> bool:
+    """Say how many words of a sentence the model does not know, if any; return whether it knows half of them."""
+    is_known = [known for word, known in zip(words, known, strict=True) if any(map(str.isalnum, word))]
+    n_known, n = sum(is_known), len(is_known)
+    if n_known < n:
+        guess = "" if n_known else " Of other words it sees only letters."
+        tell = st.caption if n_known > n / 2 else st.info
+        tell(f"Unknown to the model: {n - n_known} of {n} word{'s' * (n > 1)}. It knows English alone.{guess}")
+    return n_known > 0 and n_known >= n / 2
+
+
 def text_field(name: str, first: str) -> Field[str]:
     """Return what is typed on a page, which opens with `first`."""
     return Field(
@@ -80,8 +90,7 @@ def text_field(name: str, first: str) -> Field[str]:
         "text",
         first,
         address="text",
-        parse=lambda asked: asked[:MOST_TYPED],
-        text=lambda typed: typed[:MOST_IN_ADDRESS],
+        parse=lambda asked: plain_text(asked)[:MOST_TYPED],
     )
 
 

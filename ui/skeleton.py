@@ -5,34 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from attention_core.files import find_file
+from ui.address import PAGE, PLAYING, take_address, write_address
+from ui.faults import faults_told
+from ui.figures import forget_pictures, new_part, noted_in, save_pictures
+from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
+from ui.notations import other_notations
 from ui.player import Player
-from ui.state import PLAYING, Field, take_address, write_address
+from ui.sharing import sharing
+from ui.state import Field
+from ui.warm import is_warm
 
 STYLE = """<style>
-[data-testid="stMainBlockContainer"] { padding-top: 3.2rem; padding-bottom: 2.4rem; max-width: 1240px; }
+[data-testid="stMainBlockContainer"] { padding: 3.2rem 2.5rem 2.4rem; max-width: 1240px; }
 [data-testid="stMainBlockContainer"] h1 { padding-bottom: 0.2rem; }
+[data-testid="stTab"] p { font-size: 1rem; font-weight: 600; }
 .role { font-weight: 600; }
+[data-testid="stMainBlockContainer"] h1 { padding-top: 0; }
 .who { margin: 0; line-height: 1.5; }
+.who summary { cursor: pointer; } .who .icon { font: 1.15em/1 "Material Symbols Rounded"; vertical-align: -0.2em; }
+.stHtml:has(> .who details) { margin-top: -0.6rem; } .who .try b { margin-right: 0.3em; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
+[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
+  max-width: 560px; margin: auto; }
+[data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) svg.marks {
+  position: fixed; inset: 3.5rem 1rem 1rem; width: calc(100vw - 2rem); height: calc(100vh - 4.5rem); max-width: none; }
 [class*="_presets"] { display: grid; grid-template-columns: repeat(5, 1fr); max-width: 256px; }
 [class*="_presets"] button { width: 100%; }
 [class*="_examples"] button { min-height: 1.9rem; padding: 0.05rem 0.6rem; }
 [class*="_examples"] p { font-size: 0.86rem; }
 [class*="_suggestions"] button, [class*="_suggestions"] button * { justify-content: flex-start; text-align: left; }
-[class*="_stepper"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
-@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; } }
+[class*="_tools"] button { padding-left: 0.5rem; padding-right: 0.5rem; }
+[class*="_stepper"] button { padding: 0.1rem 0.5rem; }
+[class*="_stepper"] [role="radio"] { height: auto; min-height: 2.5rem; }
+[class*="_stepper"] [role="radio"] p { line-height: 1.2; font-size: 0.85rem; }
+[class*="_stepper"] [role="radio"] p > span { display: block; opacity: 0.75; }
+@media (max-width: 640px) { [data-testid="stMainBlockContainer"] { padding: 4.2rem 1rem 2.4rem; } }
 </style>"""
-LECTURE_STYLE = """<style>
-html { font-size: 125%; }
-[data-testid="stMain"] p, [data-testid="stMain"] li { line-height: 1.5; }
-[data-testid="stMain"] .katex { font-size: 1.35em; }
-</style>"""
+STYLE += f"<style>{find_file('ui/assets/pages/readable.css').read_text(encoding='utf-8')}</style>"
 
 
 class Tab(NamedTuple):
@@ -50,14 +66,16 @@ class Tab(NamedTuple):
 
 
 def page_frame(name: str, question: str) -> None:
-    """Draw the page's heading and the question that it answers, and let its fields follow its address.
+    """Draw the page's heading and the question that it answers; a page that runs alone follows its address here.
 
     Args:
         name: see PageEntry.name.
         question: one or two sentences, Markdown.
     """
     through_app()
-    take_address(name)
+    if st.session_state.get(PAGE) != name:
+        take_address(name)
+    forget_pictures()
     page_head(entry_of(name).heading, question)
 
 
@@ -77,10 +95,11 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
         players: those that it draws.
         beat: seconds after which it runs again by itself, if no player says so; None = it does not.
     """
+    place = new_part()
 
     @wraps(part)
     def run(*given: Any) -> None:
-        with suppress(StopException):
+        with suppress(StopException), noted_in(place), faults_told():
             part(*given)
         write_address()
 
@@ -112,8 +131,8 @@ def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
         state[PLAYING] = ""
 
     label = next(tab.label for tab in tabs if tab.slug == opened.value)
-    if state.get(key) != label:
-        state[key] = label
+    if state.get(key) != label or state.get(f"{key}_were") != list(labels):  # other tabs would open on their first
+        state[key], state[f"{key}_were"] = label, list(labels)
     for tab, place in zip(tabs, st.tabs(list(labels), key=key, on_change=take), strict=True):
         if place.open:
             with place:
@@ -121,33 +140,32 @@ def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
 
 
 def foot(entry: PageEntry) -> None:
-    """Draw the end of a page: one sentence that leads on, the page before it and the page after it."""
+    """Draw the end of a page: what leads on, the pages before and after, other texts' notations, how to share it."""
     place = PAGES.index(entry)
     st.divider()
-    st.markdown(entry.leads_on)
-    with st.container(horizontal=True, horizontal_alignment="distribute"):
-        for other, icon, side in ((place - 1, "arrow_back", "left"), (place + 1, "arrow_forward", "right")):
-            if 0 <= other < len(PAGES):
-                label = PAGES[other].title
-                st.page_link(path_of(PAGES[other]), label=label, icon=f":material/{icon}:", icon_position=side)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(entry.leads_on, width="content")
+        if place + 1 < len(PAGES):
+            _foot_link("after", PAGES[place + 1], "arrow_forward", "right")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        if place:
+            _foot_link("before", PAGES[place - 1], "arrow_back", "left")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+            save_pictures(entry.name)
+            other_notations()
+            sharing(entry)
+
+
+def _foot_link(where: str, entry: PageEntry, icon: str, side: Literal["left", "right"]) -> None:
+    with st.container(key=f"page_{where}", width="content"):
+        st.page_link(path_of(entry), label=entry.title, icon=f":material/{icon}:", icon_position=side)
 
 
 def sidebar() -> None:
     """Draw the sidebar's foot."""
     with st.sidebar:
-        lecture = st.toggle(
-            "Lecture mode",
-            key="lecture",
-            persist_state="session",
-            help="Larger type for a projector. Light and dark: the menu at the top right, Settings.",
-        )
-        st.caption(f"Computing on {_device_words()}")
-    if lecture:
-        st.html(LECTURE_STYLE)
+        lecture_mode()
+        if is_warm():
+            from ui.cluster import computing_words
 
-
-@st.cache_resource(show_spinner=False)
-def _device_words() -> str:
-    from attention_core.device import choose_device, describe_device
-
-    return describe_device(choose_device())
+            st.caption(computing_words())

@@ -1,15 +1,27 @@
-"""What a visitor has set: fields, kept in the session and told in the page's address, which is written here alone."""
+"""What a visitor has set: fields, kept in the session; how each is told in an address, and read from one."""
 
 from __future__ import annotations
 
+import copy
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attention_core.packed import is_packed, pack, unpack
 
 Value = TypeVar("Value")
-PAGE, ARRIVED, WRITTEN, PLAYING = "page_shown", "address_arrived", "address_written", "playing"
+ARRIVED, READ, FAULTS = "address_arrived", "address_read", "address_faults"
+"""In the session: what the visitor came with, the fields that have read it, and what of it was no value."""
+APP = ""
+"""In the place of a page: fields that every page has."""
+MOST_PLAIN = 600
+"""Letters up to which a text stands in the address as it is; longer ones are packed."""
+UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
+"""What goes wrong when a value is read, or written, that a page cannot use."""
 _FIELDS: dict[str, dict[str, Field]] = {}
 
 
@@ -17,11 +29,13 @@ class Field(Generic[Value]):
     """One thing that a visitor can set on a page; declared once, it outlives reruns and changes of page.
 
     Args:
-        page: on whose page, see PageEntry.name.
+        page: on whose page, see PageEntry.name; APP = on all; "model_other" is a part of the page "model", whose names
+            in the address begin with "other_".
         name: of the field; with the page's it makes the key in the session.
         default: what a visitor finds on arrival, or a function that makes it.
         address: its name in the page's address; "" = it is not told there.
-        parse: reads what the address says; ValueError or KeyError = not a value, and the default stands.
+        parse: reads what the address says, one of UNSOUND = not a value, and the default stands; None = as the type of
+            the default has it.
         text: writes a value for the address, short and the same in every language; "" = leave it out.
     """
 
@@ -32,12 +46,15 @@ class Field(Generic[Value]):
         default: Value | Callable[[], Value],
         *,
         address: str = "",
-        parse: Callable[[str], Value] = str,  # type: ignore[assignment]
-        text: Callable[[Value], str] = str,
+        parse: Callable[[str], Value] | None = None,
+        text: Callable[[Value], str] | None = None,
     ) -> None:
-        self._key, self.address = f"{page}_{name}", address
-        self._default, self._parse, self._text = default, parse, text
-        _FIELDS.setdefault(page, {})[self._key] = self
+        owner, _, part = page.partition("_")
+        self._key = f"{page}_{name}" if page else name
+        self.address = f"{part}_{address}" if part and address else address
+        self._default, self._text = default, text or as_text
+        self._parse = parse or _PARSERS.get(type(default), plain_text)
+        _FIELDS.setdefault(owner, {})[self._key] = self
 
     @property
     def key(self) -> str:
@@ -62,38 +79,106 @@ class Field(Generic[Value]):
 
     def among(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
         """Return what is set, brought back to `otherwise` or the first of the options if it is none of them."""
-        if self.value in options:
-            return self.value
-        return self._bring_back(options[0] if otherwise is None or otherwise not in options else otherwise)
+        first = options[0] if otherwise is None or otherwise not in options else otherwise
+        value, default = self.value, self.default
+        return self._bring_back(value if value in options else first, default if default in options else first)
 
     def within(self, lowest: Any, highest: Any) -> Value:
         """Return what is set, brought inside the bounds."""
-        bounded = max(lowest, min(highest, self.value))
-        return bounded if bounded == self.value else self._bring_back(bounded)
+        return self._bring_back(*(max(lowest, min(highest, value)) for value in (self.value, self.default)))
+
+    def found(self, value: Value) -> None:
+        """Let a visitor find a value that is known only now, such as a preset's; what the address says goes before."""
+        state = st.session_state
+        state[f"{self._key}_default"] = _own(value)
+        if self.address in state.get(ARRIVED, {}) and self._key not in state.get(READ, ()):
+            state[self._key] = self._first()
+        else:
+            state[self._key] = value
+
+    @property
+    def is_found(self) -> bool:
+        """Whether `found` has said what a visitor finds, since the address was last followed."""
+        return f"{self._key}_default" in st.session_state
 
     def forget(self) -> None:
-        """Go back to what the address says, or else to the default."""
+        """Go back to the default."""
         st.session_state.pop(self._key, None)
+        st.session_state.pop(f"{self._key}_default", None)
+
+    def tell(self) -> None:
+        """Let the address tell it even if nobody chose it: what it was brought back to has changed since."""
         st.session_state.pop(f"{self._key}_default", None)
 
     def address_text(self) -> str:
         """Return what the address tells of it."""
         value = self.value
-        as_found = value in (self.default, st.session_state.get(f"{self._key}_default", self.default))
-        return "" if as_found else self._text(value)
+        as_found = _same(value, st.session_state.get(f"{self._key}_default", self.default))
+        try:
+            return "" if as_found or value is None else self._text(value)
+        except UNSOUND:  # such as an infinite number in a table, which a page names and leaves out
+            return ""
 
-    def _bring_back(self, value: Value) -> Value:
-        if self.value == self.default:
-            st.session_state[f"{self._key}_default"] = value
-        self.value = value
+    def _bring_back(self, value: Value, otherwise: Value) -> Value:
+        """Set a value in bounds; `otherwise` is what the default would become, and needs no telling."""
+        state, before = st.session_state, self.value
+        if _same(before, self.default):
+            if not _same(value, before):
+                state[f"{self._key}_default"] = value
+        elif self.is_found and _same(before, state[f"{self._key}_default"]) and not _same(value, otherwise):
+            self.tell()
+        elif not _same(value, before):
+            self._complain()
+        if not _same(value, before):
+            self.value = value
         return value
 
     def _first(self) -> Value:
-        asked = st.session_state.get(ARRIVED, {}).get(self.address, "")
+        state = st.session_state
+        is_new = self._key not in state.setdefault(READ, set())
+        state[READ].add(self._key)
+        found = state.get(f"{self._key}_default", self.default)
+        asked = state.get(ARRIVED, {}).get(self.address, "") if is_new else ""
         try:
-            return self._parse(asked) if asked else self.default
-        except (ValueError, KeyError):
-            return self.default
+            return self._parse(asked) if asked else _own(found)
+        except UNSOUND:
+            self._complain()
+            return _own(found)
+
+    def _complain(self) -> None:
+        """Note that what the address says of it is no value, if that is what the visitor has just come with."""
+        asked = st.session_state.get(ARRIVED, {}).get(self.address)
+        if asked and st.session_state.get(FAULTS) is not None:
+            st.session_state[FAULTS][self.address] = asked
+
+
+def _own(value: Any) -> Any:
+    """Return a value that may be changed in place."""
+    return copy.deepcopy(value) if isinstance(value, list | dict) else value
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.array_equal(one, other)
+    return one is other or bool(one == other)
+
+
+def as_text(value: Any) -> str:
+    """Return a value for an address: a switch as 1 or 0, whole numbers with dots between, what is large packed."""
+    if value is None or isinstance(value, str):
+        plain = value or ""
+        return pack(plain) if len(plain) > MOST_PLAIN or is_packed(plain) else plain
+    if isinstance(value, list | tuple) and all(type(part) is int for part in value):
+        return ".".join(map(str, value))
+    return f"{value:.12g}" if isinstance(value, float) else str(int(value)) if isinstance(value, int) else pack(value)
+
+
+def plain_text(text: str) -> str:
+    """Return a text of an address, packed or not; see as_text."""
+    plain = unpack(text) if is_packed(text) else text
+    if not isinstance(plain, str):
+        raise ValueError("what is packed here must be a text")
+    return plain
 
 
 def whole_number(text: str) -> int:
@@ -107,9 +192,48 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
+def whole_numbers(text: str) -> list[int]:
+    """Return whole numbers of an address, with dots between them; at most so many as nobody clicks."""
+    if not re.fullmatch(r"-?\d{1,6}(\.-?\d{1,6}){0,999}", text):
+        raise ValueError(f"text must be whole numbers with dots between, got {text[:40]!r}")
+    return [int(number) for number in text.split(".")]
+
+
+def between(lowest: float, highest: float) -> Callable[[str], Any]:
+    """Return what reads a number of an address inside bounds: a whole one if the bounds are."""
+
+    def parse(text: str) -> float:
+        value = type(lowest)(text)
+        if not (text.isascii() and lowest <= value <= highest and math.isfinite(value)):
+            raise ValueError(f"text must be a number from {lowest} to {highest}, got {text[:40]!r}")
+        return value
+
+    return parse
+
+
+def one_of(values: Iterable[Any]) -> Callable[[str], Any]:
+    """Return what reads one of some values in an address, as as_text writes them."""
+    return {as_text(value): value for value in values}.__getitem__
+
+
+def named(**values: Any) -> dict[str, Any]:
+    """Return how a field tells values that are words for people: by names that stay, `Field(..., **named(all=ALL))`."""
+    names = {value: name for name, value in values.items()}
+    return {"parse": values.__getitem__, "text": names.__getitem__}
+
+
 def yes(text: str) -> bool:
-    """Return whether an address says 1; the way in which switches are told there."""
-    return text == "1"
+    """Return whether an address says 1, and not 0; the way in which switches are told there."""
+    return {"1": True, "0": False}[text]
+
+
+_PARSERS: dict[type, Callable[[str], Any]] = {
+    bool: yes,
+    int: between(-999_999, 999_999),
+    float: between(-1e6, 1e6),
+    list: whole_numbers,
+    type(list): whole_numbers,
+}
 
 
 def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -> Any:
@@ -122,42 +246,13 @@ def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -
         look: see st.segmented_control.
     """
     values = list(options)
-    field.among(values)
+    if field.value not in values:
+        field.among(values)
     if isinstance(options, Mapping):
         look["format_func"] = options.__getitem__
     return st.segmented_control(label, values, key=field.key, required=True, persist_state="session", **look)
 
 
-def take_address(page: str) -> None:
-    """Let the page follow its address: on arrival what a link says, after Back and Forward all of it.
-
-    Args:
-        page: see PageEntry.name.
-    """
-    state, asked, context = st.session_state, st.query_params.to_dict(), get_script_run_ctx()
-    arrives, goes_back = state.get(PAGE) != page, context is not None and context.is_history_navigation
-    if arrives or goes_back:
-        state[ARRIVED] = state[WRITTEN] = asked
-        state[PLAYING] = ""
-        for field in _FIELDS.get(page, {}).values():
-            if field.address and (goes_back or field.address in asked):
-                field.forget()
-    state[PAGE] = page
-
-
-def write_address() -> None:
-    """Let the address tell what the page shows, in one message: one entry for the browser's Back.
-
-    While something plays it waits: Back undoes what a visitor did, not every beat.
-    """
-    state, present = st.session_state, st.query_params.to_dict()
-    if state.get(PLAYING):
-        return
-    told = {
-        field.address: field.address_text() for field in _FIELDS.get(state.get(PAGE, ""), {}).values() if field.address
-    }
-    wanted = {name: text for name, text in present.items() if name not in told}
-    wanted |= {name: text for name, text in told.items() if text}
-    if wanted != present or wanted != state.get(WRITTEN):  # what the browser says may be older than what was written
-        state[WRITTEN] = wanted
-        st.query_params.from_dict(wanted)
+def fields_of(page: str) -> list[Field]:
+    """Return the fields that the address of a page tells, those that every page has among them."""
+    return [field for owner in {page, APP} for field in _FIELDS.get(owner, {}).values() if field.address]

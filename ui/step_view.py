@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
-from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
+from attention_core.attention.export import trace_to_frame, trace_to_npz
+from attention_core.attention.harmless import as_cell
+from attention_core.attention.recording import Recording
+from attention_core.attention.script import trace_to_code, trace_to_notebook
+from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.explain.arithmetic import cell_formula, row_table
 from ui.chart import draw_chart
+from ui.figures import file_name
+from ui.glossary import explain
 from ui.layout import section
+
+OFFLINE_BYTES = 2_000_000
+MOST_OFFLINE = 50_000_000
+"""Weights of a trace; more would keep the server for long."""
 
 
 def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:
     """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded)."""
-    section(step.title, step.role)
-    rows, cols = step.shape
-    st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
-    st.latex(step.formula)
-    st.markdown(step.explanation)
+    describe(step)
     numbers = numbers or cell_formula(trace, step, head, query, key)
     if numbers:
         st.latex(numbers)
     with st.expander("The PyTorch line"):
         st.code(step.code)
+
+
+def describe(step: Step) -> None:
+    """Draw the step's heading, shape, formula and meaning."""
+    section(step.title, step.role)
+    rows, cols = step.shape
+    st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
+    lines = step.formula.replace(r"\qquad", r"\\")  # side by side they do not fit beside a picture
+    st.latex(rf"\begin{{gathered}} {lines} \end{{gathered}}")
+    st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
 
 
 def counted(n: int, name: str) -> str:
@@ -39,7 +58,7 @@ def show_matrix(step: Step, head: int, query: int | None, name: str, size: int =
     """Draw the step's numbers in the form that suits them: a matrix, pictures per dimension, or bars."""
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = step_chart(step, head, query=query, size=size)
-    draw_chart(chart, width="content", key=f"{name}_{step.name}", alt=words)
+    draw_chart(chart, width="content", key=f"{name}_{step.name}", alt=words, step=step.name)
 
 
 def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_words: str = "pixel") -> None:
@@ -50,6 +69,7 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
         table,
         hide_index=True,
         width="stretch",
+        placeholder="",  # all the other keys together have no score
         column_config={
             "key": st.column_config.TextColumn(f"key ({key_words})"),
             "score": st.column_config.NumberColumn("score", format="%.2f"),
@@ -65,34 +85,87 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int = 7, key_word
     )
 
 
+def folded_row(title: str, name: str, trace: AttentionTrace, head: int, query: int, n: int, key_words: str) -> None:
+    """Offer what query_row draws under a title, of a page's name; nothing is computed until it is opened."""
+    folded = st.expander(title, key=f"{name}_row", on_change="rerun")
+    if folded.open:
+        with folded:
+            query_row(trace, head, query, n, key_words)
+
+
 def _short(total: float) -> str:
     return f"{total:,.0f}" if 1000 <= total < 1e9 else f"{total:.4g}"
 
 
-def export_bar(trace: AttentionTrace, name: str, *, head: int = 0, query: int | None = None) -> None:
-    """Offer the trace as numbers, the chosen query's row as a table, and the script that computes it again.
+def export_bar(
+    trace: AttentionTrace,
+    name: str,
+    *,
+    head: int = 0,
+    query: int | None = None,
+    about: str = "",
+    recording: Recording | None = None,
+    **seen: Any,
+) -> None:
+    """Offer the trace as numbers and as a page, the chosen query's row as a table, and the code of the chosen step.
 
-    Files are made when they are asked for, not at every rerun.
+    Files are made when they are asked for, not at every rerun; their names say page, model, head and step.
+
+    Args:
+        trace: that is looked at.
+        name: of the page.
+        head: of the trace.
+        query: that is chosen.
+        about: what the files are called after the page, such as a model and a head; told by the trace if empty.
+        recording: all that the page shows; this trace alone if None.
+        seen: what Recording.show() can be told besides.
     """
+    steps = [step.name for step in steps_of(trace)]
+    chosen = st.session_state.get(f"{name}_step")
+    step = chosen if chosen in steps else "weights"
+    of_head = f"head {head + 1}" if trace.n_heads > 1 else ""
+    whole = file_name(name, about or f"{trace.story.mechanism} {trace.story.name} {of_head}")
+    here = file_name(whole, step)
+    looked_at = trace, step, head, query or 0
+    files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
+        "npz": ("All numbers (.npz)", f"{whole}.npz", partial(trace_to_npz, trace)),
+        "code": ("PyTorch script (.py)", f"{here}.py", partial(trace_to_code, *looked_at)),
+        "ipynb": ("Notebook (.ipynb)", f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
+    }
+    if trace.n_heads * trace.n_queries * trace.n_keys <= MOST_OFFLINE:
+        page = partial(offline_page, recording or Recording([trace]), trace, head=head, query=query, **seen)
+        files["html"] = "Offline page (.html)", f"{whole}.html", page
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.download_button(
-            "Q, K, V, weights' normaliser (.npz)",
-            partial(trace_to_npz, trace),
-            "trace.npz",
-            on_click="ignore",
-            key=f"{name}_npz",
-        )
-        script = partial(trace_to_code, trace)
-        st.download_button("PyTorch script (.py)", script, "trace.py", on_click="ignore", key=f"{name}_code")
+        for kind, (label, file, make) in files.items():
+            st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")
         if query is not None:
-            st.download_button(
-                "This query's row (.csv)",
-                lambda: trace_to_frame(trace, head, rows=slice(query, query + 1)).to_csv(index=False),
-                "row.csv",
-                on_click="ignore",
-                key=f"{name}_row",
-            )
+            row = partial(_row_of, trace, head, query)
+            download_table("This query's row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
     st.caption(
-        "The script reads trace.npz and prints the same numbers. The toolbar at a chart's corner saves it as PNG, "
-        "shows its data, copies its Vega-Lite specification, opens it full screen."
+        f"Script and notebook compute the step *{step}* of the chosen head and query from what the layer was given, "
+        "and print the same numbers as this page; the offline page needs no network. *Save a picture*, below, makes "
+        "figures."
     )
+
+
+def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:
+    """Return a query's row as a table that counts from 1, as the page does."""
+    table = trace_to_frame(trace, head, rows=slice(query, query + 1))
+    return table.assign(query=table["query"] + 1, key=table["key"] + 1)
+
+
+def offline_page(recording: Recording, trace: AttentionTrace, **seen: Any) -> str:
+    """Return what is on the screen as a file that needs no server: heads to be hovered, steps to be walked through."""
+    place = recording.traces.index(trace)
+    return recording.show(place, steps=steps_of(trace), most_bytes=OFFLINE_BYTES, **seen).page()
+
+
+def _sheet(table: pd.DataFrame) -> str:
+    """Return a table as comma-separated values that a spreadsheet takes for no formulas."""
+    texts = {name: column.map(as_cell) for name, column in table.items() if column.map(type).eq(str).all()}
+    return table.assign(**texts).to_csv(index=False)
+
+
+def download_table(label: str, make: Callable[[], pd.DataFrame], file: str, key: str) -> None:
+    """Offer a table as a file of comma-separated values, which is made when it is asked for."""
+    st.download_button(f"{label} (.csv)", lambda: _sheet(make()), file, on_click="ignore", key=key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 import time
@@ -18,7 +19,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
 
+from attention_core.hub.hosted import is_hosted
 from ui.navigation import PAGES
+from ui.tidy import spare_memory, tidied
 
 LIBRARIES = ("torch", "altair", "attention_core.charts")
 HEAD_START = 10.0
@@ -39,8 +42,16 @@ def import_libraries() -> None:
         try:
             for name in () if is_warm() else LIBRARIES:
                 import_module(name)
+            if not is_warm():
+                spare_what_stays()
         finally:
             _IMPORTED.set()  # what cannot be imported is told by the pages
+
+
+def spare_what_stays() -> None:
+    """Let the collector of garbage look no more at what is there now: code, models, first examples."""
+    gc.collect()
+    gc.freeze()
 
 
 class _Browser(runtime.SessionClient):
@@ -68,6 +79,7 @@ async def _visit_all_pages() -> None:
             server.handle_backmsg(session, asked)
             await browser.finished.wait()
             await asyncio.sleep(time.monotonic() - began)
+        await asyncio.to_thread(spare_what_stays)
     finally:
         server.close_session(session)
 
@@ -78,8 +90,13 @@ async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     PagesManager.uses_pages_directory = False  # else pages/ is taken for the navigation until app.py has run once
     if not st.get_option("server.headless"):  # what Streamlit does for scripts, but not for an st.App
         webbrowser.open(f"http://localhost:{st.get_option('server.port')}")
-    visits = asyncio.create_task(_visit_all_pages() if os.environ.get("ATTENTION_WARM") != "0" else asyncio.sleep(0))
+    if is_hosted():
+        st.set_option("client.showErrorDetails", "none")  # a traceback names files of the server
+    spare_memory()
+    visits = _visit_all_pages() if os.environ.get("ATTENTION_WARM") != "0" else asyncio.sleep(0)
+    tasks = [asyncio.create_task(visits), asyncio.create_task(tidied())]
     try:
         yield {}
     finally:
-        visits.cancel()
+        for task in tasks:
+            task.cancel()

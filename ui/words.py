@@ -11,11 +11,17 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
+from attention_core.attention.types import Role
+from attention_core.charts.bar_table import Bars, bar_table
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.words import word_arcs
 from attention_core.data.pieces import pieces
 from attention_core.data.words import SPACE
+from attention_core.device import to_array
 from attention_core.topics.translate.translation import END_LABEL, Candidate
 from attention_core.topics.translate.word_view import WordView
 from ui.component import component
+from ui.figures import note_picture
 
 _arcs = component("aligned_words")
 _bars = component("next_words")
@@ -55,26 +61,29 @@ def aligned_words(
         on_choose: called after a click on a target word, see chosen_row.
         args: of on_choose.
     """
+    row = min(active, len(view.target) - 1)
+    title = f"{model}: where “{view.target[row]}” looks"
+    single = single if view.is_single else ""
+    note_picture(lambda: word_arcs(view.source, view.target, to_array(view.weights), row, single=single), title)
+    more = {"note": note, "plain": plain, "single": single, "forced": n_forced}
     _arcs(
         key=f"{name}_words",
-        data={
-            "name": model,
-            "source": view.source,
-            "target": view.target,
-            "weights": [[round(weight, 4) for weight in row] for row in view.weights.tolist()],
-            "probabilities": [
-                None if math.isnan(probability) else round(probability, 4) for probability in view.probabilities
-            ],
-            "uniform": 1 / len(view.keys),
-            "note": note,
-            "plain": plain,
-            "single": single if view.is_single else "",
-            "active": min(active, len(view.target) - 1),
-            "forced": n_forced,
-        },
+        data=word_data(view, model) | more | {"active": row},
         default={"chosen": None},
         on_chosen_change=(lambda: on_choose(*args)) if on_choose else (lambda: None),
     )
+
+
+def word_data(view: WordView, model: str) -> dict[str, Any]:
+    """Return what the browser draws of words and weights."""
+    return {
+        "name": model,
+        "source": view.source,
+        "target": view.target,
+        "weights": [[round(weight, 4) for weight in row] for row in view.weights.tolist()],
+        "probabilities": [None if math.isnan(share) else round(share, 4) for share in view.probabilities],
+        "uniform": 1 / len(view.keys),
+    }
 
 
 class Bar(NamedTuple):
@@ -131,6 +140,9 @@ def word_bars(
         said: the piece to mark, or None.
         on_choose: called after a click, see chosen_piece.
     """
+    shares = [bar.share for bar in bars]
+    column = Bars("probability", shares, 1.0, [f"{share:.1%}" for share in shares], (ROLE_COLOURS[Role.OUTPUT],))
+    note_picture(lambda: bar_table([bar.text for bar in bars], [column]), "The likeliest next words")
     _bars(
         key=f"{name}_choice",
         data={

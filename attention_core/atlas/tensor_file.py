@@ -7,10 +7,8 @@ https://huggingface.co/docs/safetensors.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -22,13 +20,17 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-from attention_core.arrays import Entry, FileError, Npz, Source, in_words, open_npz, stream
+from attention_core.arrays import Entry, FileError, Npz, Source, in_words, open_npz, open_zip, stream
 from attention_core.attention.recording_file import FORMAT
+from attention_core.files import read_json
 
 LABELS = ("labels", "tokens", "words", "texts")
 """Names under which a file may keep a text per position."""
 MOST_ABOUT = 2**20
 """Bytes of the beginning of a recording's description in which its format has to stand."""
+MOST_HEADER = 4 * 2**20
+"""Bytes of a safetensors header, some 40,000 arrays; the library reads a hundred million."""
+MOST_LABELS, MOST_LABEL_BYTES = 2**19, 32 * 2**20
 TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
 TYPES |= {f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 DAMAGED = "is damaged and cannot be read"
@@ -50,7 +52,7 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
     """
     start = _start(source)
     if start.startswith(b"PK"):
-        with in_words(f"{name} {DAMAGED}"), stream(source) as file, zipfile.ZipFile(file) as archive:
+        with in_words(f"{name} {DAMAGED}"), open_zip(source) as archive:
             names = archive.namelist()
             if any(part.endswith("data.pkl") for part in names):
                 raise FileError(_pickled(name))
@@ -84,6 +86,8 @@ def opened(source: Source, name: str = "The file") -> Iterator[Opened]:
         if _start(source).startswith(b"PK"):
             yield _Npz(stack.enter_context(open_npz(source)), name)
             return
+        if int.from_bytes(_start(source)[:8], "little") > MOST_HEADER:
+            raise FileError(f"{name} has a header of more than {MOST_HEADER:,} bytes, or is damaged at its beginning.")
         if isinstance(source, bytes):  # the library that reads the format opens files only
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
             path = Path(folder) / "tensors.safetensors"
@@ -113,6 +117,8 @@ class _Npz:
                 f"{self._name}: {chosen!r} holds Python objects, which are not opened because that can run code. "
                 f"Save it as np.array({chosen}, dtype=str)."
             )
+        if math.prod(self.entries[chosen].shape) > MOST_LABELS or self.entries[chosen].n_bytes > MOST_LABEL_BYTES:
+            raise FileError(f"{self._name}: {chosen!r} is too long; at most {MOST_LABELS:,} labels are read.")
         return [text.decode(errors="replace") if isinstance(text, bytes) else str(text) for text in self._file[chosen]]
 
 
@@ -134,7 +140,7 @@ class _Safetensors:
         if texts is None:
             return None
         with contextlib.suppress(ValueError):
-            labels = json.loads(texts)
+            labels = read_json(texts)
             if isinstance(labels, list):
                 return [str(label) for label in labels]
         return texts.split()

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attention_core.atlas.tensor_file import Entry, FileError, Opened, Source, opened
+from attention_core.attention.harmless import visible
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
@@ -115,7 +116,7 @@ def read_tensors(
         given = {role: file.tensor(array) for role, array in wanted.items()}
         allowed = file.tensor(mask) if mask else None
     try:
-        return _checked(given, allowed, None if labels is None else tuple(labels))
+        return _checked(given, allowed, None if labels is None else tuple(map(visible, labels)))
     except ValueError as error:
         raise FileError(f"{name}: {error}") from None
 

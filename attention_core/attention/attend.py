@@ -90,10 +90,12 @@ def attend(
     else:
         items = zip(query, key, value, _masks(mask, len(query)), strict=True)
         attended = Attended(torch.stack([context_in_blocks(q, k, v, scoring, m, intervention) for q, k, v, m in items]))
-    if intervention.ablated_heads:
-        is_on = torch.ones(query.shape[1], dtype=query.dtype, device=query.device)
-        is_on[list(intervention.ablated_heads)] = 0
-        attended = attended._replace(context=attended.context * is_on[:, None, None])
+    if intervention.ablated_heads or intervention.ablated_by_row:
+        is_on = torch.ones(query.shape[:2], dtype=query.dtype, device=query.device)
+        is_on[:, list(intervention.ablated_heads)] = 0
+        for place in intervention.ablated_by_row:
+            is_on[place] = 0
+        attended = attended._replace(context=attended.context * is_on[..., None, None])
     return attended
 
 

@@ -1,45 +1,54 @@
 """Record the attention of any PyTorch code: `with capture() as p: my_model(x)`, then `p.traces`.
 
 Every call of torch.nn.functional.scaled_dot_product_attention and of nn.MultiheadAttention in the block becomes a
-trace, also where a module imported the function by its name. Calls of other threads are left alone. Attention that is
-written out in matrix products, compiled or scripted cannot be seen, nor can flex_attention, which compiles itself.
+trace, also where a module imported the function by its name, and so does attention that is written out: a softmax whose
+result meets values in a product of matrices (see written_out.py). Calls of other threads are left alone.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.nn.attention.bias import CausalBias
 from torch.overrides import TorchFunctionMode
 
-from attention_core.attention.keeper import Keeper
+from attention_core.attention.recorder import Recorder, called, modules_entered
 from attention_core.attention.recording import Recording
+from attention_core.attention.written_out import WrittenOut
 
 _SDPA = F.scaled_dot_product_attention
 _MULTI_HEAD = F.multi_head_attention_forward
 _MULTI_HEAD_SIGNATURE = inspect.signature(_MULTI_HEAD)
 NOTHING_SEEN = (
-    "No call of scaled_dot_product_attention or of nn.MultiheadAttention was made; attention that is written out in "
-    "matrix products, compiled or scripted cannot be seen."
+    "No call of scaled_dot_product_attention or of nn.MultiheadAttention was made, and no softmax met values in a "
+    "product of matrices; attention that is written out in another way cannot be seen."
 )
+TRACED = "While torch.jit.trace writes down what a model does, nothing is recorded."
 _ONE_AT_A_TIME = threading.RLock()
 """For the moments in which a function of torch is exchanged, and for the switch of its fast path."""
 
 
 @contextmanager
-def capture() -> Iterator[Recording]:
+def capture(*, item: int = 0, tokens: Sequence[str] = (), target_tokens: Sequence[str] = ()) -> Iterator[Recording]:
     """Record every attention inside the block; outputs and random numbers are the same as without.
 
-    The first item of each batch is kept. The traces are there as soon as they are made, also when the block ends with
+    One item of each batch is kept. The traces are there as soon as they are made, also when the block ends with
     an exception. Torch's fast path for nn.MultiheadAttention and nn.TransformerEncoder, which hides its attention, is
-    off inside the block and as it was afterwards.
+    off inside the block and as it was afterwards; compiled modules run there as they are written. What cannot be kept,
+    and modules that call themselves attention and in which none was seen, are told in the note of the recording.
+
+    Args:
+        item: of the batch, from 0.
+        tokens: what the positions of the input are called; axes of their number are labelled when the block ends.
+        target_tokens: those of a decoder beside an encoder.
 
     Yields:
         the recording. Inside the forward of an nn.Module a trace is named after the place of the module that made the
@@ -47,133 +56,110 @@ def capture() -> Iterator[Recording]:
         "attention.1" and so on by its number.
     """
     recording = Recording()
-    with _fast_path_off(), modules_entered() as inside, _Watch(recording, inside):
-        yield recording
-    if not recording.traces:
-        recording.note = NOTHING_SEEN
-
-
-class Inside:
-    """The modules whose forward the thread is in, outermost first, and where the innermost is."""
-
-    def __init__(self) -> None:
-        self._thread = threading.get_ident()
-        self._stack: list[nn.Module] = []
-        self._root: nn.Module | None = None
-        self._places: dict[nn.Module, str] = {}
-
-    @property
-    def modules(self) -> tuple[nn.Module, ...]:
-        """The modules, outermost first."""
-        return tuple(self._stack)
-
-    @property
-    def place(self) -> str:
-        """The dotted name of the innermost module that the outermost has; empty where there is none."""
-        if self._stack and self._stack[0] is not self._root:
-            self._root = self._stack[0]
-            self._places = {module: name for name, module in self._root.named_modules()}
-        return next((self._places[module] for module in reversed(self._stack) if module in self._places), "")
-
-    def enter(self, module: nn.Module, *_: Any) -> None:
-        """Go into a module, if this is the thread."""
-        if threading.get_ident() == self._thread:
-            self._stack.append(module)
-
-    def leave(self, module: nn.Module, *_: Any) -> None:
-        """Come out of a module, also by an exception."""
-        if threading.get_ident() == self._thread and module in self._stack:
-            while self._stack.pop() is not module:
-                pass
+    try:
+        with watched(recording, item):
+            yield recording
+    finally:
+        if not recording.traces and not recording.note:
+            recording.note = NOTHING_SEEN
+        if tokens:
+            recording.label(tokens, target_tokens)
 
 
 @contextmanager
-def modules_entered() -> Iterator[Inside]:
-    """Keep track of the modules that this thread goes through inside the block."""
-    inside = Inside()
-    entering = register_module_forward_pre_hook(inside.enter)
-    leaving = register_module_forward_hook(inside.leave, always_call=True)
-    try:
-        yield inside
-    finally:
-        entering.remove()
-        leaving.remove()
+def watched(recording: Recording, item: int = 0, *, written_out: bool = True) -> Iterator[None]:
+    """Record the attention inside the block, as capture does; that which is written out only if asked to."""
+    with _switched(), modules_entered() as inside:
+        recorder = Recorder(recording, inside, item)
+        mode = WrittenOut(recorder)
+        try:
+            with mode if written_out else nullcontext(), _Watch(recorder, mode):
+                yield
+        finally:
+            recorder.tell()
 
 
-class _FastPath:
-    """How many captures are open, in all threads, and what the switch was before the first."""
+class _Switches:
+    """How many captures are open, in all threads, and what brings torch's switches back when the last one is closed.
+
+    Inside, torch's fast path for encoders is off, and what is to be compiled runs as it is written: compilers refuse a
+    thread that is watched, and would hide what they have compiled.
+    """
 
     n_open = 0
-    was_on = True
+    back = ExitStack()
 
 
 @contextmanager
-def _fast_path_off() -> Iterator[None]:
+def _switched() -> Iterator[None]:
     with _ONE_AT_A_TIME:
-        if _FastPath.n_open == 0:
-            _FastPath.was_on = torch.backends.mha.get_fastpath_enabled()
+        if _Switches.n_open == 0:
+            _Switches.back.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
             torch.backends.mha.set_fastpath_enabled(False)
-        _FastPath.n_open += 1
+            if "torch._dynamo" in sys.modules:
+                _Switches.back.enter_context(torch.compiler.set_stance("force_eager"))
+            _Switches.back.callback(setattr, nn.Module, "__call__", nn.Module.__call__)
+            nn.Module.__call__ = called  # type: ignore[method-assign]
+            _Switches.back.enter_context(_causal_biases_made_unwatched())
+        _Switches.n_open += 1
     try:
         yield
     finally:
         with _ONE_AT_A_TIME:
-            _FastPath.n_open -= 1
-            if _FastPath.n_open == 0:
-                torch.backends.mha.set_fastpath_enabled(_FastPath.was_on)
+            _Switches.n_open -= 1
+            if _Switches.n_open == 0:
+                _Switches.back.close()
+
+
+@contextmanager
+def _causal_biases_made_unwatched() -> Iterator[None]:
+    """Let torch's own causal masks be made, which their way of making forbids in a thread that is watched."""
+
+    def made(kind: type[CausalBias], *_: Any, **__: Any) -> CausalBias:
+        with torch._C._DisableTorchDispatch():
+            return Tensor.__new__(kind)
+
+    CausalBias.__new__ = made  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        del CausalBias.__new__
 
 
 class _Watch(TorchFunctionMode):
     """Sees every function of torch that this thread calls."""
 
-    def __init__(self, recording: Recording, inside: Inside) -> None:
+    def __init__(self, recorder: Recorder, written_out: WrittenOut) -> None:
         super().__init__()
-        self._recording = recording
-        self._inside = inside
-        self._n_calls: dict[str, int] = {}
-        self._keeper = Keeper()
+        self._recorder = recorder
+        self._written_out = written_out
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func is _MULTI_HEAD:
-            return self._multi_head(*args, **kwargs)
-        result = func(*args, **kwargs)
-        if func is _SDPA:
-            self._record(*args, **kwargs)
-        return result
-
-    def _record(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        attn_mask: Tensor | None = None,
-        dropout_p: float = 0.0,
-        is_causal: bool = False,
-        scale: float | None = None,
-        enable_gqa: bool = False,
-        mechanism: str = "scaled dot product attention",
-    ) -> None:
-        trace = self._keeper.trace(
-            query,
-            key,
-            value,
-            mask=attn_mask,
-            scale=scale,
-            is_causal=is_causal,
-            dropout=dropout_p,
-            name=self._name(),
-            mechanism=mechanism,
-            note=f"Dropout of {dropout_p:g} was on; these are the weights before it." if dropout_p else "",
-        )
-        self._recording.traces.append(trace)
-
-    def _name(self) -> str:
-        place = self._inside.place
-        number = self._n_calls[place] = self._n_calls.get(place, 0) + 1
-        if not place:
-            return f"attention.{len(self._recording)}"
-        return place if number == 1 else f"{place} ({number})"
+        if torch.compiler.is_dynamo_compiling():
+            return func(*args, **kwargs)
+        if torch._C._get_tracing_state():
+            self._recorder.note(TRACED)
+            with self._written_out.quiet(*args, *kwargs.values()):
+                return func(*args, **kwargs)
+        if func is F.linear:
+            with self._written_out.quiet(*args, *kwargs.values()):
+                result = func(*args, **kwargs)
+            if args:
+                with self._recorder.unwatched():
+                    self._written_out.mix(args[0], result)
+            return result
+        if func is F.dropout or func is torch.dropout:
+            with self._written_out.dropping(*args, **kwargs):
+                return func(*args, **kwargs)
+        if (func is not _SDPA and func is not _MULTI_HEAD) or _is_transformed(args, kwargs):
+            return func(*args, **kwargs)
+        with self._written_out.quiet(*args, *kwargs.values()):
+            if func is _MULTI_HEAD:
+                return self._multi_head(*args, **kwargs)
+            output = func(*args, **kwargs)
+            self._recorder.fused(*args, **kwargs)
+            return output
 
     def _multi_head(self, *args: Any, **kwargs: Any) -> Any:
         """Run nn.MultiheadAttention's function and record the fused attention inside it.
@@ -188,7 +174,7 @@ class _Watch(TorchFunctionMode):
             with _ONE_AT_A_TIME, self._fused_attention_seen(dropout):
                 return _MULTI_HEAD(*args, **kwargs)
         result = _MULTI_HEAD(*args, **kwargs)
-        with _ONE_AT_A_TIME, self._fused_attention_seen(dropout), torch.no_grad():
+        with self._recorder.unwatched(), _ONE_AT_A_TIME, self._fused_attention_seen(dropout):
             _MULTI_HEAD(**{**wanted, "need_weights": False, "training": False})
         return result
 
@@ -201,7 +187,7 @@ class _Watch(TorchFunctionMode):
             result = before(*args, **kwargs)
             if threading.get_ident() == thread:
                 call = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal"), args, strict=False))
-                self._record(**{**call, **kwargs, "dropout_p": dropout, "mechanism": "multi-head attention"})
+                self._recorder.fused(**{**call, **kwargs, "dropout_p": dropout, "mechanism": "multi-head attention"})
             return result
 
         F.scaled_dot_product_attention = seen
@@ -209,3 +195,11 @@ class _Watch(TorchFunctionMode):
             yield
         finally:
             F.scaled_dot_product_attention = before
+
+
+def _is_transformed(args: Any, kwargs: Any) -> bool:
+    """Return whether a call is inside a transform such as vmap, below which it is seen written out."""
+    return any(
+        isinstance(given, Tensor) and torch._C._functorch.is_functorch_wrapped_tensor(given)
+        for given in (*args, *kwargs.values())
+    )

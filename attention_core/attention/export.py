@@ -1,4 +1,4 @@
-"""A trace leaves the app: as numbers in a file, as a table, as a script that computes the same numbers."""
+"""A trace leaves the app: as numbers in a file, as a table. As code: see script.py."""
 
 from __future__ import annotations
 
@@ -14,33 +14,6 @@ from attention_core.device import to_array
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SCRIPT = '''"""Recompute one attention layer from trace.npz: {mechanism}. Needs numpy and torch."""
-
-import numpy as np
-import torch
-
-trace = np.load("trace.npz")
-query, key, value, scores = (torch.from_numpy(trace[name]) for name in ("query", "key", "value", "scores"))
-mask = torch.from_numpy(trace["mask"]) if "mask" in trace else None  # True = may attend
-{compute}
-if mask is not None:
-    scores = scores.masked_fill(~mask, float("-inf"))
-{softmax}
-context = weights @ value
-{ablate}
-print("weights", tuple(weights.shape), "each row sums to", weights.sum(-1).flatten()[0].item())
-print("largest weight", weights.max().item())
-print("context", context[0, 0])
-print("same as in the app:", torch.allclose(context, torch.from_numpy(trace["context"]), atol=1e-4))
-'''
-COMPUTE_SCALED_DOT = "scores = query @ key.transpose(-2, -1) * {factor!r}  # 1 / sqrt(d_k), unless it was changed"
-SOFTMAX = "weights = scores.softmax(dim=-1).nan_to_num()  # a query that sees no key gets zeros"
-SOFTMAX_WITH_SINK = (
-    'weights = (scores - torch.from_numpy(trace["log_normaliser"])[..., None]).exp()  # with a sink in it'
-)
-ABLATE = "context[{heads}] = 0  # switched off\n"
-TAKE_SCORES = "# the {name} scores come from the file: their parameters are not part of it"
 
 
 def trace_to_npz(trace: AttentionTrace) -> bytes:
@@ -69,32 +42,20 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
     return buffer.getvalue()
 
 
-def trace_to_code(trace: AttentionTrace) -> str:
-    """Return a stand-alone script that prints the trace's numbers from its .npz file."""
-    factor = _dot_factor(trace)
-    if factor is not None:
-        compute = COMPUTE_SCALED_DOT.format(factor=factor * trace.intervention.scale)
-    else:
-        compute = TAKE_SCORES.format(name=trace.score.name)
-    heads = list(trace.intervention.ablated_heads)
-    ablate = ABLATE.format(heads=heads) if heads else ""
-    softmax = SOFTMAX if trace.sinks is None else SOFTMAX_WITH_SINK
-    return SCRIPT.format(mechanism=trace.story.mechanism, compute=compute, softmax=softmax, ablate=ablate)
-
-
 def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> pd.DataFrame:
-    """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight."""
+    """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight; labels are whole."""
     import pandas as pd
 
     queries = to_array(torch.arange(trace.n_queries, device=trace.query.device)[rows])
     keys = to_array(torch.arange(trace.n_keys, device=trace.query.device)[cols])
+    query_texts, key_texts = (axis.whole or axis.labels for axis in (trace.story.query_axis, trace.story.key_axis))
     query_of_cell, key_of_cell = np.repeat(queries, len(keys)), np.tile(keys, len(queries))
     return pd.DataFrame(
         {
             "query": query_of_cell,
             "key": key_of_cell,
-            "query_label": [trace.story.query_axis.labels[query] for query in query_of_cell],
-            "key_label": [trace.story.key_axis.labels[key] for key in key_of_cell],
+            "query_label": [query_texts[query] for query in query_of_cell],
+            "key_label": [key_texts[key] for key in key_of_cell],
             "score": to_array(trace.scores(head, rows, cols).flatten()),
             "weight": to_array(trace.weights(head, rows, cols).flatten()),
         }

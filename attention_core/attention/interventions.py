@@ -17,12 +17,14 @@ class Intervention:
         blocked_keys: positions that no query may attend to.
         ablated_heads: heads whose context is set to 0.
         score_edits: (head, query, key, score) cells to overwrite, in units of the scaled scores.
+        ablated_by_row: (row of the batch, head): heads whose context is set to 0 in that row alone; no trace shows it.
     """
 
     scale: float = 1.0
     blocked_keys: tuple[int, ...] = ()
     ablated_heads: tuple[int, ...] = ()
     score_edits: tuple[tuple[int, int, int, float], ...] = ()
+    ablated_by_row: tuple[tuple[int, int], ...] = ()
 
     def for_queries(self, first: int, n: int, n_times: int) -> Intervention:
         """Return it for those n queries alone that come from the first on, n_times over."""

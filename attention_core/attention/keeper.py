@@ -7,7 +7,8 @@ changes in place cannot reach. A mask or bias that several calls share is kept o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,13 +19,23 @@ from attention_core.attention.types import Axis, Story
 
 FORBIDS = -9000.0
 """A bias of this or less stands for a mask: models write -inf, the smallest number of a type, or -10,000."""
+EVEN = (
+    "To some queries every key is forbidden, by a finite number that drowns their scores: they attend to all keys "
+    "alike, and are shown with a query of 0."
+)
+NO_HEADS = "The call had no dimension for heads: its first one is shown as heads."
 
 
 class Keeper:
-    """Turns what one call was given into a trace, and keeps every shared mask and bias once."""
+    """Turns what one call was given into a trace, and keeps every shared mask and bias once.
 
-    def __init__(self) -> None:
-        self._seen: dict[tuple[int, int], tuple[Tensor, Tensor | None, Tensor | None]] = {}
+    Attributes:
+        item: of the batch, which to keep; the last one of a batch that is smaller.
+    """
+
+    def __init__(self, item: int = 0) -> None:
+        self.item = item
+        self._seen: dict[tuple[Any, ...], tuple[Tensor, Split]] = {}
 
     def trace(
         self,
@@ -34,6 +45,32 @@ class Keeper:
         *,
         mask: Tensor | None = None,
         bias: Tensor | None = None,
+        sinks: Tensor | None = None,
+        note: str = "",
+        **more: Any,
+    ) -> AttentionTrace:
+        """Return the trace of the item of the batch; arguments are as in AttentionTrace and Story, but batched.
+
+        The query is (batch, n_heads, n_queries, d_k), and with three dimensions the first one is shown as heads; key
+        and value may have fewer heads. The mask is bool, True = may attend, or float, added to the scores as the bias
+        is. Sinks are (n_heads,) or (batch, n_heads, n_queries, 1). More is as for keep.
+        """
+        both = [self.shared(item_of(part, 3, self.item), split_mask) for part in (mask, bias) if part is not None]
+        return self.keep(
+            *(item_of(given, 3, self.item) for given in (query, key, value)),
+            masks=both,
+            sinks=None if sinks is None else _sinks_of(sinks, self.item),
+            notes=[note, self._batch_note(query)],
+            **more,
+        )
+
+    def keep(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        *,
+        masks: Sequence[Split] = (),
         scale: float | None = None,
         softcap: float | None = None,
         sinks: Tensor | None = None,
@@ -42,73 +79,139 @@ class Keeper:
         normaliser: Tensor | None = None,
         name: str = "",
         mechanism: str = "scaled dot product attention",
-        note: str = "",
+        notes: Sequence[str] = (),
     ) -> AttentionTrace:
-        """Return the trace of the first item of the batch; arguments are as in AttentionTrace and Story, but batched.
+        """Return the trace of one item, (n_heads, n, d) each; key and value may have fewer heads.
 
-        The query is (batch, n_heads, n_queries, d_k), and with three dimensions the first one is shown as heads; key
-        and value may have fewer heads. The mask is bool, True = may attend, or float, added to the scores as the bias
-        is. Without a scale dot products are divided by sqrt(d_k). Sinks are (n_heads,) or (batch, n_heads, n_queries,
-        1). The normaliser is that of the first item.
+        Without a scale dot products are divided by sqrt(d_k). Other arguments are as in AttentionTrace and Story.
         """
-        notes = [note, _batch_note(query)]
-        first_query, first_key, first_value = (own_copy(first_item(given, 3)) for given in (query, key, value))
-        n_heads = max(first_query.shape[0], first_key.shape[0])
-        if first_query.shape[0] < n_heads:
-            first_query = first_query.expand(n_heads, -1, -1)
-        if first_key.shape[0] != first_value.shape[0]:  # one of them is broadcast over heads
-            shared = max(first_key.shape[0], first_value.shape[0])
-            first_key, first_value = (own.expand(shared, -1, -1) for own in (first_key, first_value))
-        (allowed, added), (more_allowed, own_bias) = self._mask_and_bias(mask), self._mask_and_bias(bias)
-        allowed = more_allowed if allowed is None else allowed if more_allowed is None else allowed & more_allowed
-        notes += _not_finite({"query": first_query, "key": first_key, "value": first_value})
+        query, key, value = (own_copy(given) for given in (query, key, value))
+        n_heads = max(query.shape[0], key.shape[0])
+        if query.shape[0] < n_heads:
+            query = query.expand(n_heads, -1, -1)
+        if key.shape[0] != value.shape[0]:  # one of them is broadcast over heads
+            shared = max(key.shape[0], value.shape[0])
+            key, value = (own.expand(shared, -1, -1) for own in (key, value))
+        known = [*notes, *_not_finite({"query": query, "key": key, "value": value})]
+        allowed, added, even = _together(masks)
+        if even is not None:
+            query = query.masked_fill(even, 0)
+            known.append(EVEN)
         return AttentionTrace(
-            query=first_query,
-            key=first_key,
-            value=first_value,
+            query=query,
+            key=key,
+            value=value,
             score=ScaledDot(scale, None if softcap is None else float(softcap)),
             mask=allowed,
             is_causal=is_causal,
-            bias=added if own_bias is None else own_bias if added is None else added + own_bias,
-            sinks=None if sinks is None else _first_sinks(sinks),
+            bias=added,
+            sinks=None if sinks is None else own_copy(sinks).float(),
             dropout=dropout,
             normaliser=normaliser,
             story=Story(
                 mechanism=mechanism,
-                query_axis=Axis.numbered("queries", first_query.shape[1]),
-                key_axis=Axis.numbered("keys", first_key.shape[1]),
+                query_axis=Axis.numbered("queries", query.shape[1]),
+                key_axis=Axis.numbered("keys", key.shape[1]),
                 shows_vectors=True,
                 name=name,
-                note=" ".join(filter(None, notes)),
+                note=" ".join(filter(None, known)),
             ),
         )
 
-    def _mask_and_bias(self, mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-        """Return the first item's bool mask and float bias, either of them None where it would say nothing."""
-        if mask is None:
-            return None, None
-        place = (id(mask), mask._version if not mask.is_inference() else 0)
-        if place not in self._seen:
-            first = first_item(mask, 3)
-            parts = (own_copy(first), None) if first.dtype == torch.bool else split_bias(first)
-            self._seen[place] = (mask, *parts)  # holding the mask keeps its id from being given to another
-        return self._seen[place][1:]
+    def shared(self, mask: Tensor, split: Callable[[Tensor], Split]) -> Split:
+        """Return what split makes of a mask, which is done once for all calls that share its numbers."""
+        version = mask._version if not mask.is_inference() else 0
+        where = (mask.untyped_storage()._cdata, mask.storage_offset(), mask.shape, mask.stride(), version, split)
+        if where not in self._seen:
+            self._seen[where] = (mask, split(mask))  # holding the mask keeps its storage from being given to another
+        return self._seen[where][1]
+
+    def _batch_note(self, query: Tensor) -> str:
+        if query.is_nested or query.ndim > 3:
+            items = query.size(0) if query.is_nested else math.prod(query.shape[:-3])
+            return item_note(self.item, items)
+        return NO_HEADS if query.ndim == 3 else ""
 
 
-def split_bias(bias: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """Return what a float mask forbids, as a bool mask, and what it adds elsewhere; None where it does neither."""
+class Split(NamedTuple):
+    """What a mask or bias does, each part broadcastable to (n_heads, n_queries, n_keys) or None where it is nothing.
+
+    Attributes:
+        allowed: bool, True = may attend.
+        added: float, added to the scores.
+        even: bool (n_heads, n_queries, 1), queries to which every key is forbidden by the same number, which drowns
+            their scores, so that they attend to all keys alike.
+    """
+
+    allowed: Tensor | None
+    added: Tensor | None = None
+    even: Tensor | None = None
+
+
+def item_note(item: int, n_items: int) -> str:
+    """Return which of the batch a trace shows; empty where there is but one."""
+    if n_items == 1:
+        return ""
+    return f"The first of {n_items} items of the batch." if item == 0 else f"Item {item} of {n_items} of the batch."
+
+
+def split_mask(mask: Tensor) -> Split:
+    """Return what a mask of bools, or of numbers to be added, does."""
+    return Split(own_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
+
+
+def split_bias(bias: Tensor) -> Split:
+    """Return what a float mask forbids and what it adds elsewhere.
+
+    A row of nothing but numbers that forbid leaves its query free: only their differences count.
+    """
     bias = own_copy(bias)
+    top = bias.amax(-1, keepdim=True)
+    low = (top <= FORBIDS) & (top > -math.inf)
+    even = None
+    if low.any():
+        bias = torch.where(low, bias - top, bias)
+        even = low & (top.abs().double() * torch.finfo(torch.float32).eps > 1)
+        even = even if even.any() else None
     allowed = bias > FORBIDS
     rest = torch.where(allowed, bias, 0)
-    return None if allowed.all() else allowed, rest if rest.any() else None
+    return Split(None if allowed.all() else allowed, rest if rest.any() else None, even)
 
 
-def first_item(tensor: Tensor, n_dimensions: int) -> Tensor:
-    """Return the first item of each leading dimension beyond the last n; a tensor of fewer gets dimensions of one."""
+def split_hidden(hidden: Tensor) -> Split:
+    """Return what it does to write a number far below all others where hidden, a bool mask, is True."""
+    even = hidden.all(-1, keepdim=True)
+    if not even.any():
+        return Split(~hidden)
+    return Split(~hidden | even, None, even)
+
+
+def split_barred(hidden: Tensor) -> Split:
+    """Return what it does to write minus infinity where hidden, a bool mask, is True."""
+    return Split(~hidden)
+
+
+def _together(masks: Sequence[Split]) -> Split:
+    allowed = added = even = None
+    for mask in masks:
+        if mask.allowed is not None:
+            allowed = mask.allowed if allowed is None else allowed & mask.allowed
+        if mask.added is not None:
+            added = mask.added if added is None else added + mask.added
+        if mask.even is not None:
+            even = mask.even if even is None else even | mask.even
+    if even is not None and added is not None:
+        added = added.masked_fill(even, 0)
+    return Split(allowed, added, even)
+
+
+def item_of(tensor: Tensor, n_dimensions: int, item: int = 0) -> Tensor:
+    """Return an item of the first dimension, the first of others beyond the last n; few dimensions are filled up."""
     if tensor.is_nested:
-        tensor = tensor.unbind()[0]
+        parts = tensor.unbind()
+        return parts[min(item, len(parts) - 1)]
     while tensor.ndim > n_dimensions:
-        tensor = tensor[0]
+        tensor, item = tensor[min(item, len(tensor) - 1)], 0
     return tensor if tensor.ndim == n_dimensions else tensor[(None,) * (n_dimensions - tensor.ndim)]
 
 
@@ -118,11 +221,13 @@ def own_copy(tensor: Tensor) -> Tensor:
     for dimension, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
         if stride == 0 and size > 1:
             small = small.narrow(dimension, 0, 1)
-    return small.clone().expand(tensor.shape)
+    return small.clone(memory_format=torch.contiguous_format).expand(tensor.shape)
 
 
-def from_weights(weights: Tensor, *, name: str, note: str, mechanism: str) -> AttentionTrace:
-    """Return a trace of which only the weights are known: query, key and value have no columns.
+def from_weights(
+    weights: Tensor, *, name: str, note: str, mechanism: str, value: Tensor | None = None
+) -> AttentionTrace:
+    """Return a trace of which only the weights are known, and perhaps values: what is not has no columns.
 
     Its scores are the logarithms of the weights (n_heads, n_queries, n_keys), which a softmax turns into them again.
     """
@@ -133,7 +238,7 @@ def from_weights(weights: Tensor, *, name: str, note: str, mechanism: str) -> At
     return AttentionTrace(
         query=empty[:, :n_queries],
         key=empty[:, :n_keys],
-        value=empty[:, :n_keys],
+        value=empty[:, :n_keys] if value is None else own_copy(value).expand(n_heads, -1, -1),
         score=ScaledDot(1.0),
         mask=None if mask.all() else mask,
         bias=torch.where(mask, weights, 1).log(),
@@ -152,13 +257,6 @@ def unique(names: Sequence[str]) -> list[str]:
     """Return the names with a number behind every repetition, such as "encoder.0.self (2)"."""
     counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
     return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
-
-
-def _batch_note(query: Tensor) -> str:
-    if query.is_nested or query.ndim > 3:
-        items = query.size(0) if query.is_nested else math.prod(query.shape[:-3])
-        return f"The first of {items} items of the batch." if items > 1 else ""
-    return "The call had no dimension for heads: its first one is shown as heads." if query.ndim == 3 else ""
 
 
 def all_finite(tensor: Tensor) -> bool:
@@ -181,7 +279,6 @@ def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
     return notes
 
 
-def _first_sinks(sinks: Tensor) -> Tensor:
+def _sinks_of(sinks: Tensor, item: int) -> Tensor:
     """Return (n_heads, n_queries or 1) from (n_heads,) or (batch, n_heads, n_queries, 1)."""
-    flat = sinks[:, None] if sinks.ndim == 1 else first_item(sinks, 3)[..., 0]
-    return own_copy(flat).float()
+    return sinks[:, None] if sinks.ndim == 1 else item_of(sinks, 3, item)[..., 0]

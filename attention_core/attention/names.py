@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from torch import nn
+from torch import Tensor, nn
 
 from attention_core.attention.keeper import unique
 from attention_core.attention.trace import AttentionTrace
@@ -68,10 +68,16 @@ def _stack(place: str, module: nn.Module, trace: AttentionTrace, kind: str) -> s
 
 
 def _looks_back(trace: AttentionTrace) -> bool:
-    """Return whether no query may attend to a key behind itself."""
+    """Return whether no query may attend to a key behind itself; those that see no key, or all alike, aside."""
     if trace.is_causal or trace.mask is None:
         return trace.is_causal
-    return trace.n_queries == trace.n_keys > 1 and not trace.mask[0].triu(1).any()
+    mask = trace.mask[0].expand(trace.n_queries, trace.n_keys)
+    return looks_back(mask & ~mask.all(-1, keepdim=True)) or looks_back(mask)
+
+
+def looks_back(allowed: Tensor) -> bool:
+    """Return whether no query of (n_queries, n_keys) attends to a key behind itself, and some do attend."""
+    return allowed.shape[0] == allowed.shape[1] > 1 and not bool(allowed.triu(1).any()) and bool(allowed.any())
 
 
 def _towers(places: Sequence[str], stops_at_stack: bool) -> list[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,22 @@ import torch
 from torch import Tensor
 
 from attention_core.arrays import Npz, in_words, open_npz
+from attention_core.attention.harmless import visible
 from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
+from attention_core.files import MOST_JSON, read_json
 
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 NEEDED = ("query", "key", "value")
+TOLD = ("note", "model", "text")
+"""What is told of all traces together."""
 TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
-def write_traces(traces: Iterable[AttentionTrace], note: str, path: Path) -> None:
-    """Write traces and what is to be known of them all to one file, which appears under its name only when it is whole.
+def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], path: Path) -> None:
+    """Write traces and what is TOLD of them all to one file, which appears under its name only when it is whole.
 
     Raises:
         ValueError: a trace with another score than (capped) scaled dot products, or one that was edited.
@@ -47,8 +52,7 @@ def write_traces(traces: Iterable[AttentionTrace], note: str, path: Path) -> Non
                     arrays[stored[place]] = _bits(tensor)
                 entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
         entries.append(entry)
-    about = {"format": FORMAT, "note": note, "traces": entries}
-    arrays["about"] = np.array(json.dumps(about))
+    arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with unfinished.open("wb") as file:
@@ -58,21 +62,23 @@ def write_traces(traces: Iterable[AttentionTrace], note: str, path: Path) -> Non
         unfinished.unlink(missing_ok=True)
 
 
-def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], str]:
-    """Return what write_traces wrote.
+def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], dict[str, str]]:
+    """Return what write_traces wrote; what a file of an older version does not tell is empty.
 
     Raises:
         FileNotFoundError: no such file.
         FileError: a file that is damaged, takes more than most_bytes of memory or is no recording, with the reason.
     """
-    with in_words(f"{path} is damaged or no recording"), open_npz(path) as file:
+    with in_words(f"{path.name} is damaged or no recording"), open_npz(path) as file:
         file.check_size(most_bytes, path.name)
-        about = json.loads(str(file["about"]))
+        if most_bytes is not None and file.entries["about"].n_bytes > 4 * MOST_JSON:  # four bytes a letter
+            raise ValueError("its description is too long")
+        about = read_json(str(file["about"]), sys.maxsize)
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT!r}")
         tensors: dict[tuple[str, str], Tensor] = {}
         traces = [_trace(entry, file, tensors) for entry in about["traces"]]
-        return traces, str(about["note"])
+        return traces, {name: str(about.get(name, "")) for name in TOLD}
 
 
 def _described(trace: AttentionTrace) -> dict[str, Any]:
@@ -99,7 +105,7 @@ def _axis(entry: dict[str, Any], n: int) -> Axis:
     name, labels, grid = str(entry["name"]), entry["labels"], entry["grid"]
     if isinstance(labels, int) and grid is None:
         return Axis.numbered(name, n)
-    texts = Axis.numbered(name, n).labels if isinstance(labels, int) else [str(label) for label in labels]
+    texts = Axis.numbered(name, n).labels if isinstance(labels, int) else [visible(str(label)) for label in labels]
     return Axis(name, texts, (int(grid[0]), int(grid[1])) if grid else None)
 
 
@@ -135,9 +141,9 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
         dropout=float(entry["dropout"]),
         **parts,
         story=Story(
-            name=str(entry["name"]),
-            mechanism=str(entry["mechanism"]),
-            note=str(entry["note"]),
+            name=visible(str(entry["name"])),
+            mechanism=visible(str(entry["mechanism"])),
+            note=visible(str(entry["note"])),
             query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
             key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
             shows_vectors=parts["key"].shape[-1] > 0,

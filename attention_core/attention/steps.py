@@ -57,6 +57,16 @@ WEIGHTS_WITH_SINK = Text(
     "Each row becomes shares. A learned sink s takes one too, without a value: a query can give little.",
     Role.WEIGHTS,
 )
+WEIGHTS_WITHOUT_SOFTMAX = Text(
+    "weights",
+    "Weights",
+    "no softmax",
+    r"A = $scores",
+    "weights = scores$copied",
+    "The softmax is off: scores weigh the values as they are; with dot products the context is (Q Kᵀ) V. A row sums to "
+    "anything, and a weight may be negative.",
+    Role.SCORES,
+)
 MASKED = Text(
     "masked",
     "Masked values",
@@ -173,7 +183,11 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     if trace.mask is not None or trace.is_causal or edits.blocked_keys:
         steps.append(MASK.step(trace.masked_scores, *pairs, names))
     weights, context = WEIGHTS if trace.sinks is None else WEIGHTS_WITH_SINK, CONTEXT
-    if trace.sinks is None and (trace.mask is not None or edits.blocked_keys):
+    if not trace.has_softmax:
+        is_masked = len(steps) > len(scored)
+        copied = '.masked_fill(scores == float("-inf"), 0)  # what is forbidden' if is_masked else ".clone()"
+        weights = WEIGHTS_WITHOUT_SOFTMAX.filled(scores="S'" if len(steps) > 1 else "S", copied=copied)
+    elif trace.sinks is None and (trace.mask is not None or edits.blocked_keys):
         weights = replace(weights, code=weights.code + BLIND)
     steps.append(weights.step(trace.weights, *pairs, names))
     if story.shows_masked:

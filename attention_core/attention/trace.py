@@ -53,6 +53,7 @@ class AttentionTrace:
         bias: float, broadcastable to (n_heads, n_queries, n_keys), added to the scores; part of them from then on.
         sinks: broadcastable to (n_heads, n_queries), a score in each row's normaliser that belongs to no key, so that
             the weights of the row sum to less than 1.
+        has_softmax: whether the weights are the softmax of the scores; else they are the scores themselves.
         intervention: edits that were applied inside the attention.
         normaliser: (n_heads, n_queries) log-sum-exp of the masked scores if the kernel gave it.
         fused_context: (n_heads, n_queries, d_v) as the model used it, if it was kept.
@@ -68,6 +69,7 @@ class AttentionTrace:
     is_causal: bool = False
     bias: Tensor | None = field(default=None, repr=False)
     sinks: Tensor | None = field(default=None, repr=False)
+    has_softmax: bool = True
     intervention: Intervention = NO_INTERVENTION
     normaliser: Tensor | None = field(default=None, repr=False)
     fused_context: Tensor | None = field(default=None, repr=False)
@@ -152,9 +154,14 @@ class AttentionTrace:
     def weights(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         """Return the weights: masked cells are exactly 0, blind queries are all 0.
 
-        Each whole row sums to 1, or to less where a sink takes its share.
+        Each whole row sums to 1, or to less where a sink takes its share; without a softmax to anything.
         """
-        scores, allowed = self.scores(head, rows, cols), self.allowed(head, rows, cols)
+        return self._weights_of(self.scores(head, rows, cols), head, rows, cols)
+
+    def _weights_of(self, scores: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
+        allowed = self.allowed(head, rows, cols)
+        if not self.has_softmax:
+            return scores if allowed is None else scores.masked_fill(~allowed, 0)
         return weights_from(scores, self.log_normaliser[head, rows], allowed)
 
     def context(self, head: int = 0) -> Tensor:
@@ -183,7 +190,7 @@ class AttentionTrace:
         """Yield (rows, scores, weights) block by block, so that no caller needs the whole matrix at once."""
         for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
             scores = self.scores(head, rows)
-            yield rows, scores, weights_from(scores, self.log_normaliser[head, rows], self.allowed(head, rows))
+            yield rows, scores, self._weights_of(scores, head, rows)
 
     def summary(self, head: int = 0, queries: Tensor | None = None) -> Summary:
         """Average the head in one pass over its blocks.

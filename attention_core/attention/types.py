@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from string import Template
 from typing import Any, cast
 
@@ -24,11 +24,13 @@ class Axis:
         name: plural noun, such as "pixels", "source words", "dimensions".
         labels: one text per position.
         grid: (rows, columns) when the positions came from a picture, so that charts can draw one.
+        whole: the texts of which the labels are cut ones, for tables that leave the app; None = the labels are whole.
     """
 
     name: str
     labels: Sequence[str]
     grid: tuple[int, int] | None = None
+    whole: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         if self.grid and self.grid[0] * self.grid[1] != len(self.labels):
@@ -40,14 +42,14 @@ class Axis:
     @staticmethod
     @lru_cache(maxsize=16)
     def numbered(name: str, n: int) -> Axis:
-        """Return an axis whose labels are 0 to n - 1."""
-        return Axis(name, [str(position) for position in range(n)])
+        """Return an axis whose labels are 1 to n, as people count."""
+        return Axis(name, [str(position) for position in range(1, n + 1)])
 
     @staticmethod
     @lru_cache(maxsize=16)
     def picture(name: str, height: int, width: int) -> Axis:
-        """Return an axis over the cells of a picture in reading order, labelled "row 3, column 17"."""
-        labels = [f"row {row}, column {column}" for row in range(height) for column in range(width)]
+        """Return an axis over the cells of a picture in reading order, labelled "row 3, column 17", both from 1."""
+        labels = [f"row {row}, column {column}" for row in range(1, height + 1) for column in range(1, width + 1)]
         return Axis(name, labels, (height, width))
 
 
@@ -68,6 +70,15 @@ Compute = Callable[[int, Rows, Rows], Tensor]
 """(head, rows, cols) -> a tile of a matrix."""
 Inputs = Callable[[int], Mapping[str, Any]]
 """head -> tensors, modules and numbers by the names that a line of code has for them."""
+
+
+def always(named: Mapping[str, Any], head: int) -> Mapping[str, Any]:
+    """Return the same for every head; `partial(always, named)` is an Inputs that can be sent elsewhere."""
+    return named
+
+
+def _tile(matrix: Tensor, head: int, rows: Rows, cols: Rows) -> Tensor:
+    return (matrix if matrix.ndim == 2 else matrix[head])[rows][:, cols]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,18 +130,14 @@ class Text:
             inputs: what the code names, where that is laborious to get or differs from head to head.
             named: what the code names, else.
         """
-
-        def tile(head: int, rows: Rows, cols: Rows) -> Tensor:
-            return (matrix if matrix.ndim == 2 else matrix[head])[rows][:, cols]  # type: ignore[index, union-attr]
-
         if col_axis is None:
             col_axis = Axis.numbered("dimensions", cast(Tensor, matrix).shape[-1])
         return Step(
             **vars(self),
             row_axis=row_axis,
             col_axis=col_axis,
-            compute=tile if isinstance(matrix, Tensor) else matrix,
-            inputs=inputs or (lambda head: named),
+            compute=partial(_tile, matrix) if isinstance(matrix, Tensor) else matrix,
+            inputs=inputs or partial(always, named),
         )
 
 
@@ -178,7 +185,7 @@ class Story:
         mechanism: its name for people, such as "self-attention over pixels".
         query_axis: what the queries stand for.
         key_axis: what the keys stand for.
-        value_axis: what the columns of values and context stand for; numbered from 0 if None.
+        value_axis: what the columns of values and context stand for; numbered if None.
         steps_before: steps that lead to query, key and value.
         steps_after: steps that follow the context.
         shows_masked: whether the values times their weights are a step of their own, before they are summed; for

@@ -5,6 +5,7 @@ step_chart(step_of(trace, "weights"), query=406)
 """
 
 from attention_core.charts.bars import bars, probability_bars
+from attention_core.charts.figure import COLUMN, figure, save
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay, overlay_strip
 from attention_core.charts.palette import (
@@ -20,6 +21,7 @@ from attention_core.charts.picture import contact_sheet, picture
 from attention_core.charts.step import STEP_SIZE, step_chart
 
 __all__ = [
+    "COLUMN",
     "INK_RAMP",
     "MAX_RECT_SIDE",
     "ROLE_COLOURS",
@@ -28,12 +30,14 @@ __all__ = [
     "Ramp",
     "bars",
     "contact_sheet",
+    "figure",
     "matrix_chart",
     "overlay",
     "overlay_strip",
     "picture",
     "probability_bars",
     "ramp_for",
+    "save",
     "signed_ramp",
     "step_chart",
     "weights_ramp",

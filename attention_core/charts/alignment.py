@@ -11,7 +11,7 @@ from attention_core.charts.design import Design
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 
-QUERY_TITLE = "queries: the decoder's state at"
+QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "keys: the encoder's state at"
 
 

@@ -42,13 +42,21 @@ def channel_bars(
         select: name of a point selection over channels (field channel), or None.
         height: screen pixels.
     """
-    numbers = [float(values[one]) for one in order]
+    numbers = [float(values[channel]) for channel in order]
     places = np.arange(len(order))
-    frame = pd.DataFrame({"place": places, "channel": list(order), "value": numbers, "zero": 0.0})
+    frame = pd.DataFrame(
+        {
+            "place": places,
+            "channel": list(order),
+            "counted": [channel + 1 for channel in order],
+            "value": numbers,
+            "zero": 0.0,
+        }
+    )
     frame["left"], frame["right"] = places + 0.12, places + 0.88
-    lines = ["channel:Q", ("value:Q", title, ".3g")]
+    lines = [("counted:Q", "channel"), ("value:Q", title, ".3g")]
     if beside is not None:
-        frame["beside"] = [float(beside[one]) for one in order]
+        frame["beside"] = [float(beside[channel]) for channel in order]
         numbers = [*numbers, *frame["beside"]]
         lines.append(("beside:Q", beside_title, ".3g"))
     scale = alt.Scale(domain=[min(0.0, *numbers), max(1e-9, *numbers)], nice=True)
@@ -73,11 +81,11 @@ def _up_or_down(field: str) -> Any:
 
 def product_bars(products: Products, n_channels: int, *, height: int = 180) -> Design:
     """Draw the largest products of one region's score as bars to the right and left, the other channels' last."""
-    names = [f"channel {one}" for one in products.channels]
+    names = [f"channel {channel + 1}" for channel in products.channels]
     rest = REST.format(n_channels - len(names))
     values = [*products.values.tolist(), products.rest]
-    frame = pd.DataFrame({"channel": [*names, rest], "product": values, "words": [f"{one:+.2f}" for one in values]})
-    reach = max(abs(one) for one in values) or 1.0
+    frame = pd.DataFrame({"channel": [*names, rest], "product": values, "words": [f"{value:+.2f}" for value in values]})
+    reach = max(abs(value) for value in values) or 1.0
     low, high = min(0.0, *values), max(0.0, *values)
     room = 0.28 * reach
     axis = alt.Axis(ticks=False, domain=False, labelLimit=110, labelOverlap=False, labelFlush=False)

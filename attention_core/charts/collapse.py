@@ -13,7 +13,7 @@ from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import images, texts, tips
 from attention_core.charts.palette import ROLE_COLOURS, signed_ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import from_to, one_each
+from attention_core.charts.scale import from_to, one_each, wrapping
 
 ROW = 13
 """Screen pixels of one vector."""
@@ -29,7 +29,8 @@ def collapse_chart(
     n = len(words)
     ramp = signed_ramp(states)
     below = n + 2
-    pictures = rectangles(0.0, [0.0, below], width, [n, 1], url=[png_url(one, ramp) for one in (states, context[None])])
+    urls = [png_url(rows, ramp) for rows in (states, context[None])]
+    pictures = rectangles(0.0, [0.0, below], width, [n, 1], url=urls)
     bar_room = 0.22 * width
     shares = np.array(weights, dtype=float)
     places = np.arange(n)
@@ -43,7 +44,7 @@ def collapse_chart(
     middles, roles_of = [*rows["middle"], below + 0.5], ["key"] * n + ["context"]
     names = rectangles(-6.0, middles, word=[*words, "context"], middle=middles, role=roles_of)
     roles = one_each(["key", "context"], [ROLE_COLOURS[Role.KEY], ROLE_COLOURS[Role.CONTEXT]])
-    labels = texts(names, middle, "word", align="right", baseline="middle", fontSize=10, limit=78)
+    labels = texts(names, middle, "word", align="right", baseline="middle", fontSize=11, limit=78)
     arrow = {"left": [width / 2], "middle": [n + 1.0], "word": [f"weighted sum of {n}  ↓"]}
     layers = [
         images(pictures, space),
@@ -67,7 +68,7 @@ def cost_chart(
         for name, count in zip(names, (attention, concatenation), strict=True)
         for n in range(1, most + 1)
     )
-    legend = alt.Legend(orient="top", title=None, labelLimit=240)
+    legend = alt.Legend(orient="top", title=None, labelLimit=240, columns=wrapping(names))
     colours = one_each(names, [ROLE_COLOURS[Role.CONTEXT], ROLE_COLOURS[Role.KEY]])
     colour = alt.Color("way:N", scale=colours, legend=legend)
     lines = alt.Chart(frame).mark_line(strokeWidth=2.5)

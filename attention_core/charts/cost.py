@@ -9,7 +9,7 @@ import pandas as pd
 from attention_core.charts.design import Design, alt
 from attention_core.charts.marks import tips
 from attention_core.charts.palette import GREY
-from attention_core.charts.scale import rule_at, series_colour
+from attention_core.charts.scale import rule_at, series_colour, wrapping
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, expected_slope, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
@@ -36,12 +36,11 @@ def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None
     sizes = sorted({row.n for row in rows})
     x_axis = alt.Axis(values=sizes, format="~s" if max(sizes, default=0) > 99999 else "d", grid=False)
     y_axis = alt.Axis(values=[10.0**power for power in range(-4, 7)], format="~g")
+    titles = [way.title for way in WAYS.values()]
     space = {
         "x": alt.X("n:Q", title="n, positions", scale=alt.Scale(type="log", base=2, nice=False), axis=x_axis),
         "y": alt.Y("value:Q", title=UNITS[field], scale=alt.Scale(type="log"), axis=y_axis),
-        "color": series_colour(
-            "way", [way.title for way in WAYS.values()], COLOURS, offset=2, columns=2, labelLimit=260
-        ),
+        "color": series_colour("way", titles, COLOURS, offset=2, columns=wrapping(titles), labelLimit=260),
     }
     dashed = alt.Chart(slopes).mark_line(strokeDash=[4, 4], strokeWidth=1.3, opacity=0.75, aria=False)
     line = alt.Chart(points).mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=34))

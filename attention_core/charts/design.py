@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from operator import itemgetter
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -82,6 +83,12 @@ class Design:
         notes = _Notes()
         key = notes.of(self)
         return _Making(notes.values, [pd.DataFrame(columns) for columns in notes.data]).of(key)
+
+    def save(self, path: str | Path, **said: Any) -> None:
+        """Write the chart into an SVG, PDF or PNG file, see figure.save()."""
+        from attention_core.charts.figure import save
+
+        save(self, path, **said)
 
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         return self.to_altair()._repr_mimebundle_(*given, **named)

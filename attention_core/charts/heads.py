@@ -36,7 +36,7 @@ def heads_chart(
     pictures: Mosaic,
     notes: Sequence[Sequence[str]],
     *,
-    chosen: tuple[int, int],
+    chosen: tuple[int, int] = (-1, -1),
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
     title: str = "weight",
@@ -46,7 +46,7 @@ def heads_chart(
     Args:
         pictures: of all heads, see attention_core.charts.mosaic.
         notes: for each layer and head, a phrase for the tooltip.
-        chosen: (layer, head) to frame.
+        chosen: (layer, head) to frame; none by default.
         off: (layer, head) of heads that are switched off, crossed out.
         select: name of a point selection over heads (fields layer and head), or None.
         title: of the colour bar.
@@ -61,7 +61,7 @@ def heads_chart(
     frame["name"] = [f"layer {layer + 1}, head {head + 1}" for layer, head in heads]
     frame["note"] = [notes[layer][head] for layer, head in heads]
     frame["largest"] = [pictures.largest[layer][head] for layer, head in heads]
-    frame["is_off"] = [one in off for one in heads]
+    frame["is_off"] = [head in off for head in heads]
     width, height = LEFT + n_heads * right, HEAD + n_layers * down
     space = corners(width, height)
     gap = pictures.gap
@@ -104,7 +104,7 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     above["text"] = [named.format("head", head + 1) for head in heads]
     beside = rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
     beside["text"] = [named.format("layer", layer + 1) for layer in layers]
-    style = {"fontSize": 11, "color": WORDS, "baseline": "bottom", "tooltip": None}
+    style = {"fontSize": 12, "color": WORDS, "baseline": "bottom", "tooltip": None}
     return [texts(above, space, **style), texts(beside, space, angle=270, **style)]
 
 

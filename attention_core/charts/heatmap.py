@@ -11,7 +11,7 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.design import Design, Varying, alt
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mouse_cells, tips
-from attention_core.charts.palette import CHOSEN, DARK, MASKED, Ramp, ramp_for
+from attention_core.charts.palette import DARK, MASKED, VIRIDIS, Ramp, ramp_for
 from attention_core.charts.raster import block, png_url
 from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, is_dark, names_at
 
@@ -38,6 +38,7 @@ def matrix_chart(
     font_size: int = 11,
     hover_rows: bool = False,
     numbers: Any = None,
+    bar: bool = True,
 ) -> Design:
     """Draw a matrix, rows downwards.
 
@@ -54,7 +55,8 @@ def matrix_chart(
         marked_col: with marked_row, frames that one cell too; up to MAX_RECT_SIDE rows and columns.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out; up to MAX_RECT_SIDE rows and columns.
-        numbers: the axis of both sides beyond MAX_RECT_SIDE, an alt.Axis; round numbers if None.
+        numbers: the axis of sides beyond MAX_RECT_SIDE, an alt.Axis; round numbers if None.
+        bar: whether a colour bar stands below cells; without one the cells have edges, for a matrix that is empty.
 
     Raises:
         ValueError: the axes do not fit the matrix.
@@ -65,15 +67,54 @@ def matrix_chart(
     width, height = _screen_size(matrix.shape, size)
     large = max(matrix.shape) > MAX_RECT_SIDE
     if large:
-        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, numbers)
+        layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers)
     else:
-        layers = _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows)
+        layers = _rect_layers(
+            matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar
+        )
     if marked_row is not None:
-        layers += _line_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
+        layers += _frame_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
         if marked_col is not None and not large:
             layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
     chart = fixed(layers, width, height)
     return chart.interactive() if large else chart
+
+
+def part_chart(
+    cells: np.ndarray,
+    origin: tuple[int, int],
+    block: int,
+    names: tuple[str, str],
+    *,
+    title: str,
+    log: bool = False,
+    size: int = 480,
+) -> Design:
+    """Draw a part of a matrix that is too large to be drawn whole; its axes say where it lies.
+
+    Args:
+        cells: float (rows, columns), each for a block of cells; NaN = not known yet.
+        origin: row and column of the matrix at which the part begins.
+        block: cells on a block's side.
+        names: of the rows and of the columns.
+        title: what a number is.
+        log: whether colours are logarithmic.
+        size: screen pixels of the longer side.
+    """
+    ramp = Ramp(VIRIDIS, 0.0, float(np.nanmax(cells, initial=0)) or 1.0)
+    if log:
+        least = np.nanmin(cells, initial=ramp.high, where=cells > 0)
+        lowest = min(max(float(least), ramp.high / 1e4), ramp.high / 10)
+        ramp = Ramp(VIRIDIS, float(np.log10(lowest)), float(np.log10(ramp.high)))
+        cells, title = np.log10(np.maximum(cells, lowest)), f"{title}, log10"
+    width, height = _screen_size(cells.shape, size)
+    (top, left), (n_rows, n_cols) = origin, (block * np.array(cells.shape)).tolist()
+    axis = alt.Axis(grid=False, tickCount=5, format="d")
+    x = alt.X("left:Q", title=names[1], scale=from_to(left, left + n_cols), axis=axis)
+    y = alt.Y("top:Q", title=names[0], scale=from_to(top + n_rows, top), axis=axis)
+    whole = rectangles(left, top, n_cols, n_rows, url=png_url(cells, ramp))
+    image = images(whole, {**CORNERS, "x": x, "y": y}, clip=True)
+    return fixed([image, colour_bar_layer(ramp, title, min(width, 260))], width, height)
 
 
 def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
@@ -84,14 +125,16 @@ def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
     return width, height
 
 
-def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows):
+def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):
     base = alt.Chart(cells_frame(matrix, row_axis.labels, col_axis.labels)).encode(
         x=alt.X("col:O", axis=_labelled(col_axis, width)),
         y=alt.Y("row:O", axis=_labelled(row_axis, height, upright=True)),
     )
-    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, min(width, 260)))
+    legend = colour_bar(ramp, title, min(width, 260)) if bar else None
+    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=legend)
     value = ("value:Q", title or "value", ".4g")
-    cells = base.mark_rect(invalid=None).encode(
+    edges = {} if bar else {"stroke": MASKED, "strokeWidth": 0.5}
+    cells = base.mark_rect(invalid=None, **edges).encode(
         color=alt.condition("datum.masked", alt.value(f"{MASKED}55"), colour),
         tooltip=tips(("row_label:N", row_axis.name), ("col_label:N", col_axis.name), value),
     )
@@ -114,7 +157,7 @@ def _contrast(ramp: Ramp):
     return alt.condition(Varying(f"{dark}[{place}]"), alt.value("#ffffff"), alt.value(DARK))
 
 
-def _labelled(axis: Axis, length: int, upright: bool = False) -> Design:
+def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> Design:
     """Positions on the axis, words in its labels, so that repeated words stay apart; upright where they fit."""
     room = max(1, int(length // 14))
     every = -(-len(axis) // room)
@@ -122,51 +165,64 @@ def _labelled(axis: Axis, length: int, upright: bool = False) -> Design:
     fits = upright or longest <= 3 or 7 * longest <= every * length / max(len(axis), 1)
     return alt.Axis(
         title=axis.name,
-        labelExpr=names_at(axis.labels, every=every),
+        labelExpr=names_at(axis.labels, place, every),
         labelAngle=0 if fits else -45,
         labelLimit=90,
         ticks=False,
         domain=False,
         labelOverlap=False,
+        **more,
     )
 
 
-def _image_layers(matrix, row_axis, col_axis, ramp, title, width, numbers):
+def _image_axis(axis: Axis, length: int, numbers: Design | None, upright: bool = False) -> Design:
+    if len(axis) > MAX_RECT_SIDE:
+        return numbers or alt.Axis(grid=False, tickCount=5, format="d")
+    middles = [position + 0.5 for position in range(len(axis))]
+    return _labelled(axis, length, upright, "floor(datum.value)", values=middles, tickCount=len(axis), grid=False)
+
+
+def _image_layers(matrix, row_axis, col_axis, ramp, title, width, height, numbers):
     n_rows, n_cols = matrix.shape
-    numbers = numbers or alt.Axis(grid=False, tickCount=5, format="d")
-    x = alt.X("left:Q", title=col_axis.name, scale=from_to(0, n_cols), axis=numbers)
-    y = alt.Y("top:Q", title=row_axis.name, scale=from_to(n_rows, 0), axis=numbers)
+    columns, rows = _image_axis(col_axis, width, numbers), _image_axis(row_axis, height, numbers, upright=True)
+    x = alt.X("left:Q", title=col_axis.name, scale=from_to(0, n_cols), axis=columns)
+    y = alt.Y("top:Q", title=row_axis.name, scale=from_to(n_rows, 0), axis=rows)
     whole = rectangles(0, 0, n_cols, n_rows, url=png_url(matrix, ramp))
     image = images(whole, corners(n_cols, n_rows, x=x, y=y), clip=True)
     return [image, _tooltip_layer(matrix, row_axis, col_axis, title), colour_bar_layer(ramp, title, min(width, 260))]
 
 
 def _tooltip_layer(matrix, row_axis, col_axis, title):
-    factor = -(-max(matrix.shape) // TOOLTIP_BLOCKS)
+    factors = tuple(-(-n // TOOLTIP_BLOCKS) for n in matrix.shape)
     finite = np.where(np.isfinite(matrix), matrix, np.nan)
-    largest = block(finite, factor, np.fmax.reduceat)
-    counts = block(np.isfinite(matrix).astype(float), factor, np.add.reduceat)
-    means = block(np.nan_to_num(finite), factor, np.add.reduceat) / np.maximum(counts, 1)
-    rows, cols = factor * np.indices(largest.shape).reshape(2, -1)
-    heights, widths = np.minimum(factor, matrix.shape[0] - rows), np.minimum(factor, matrix.shape[1] - cols)
+    largest = block(finite, factors, np.fmax.reduceat)
+    counts = block(np.isfinite(matrix).astype(float), factors, np.add.reduceat)
+    means = block(np.nan_to_num(finite), factors, np.add.reduceat) / np.maximum(counts, 1)
+    places = np.indices(largest.shape).reshape(2, -1)
+    tops_lefts = [factor * along for factor, along in zip(factors, places, strict=True)]
+    sizes = [np.minimum(f, n - first) for f, n, first in zip(factors, matrix.shape, tops_lefts, strict=True)]
     numbers = {"mean": means, "largest": largest}
     told = {name: one.ravel().round(6).astype(np.float32) for name, one in numbers.items()}
-    frame = rectangles(cols, rows, widths, heights, **told)
+    frame = rectangles(*tops_lefts[::-1], *sizes[::-1], **told)
     frame["rows"], frame["cols"] = (
-        np.array([f"{first} to {min(first + factor, n) - 1}" for first in range(0, n, factor)], object)[along // factor]
-        for n, along in zip(matrix.shape, (rows, cols), strict=True)
+        np.array(_names_of_blocks(axis, factor), object)[along]
+        for axis, factor, along in zip((row_axis, col_axis), factors, places, strict=True)
     )
     values = [(f"{what}:Q", f"{what} {title.lower()}".strip(), ".3g") for what in numbers]
     return mouse_cells(frame, CORNERS, ("rows:N", row_axis.name), ("cols:N", col_axis.name), *values)
 
 
-def _line_mark(row: int) -> list[Design]:
-    """Return a line through the middle of the chosen row, in the query's colour on a white halo."""
-    base = alt.Chart({"top": [row + 0.5]}).encode(y=alt.Y("top:Q"))
-    return [
-        base.mark_rule(color="white", strokeWidth=3, opacity=0.8, clip=True, aria=False),
-        base.mark_rule(color=CHOSEN, strokeWidth=1.6, clip=True, aria=False),
-    ]
+def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
+    n = len(axis)
+    if factor == 1:
+        return list(axis.labels)
+    return [f"{first + 1} to {min(first + factor, n)}" for first in range(0, n, factor)]
+
+
+def _frame_mark(row: int) -> list[Design]:
+    """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
+    base = alt.Chart({"top": [row], "bottom": [row + 1]}).encode(y=alt.Y("top:Q"), y2="bottom:Q")
+    return haloed(base.mark_rect, (4, 2), fillOpacity=0, clip=True)
 
 
 def row_mark(row: int, height: float, **style: Any) -> list[Design]:

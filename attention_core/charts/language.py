@@ -78,7 +78,7 @@ def _cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str
     rows, cols = np.indices(lengths.shape).reshape(2, -1)
     heads = [f"layer {layer + 1}, key head {head + 1}" for layer, n in enumerate(n_key_heads) for head in range(n)]
     frame = rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])
-    frame["length"] = ["forgotten" if np.isnan(one) else f"{one:.3g}" for one in lengths.ravel()]
+    frame["length"] = ["forgotten" if np.isnan(length) else f"{length:.3g}" for length in lengths.ravel()]
     return frame
 
 

@@ -67,9 +67,13 @@ def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> D
     ends = frame[frame["words"] == figures.groups[-1]].sort_values("bleu", ascending=False).copy()
     ends["place"] = spread_out(list(ends["bleu"]), NAME_HEIGHT * top / height, lowest=0.0)
     place = {"x": x, "y": alt.Y("place:Q")}
-    labels = texts(ends, place, "label", align="left", dx=14, fontSize=12, color=WORDS, tooltip=None)
-    labels = labels.encode(opacity=alt.condition(looked, alt.value(1), alt.value(0.3)))
-    return fixed([base.mark_line(strokeWidth=2.2), marks.add_params(looked), labels], width, height)
+    dimmed = alt.condition(looked, alt.value(1), alt.value(0.3))
+    labels = texts(ends, place, "label", align="left", dx=30, fontSize=12, color=WORDS, tooltip=None)
+    mark = alt.Shape("model:N", scale=shapes, legend=None), alt.Color("model:N", scale=colours, legend=None)
+    keys = alt.Chart(ends).mark_point(size=70, filled=True, opacity=1, xOffset=20, tooltip=None)
+    keys = keys.encode(**place, shape=mark[0], color=mark[1], opacity=dimmed)
+    layers = [base.mark_line(strokeWidth=2.2), marks.add_params(looked), keys, labels.encode(opacity=dimmed)]
+    return fixed(layers, width, height)
 
 
 def spread_out(places: list[float], gap: float, lowest: float) -> list[float]:

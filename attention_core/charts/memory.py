@@ -72,7 +72,7 @@ def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> 
 
     A logarithmic one is for log10 of the values, over at most DECADES powers of ten.
     """
-    values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in matrices] or [np.ones(1)])
+    values = np.concatenate([cells[np.isfinite(cells) & (cells > 0)] for cells in matrices] or [np.ones(1)])
     high = float(values.max(initial=0.0)) or 1.0
     if not logarithmic:
         return Ramp(VIRIDIS, 0.0, high)
@@ -125,7 +125,6 @@ def fading_chart(
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     words: Sequence[str] | None = None,
     logarithmic: bool = False,
-    title: str = "",
     size: tuple[int, int] = (430, 190),
 ) -> Design:
     """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
@@ -134,7 +133,7 @@ def fading_chart(
     words, if given, are those that were read at each moment, for the mouse.
     """
     height = size[1]
-    ends = [*lines.values(), *(one for pair in (bands or {}).values() for one in pair)]
+    ends = [*lines.values(), *(end for pair in (bands or {}).values() for end in pair)]
     least = _lowest(ends) if logarithmic else 0.0
     frame = pd.DataFrame(
         {"network": name, "later": later, "left": max(float(left), least), "word": words[later] if words else ""}
@@ -143,11 +142,13 @@ def fading_chart(
     )
     longest = max(1, int(frame["later"].max()))
     top = max(1.0, float(frame["left"].max()))
-    scale = alt.Scale(type="log", domain=[least, top]) if logarithmic else from_to(0, 1.02 * top)
+    scale = alt.Scale(type="log", domain=[least, top], nice=False) if logarithmic else from_to(0, 1.02 * top)
+    ticks = [digit * 10.0**power for power in range(-DECADES, 3) for digit in (1, 2, 5)]
+    shown = {"values": [tick for tick in ticks if least <= tick <= top]} if logarithmic else {"tickCount": 4}
     axis = alt.Axis(grid=False, format="d", values=list(range(0, longest + 1, 1 + longest // 12)))
     space = {
         "x": alt.X("later:Q", title="words later", scale=from_to(0, longest * 1.16), axis=axis),
-        "y": alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", tickCount=4)),
+        "y": alt.Y("left:Q", title=None, scale=scale, axis=alt.Axis(format="~%", **shown)),
     }
     colour = alt.Color("network:N", scale=one_each(NETWORK_COLOURS, NETWORK_COLOURS.values()), legend=None)
     after = [("word:N", "after")] if words else []
@@ -160,13 +161,12 @@ def fading_chart(
         line.encode(**space, color=colour, tooltip=tooltip),
         *_line_names(frame, space, least, top, height),
     ]
-    heading = alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
-    return fixed(layers, *size, title=heading)
+    return fixed(layers, *size)
 
 
 def _lowest(lines: Sequence[Sequence[float]]) -> float:
     """Return the power of ten at which a logarithmic axis for these lines begins: 0.1 or below."""
-    least = max(min((float(one) for line in lines for one in line), default=1.0), 10.0**-DECADES)
+    least = max(min((float(left) for line in lines for left in line), default=1.0), 10.0**-DECADES)
     return min(0.1, 10.0 ** np.floor(np.log10(least)))
 
 

@@ -152,7 +152,7 @@ def _reduced(trace: AttentionTrace, head: int, look: Look, rows: Tensor, edges: 
         while last < len(ends) and ends[last] - start <= ROWS_AT_ONCE:
             last += 1
         cells = _cells(trace, head, look, rows[start : ends[last - 1]])
-        lines += [one.amax(0) for one in cells.split(np.diff([start, *ends[pixel:last]]).tolist())]
+        lines += [band.amax(0) for band in cells.split(np.diff([start, *ends[pixel:last]]).tolist())]
         pixel = last
     return _numbers(_columns(torch.stack(lines), width))
 
@@ -171,7 +171,7 @@ def _columns(cells: Tensor, width: int) -> Tensor:
     if n <= width:
         return cells[:, torch.arange(width) * n // width]
     sizes = np.diff(np.arange(width + 1) * n // width).tolist()
-    return torch.stack([one.amax(1) for one in cells.split(sizes, 1)], 1)
+    return torch.stack([band.amax(1) for band in cells.split(sizes, 1)], 1)
 
 
 def _numbers(cells: Tensor) -> np.ndarray:

@@ -33,7 +33,7 @@ def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 
     )
     axis = alt.Axis(ticks=False, domain=False, labelLimit=130, labelFontSize=12, labelOverlap=False)
     base = alt.Chart(frame).encode(
-        y=alt.Y("word:N", sort=[one.word for one in neighbours], title=None, axis=axis),
+        y=alt.Y("word:N", sort=[neighbour.word for neighbour in neighbours], title=None, axis=axis),
         tooltip=tips(
             "word:N",
             ("cosine:Q", "cosine to the chosen word", ".2f"),

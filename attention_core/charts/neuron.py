@@ -35,7 +35,7 @@ def neuron_chart(
             "x_end": 0.83,
             "y_end": 0.5,
             "label": list(labels),
-            "weight": [f"w{place + 1} = ({', '.join(short(one) for one in row)})" for place, row in enumerate(weights)],
+            "weight": [f"w{place + 1} = ({', '.join(short(w) for w in row)})" for place, row in enumerate(weights)],
             "part": [
                 f"w{place + 1} · {label} = {short(float(part))}"
                 for place, (label, part) in enumerate(zip(labels, parts, strict=True))
@@ -92,7 +92,7 @@ def pair_cells(
             "x": cols.ravel() + 0.5,
             "y": rows.ravel() + 0.5,
             "pair": [f"({row_labels[row]}, {column_labels[col]})" for row in range(n_rows) for col in range(n_cols)],
-            "text": [short(one) if np.isfinite(one) else "-∞" for one in values.ravel()],
+            "text": [short(value) if np.isfinite(value) else "-∞" for value in values.ravel()],
             "fill": fill.ravel(),
             "ink": ink.ravel(),
             "chosen": [(row, col) == marked for row in range(n_rows) for col in range(n_cols)],

@@ -96,7 +96,7 @@ def overlay_strip(
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
     places, total_width, total_height = sheet(len(weights), columns, width, height, 12, 20)
-    maps = [map_url(one, ramp, smooth) for one in weights]
+    maps = [map_url(each, ramp, smooth) for each in weights]
     frame = {**places, "label": list(labels), "map": maps, "chosen": places["number"] == chosen}
     space = corners(total_width, total_height)
     layers = [

@@ -36,9 +36,10 @@ INK = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 GREY, FAINT = "#8a93a0", "#8a93a066"
 """Rules and small words; thin edges around pictures."""
 WORDS, LABELS = "#7d8794", "#747b86"
-"""Greys that can be read on a light and on a dark page."""
-DARK, MASKED = "#14181d", "#9aa1aa"
-"""Numbers on bright cells and frames of chosen ones; cells without a value."""
+"""Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
+DARK, MASKED = "#050607", "#9aa1aa"
+"""Numbers on bright cells, dark enough to be read on those that are half bright, and frames of chosen ones; cells
+without a value."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Ramp:
         exponent: below 1 spreads small values: colour = ((value - low) / (high - low)) ** exponent.
         reference: a value to mark on the colour bar, such as the uniform weight, or None.
         reference_label: what it is called.
+        is_cut: whether there are values beyond the ends, which then say so.
     """
 
     colours: tuple[str, ...]
@@ -60,6 +62,7 @@ class Ramp:
     exponent: float = 1.0
     reference: float | None = None
     reference_label: str = ""
+    is_cut: bool = False
 
     def position(self, values: np.ndarray) -> np.ndarray:
         """Return where on the ramp the values lie, 0 to 1; values beyond the ends are put there."""
@@ -77,10 +80,10 @@ class Ramp:
 
 
 def signed_ramp(values: np.ndarray) -> Ramp:
-    """Return a diverging ramp, symmetric around 0; the largest thousandth of the values may saturate."""
+    """Return a diverging ramp, symmetric around 0; of many values the largest thousandth saturates."""
     finite = np.abs(values[np.isfinite(values)])
-    high = float(np.quantile(finite, 0.999)) if finite.size else 1.0
-    return Ramp(BLUE_ORANGE, -(high or 1.0), high or 1.0)
+    high = float(np.quantile(finite, 0.999, method="higher")) if finite.size else 1.0
+    return Ramp(BLUE_ORANGE, -(high or 1.0), high or 1.0, is_cut=bool((finite > high).any()))
 
 
 def weights_ramp(n_keys: int, high: float = 1.0) -> Ramp:
@@ -106,3 +109,8 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
 
 
 INK_RAMP = Ramp(INK, 0.0, 1.0)
+
+
+def mixed(colour: str, share: float) -> str:
+    """Return so much of a colour on white paper, the rest being paper."""
+    return "#" + "".join(f"{round(255 - share * (255 - int(colour[at : at + 2], 16))):02x}" for at in (1, 3, 5))

@@ -63,10 +63,10 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
     Cells are in reading order and can be selected by their position; a value is told under its name, title and format.
     """
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
-    frame = {"position": np.arange(values.size), "row": rows, "column": cols, name: values.ravel()}
+    frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1, name: values.ravel()}
     cells = mouse_cells(
         frame, CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **pointer(select)
-    ).transform_calculate(left="datum.column", right="datum.column + 1", top="datum.row", bottom="datum.row + 1")
+    ).transform_calculate(left="datum.column - 1", right="datum.column", top="datum.row - 1", bottom="datum.row")
     return clickable(cells, select, "position")
 
 
@@ -113,7 +113,7 @@ def contact_sheet(
     places, total_width, total_height = sheet(n, columns, round(width * scale), round(height * scale), 8, 16)
     lowest, highest = pictures.min((1, 2)).round(4), pictures.max((1, 2)).round(4)
     known = {**places, "label": labels, "lowest": lowest, "highest": highest}
-    frame = {**known, "url": [png_url(one, ramp) for one in pictures]}
+    frame = {**known, "url": [png_url(picture, ramp) for picture in pictures]}
     space = corners(total_width, total_height)
     names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABELS)
     bar = colour_bar_layer(ramp, title, min(total_width - 20, 260))

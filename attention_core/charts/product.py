@@ -144,12 +144,9 @@ def short(value: float) -> str:
     """Return a number that fits a cell: at most two decimals, none where there are none; - for no number."""
     if value != value:
         return "-"
-    if abs(value) >= 1000:
-        return f"{value:.0e}"
-    if abs(value) >= 100:
-        return f"{value:.0f}"
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
+    size = abs(value)
+    text = f"{size:.0e}" if size >= 1000 else f"{size:.0f}" if size >= 100 else f"{size:.2f}".rstrip("0").rstrip(".")
+    return f"−{text}" if value < 0 and text != "0" else text
 
 
 def _labels(row_labels, column_labels, start, top, across, cell, space, font_size):

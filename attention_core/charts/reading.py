@@ -57,12 +57,14 @@ def columns_chart(
     whole = rectangles(0, 0, n_columns, high, url=image_url(picture))
     looks, places = np.divmod(np.arange(columns.size), n_columns)
     names = [labels[look] for look in looks]
-    cells = rectangles(places, tops[looks], 1, row_height - 2, look=looks, label=names, column=places)
+    cells = rectangles(
+        places, tops[looks], 1, row_height - 2, look=looks, label=names, column=places, counted=places + 1
+    )
     cells["weight"] = columns.ravel()
     end = float(tops[-1] + row_height)
     space = corners(n_columns, end)
     drawn = _coloured(cells, space, "weight", ramp, "weight of a column", 260, **pointer(select))
-    tooltip = tips(("label:N", "look"), "column:Q", ("weight:Q", "", ".1%"))
+    tooltip = tips(("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%"))
     beside = rectangles(0, tops + row_height / 2 - 1, label=list(labels))
     layers = [
         images(whole, space, clip=True, smooth=True),
@@ -148,7 +150,7 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int =
     cells, names = [], []
     for strip, top in zip(strips, tops.astype(float), strict=True):
         numbers = np.arange(len(strip.values))
-        row = rectangles(numbers, top, 1, row_height, vector=strip.name, number=numbers)
+        row = rectangles(numbers, top, 1, row_height, vector=strip.name, number=numbers + 1)
         cells.append({**row, "value": np.asarray(strip.values, float).round(4)})
         above = rectangles(0, top - 4.0, name=strip.name)
         names.append(texts(above, space, "name", color=ROLE_COLOURS[strip.role], **look))

@@ -50,7 +50,7 @@ def region_picture(
     left, top = columns + GAP, (rows - SQUARE) / 2
     said = f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"
     parts = rectangles([0.0, left], [0.0, top], [columns, SQUARE], [rows, SQUARE])
-    parts["url"] = [png_url(one, ramp) for one in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
+    parts["url"] = [png_url(part, ramp) for part in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
     square = rectangles(left, top, SQUARE, SQUARE, name=extra, number=said)
     space = corners(left + SQUARE + 1.2, rows)
     layers = [
@@ -79,7 +79,7 @@ def _words(square: Columns, field: str, side: str, offset: int, baseline: str) -
 def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, square: Columns) -> Columns:
     """Return every region, and the square last, as a rectangle with its name and its value."""
     rows, columns = np.indices(grid).reshape(2, -1)
-    names = [f"row {row}, column {column}" for row, column in zip(rows, columns, strict=True)]
+    names = [f"row {row}, column {column}" for row, column in zip(rows + 1, columns + 1, strict=True)]
     regions = rectangles(columns, rows)
     cells = {side: np.append(regions[side], square[side]) for side in SIDES}
     return {**cells, "region": [*names, extra], "value": np.where(np.isfinite(values), values, np.nan)}
@@ -87,12 +87,12 @@ def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, square: Column
 
 def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480, height: int = 190) -> Design:
     """Draw the numbers of one vector (d,) as thin bars around 0."""
-    frame = {"dimension": np.arange(len(values)), "value": values.astype(float)}
+    frame = {"dimension": np.arange(1, len(values) + 1), "value": values.astype(float)}
     thick = max(1, round(0.7 * width / len(values)))
     axis = alt.Axis(grid=False, tickMinStep=1)
     bars = alt.Chart(frame, width=width, height=height).mark_bar(color=colour, width=thick)
     return bars.encode(
-        x=alt.X("dimension:Q", title="dimension", scale=from_to(-1, len(values)), axis=axis),
+        x=alt.X("dimension:Q", title="dimension", scale=from_to(0, len(values) + 1), axis=axis),
         y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
         tooltip=tips("dimension:Q", ("value:Q", title, ".3f")),
     )
@@ -130,9 +130,9 @@ def nothing_weights(
         color=series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220),
         tooltip=tips(("matching:Q", "digits that match"), "look:N", "part:N", share, answer),
     )
-    dashes = alt.Legend(orient="top", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
+    dashes = alt.Legend(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
     dash = alt.StrokeDash("part:N", sort=list(PARTS), scale=one_each(PARTS, ([1, 0], [3, 3])), legend=dashes)
-    answers = {"matching": list(counts), "said": [f"says {one}" for one in said], "weight": [1.0] * len(said)}
+    answers = {"matching": list(counts), "said": [f"says {answer}" for answer in said], "weight": [1.0] * len(said)}
     words = texts(answers, space, "said", dy=2, fontSize=11, color=SMALL)
     points = base.mark_point(size=50, filled=True, opacity=1)
     return alt.layer(base.mark_line(strokeWidth=2).encode(strokeDash=dash), points, words, height=height)

@@ -25,14 +25,21 @@ def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **le
     return alt.Color(f"{field}:N", sort=list(names), scale=one_each(names, colours), legend=above)
 
 
+def wrapping(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns of a legend whose names stand below one another where the chart is too narrow for a row."""
+    return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
+
+
 def one_each(names: Sequence[str], looks: Sequence[Any]) -> Design:
     """Return the scale that gives each name its own colour, shape or dashes."""
     return alt.Scale(domain=list(names), range=list(looks))
 
 
 def is_dark(colours: np.ndarray) -> np.ndarray:
-    """Say which colours, RGB (..., 3), need white numbers on them."""
-    return colours @ np.array([0.299, 0.587, 0.114]) < 140
+    """Say which colours, RGB (..., 3), need white numbers on them: whose contrast with white is 4.5 (WCAG 2.2)."""
+    share = colours / 255
+    light = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return light @ np.array([0.2126, 0.7152, 0.0722]) < 1.05 / 4.5 - 0.05
 
 
 def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
@@ -48,6 +55,8 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
     """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
     ticks = [ramp.low, ramp.high]
     label = "format(datum.value, '.3~g')"
+    if ramp.is_cut:
+        label = f"(datum.value > 0 ? '≥ ' : datum.value < 0 ? '≤ ' : '') + {label}"
     if ramp.reference is not None and ramp.low < ramp.reference < ramp.high and _has_room(ramp, ramp.reference):
         ticks.insert(1, ramp.reference)
         close = abs(ramp.high - ramp.reference) / 1e6
@@ -62,8 +71,8 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
         "gradientThickness": 8,
         "values": ticks,
         "labelExpr": label,
-        "labelFontSize": 11,
-        "titleFontSize": 11,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
         "titleFontWeight": "normal",
         "labelOverlap": False,
         "offset": 4,

@@ -66,7 +66,8 @@ def ink_of(canvas: np.ndarray) -> np.ndarray:
         ValueError: not a uint8 picture of one of these shapes.
     """
     opaque = flattened(canvas)
-    distance = np.sqrt(((opaque.astype(np.float32) - background_of(opaque)) ** 2).sum(-1))
+    difference = opaque.astype(np.float32) - background_of(opaque)
+    distance = np.sqrt(np.einsum("...c,...c", difference, difference))
     farthest = distance.max()
     return distance / farthest if farthest > 0 else distance
 
@@ -84,6 +85,8 @@ def flattened(canvas: np.ndarray) -> np.ndarray:
         canvas = canvas[..., None]
     if canvas.shape[2] not in (1, 3, 4):
         raise ValueError(f"canvas must have 1, 3 or 4 channels, got {canvas.shape[2]}")
+    if canvas.shape[2] == 4 and (canvas[..., 3] == 255).all():
+        return canvas[..., :3]
     if canvas.shape[2] == 4:
         alpha = canvas[..., 3:].astype(np.float32) / 255
         canvas = np.rint(canvas[..., :3] * alpha + 255 * (1 - alpha)).astype(np.uint8)
@@ -92,9 +95,10 @@ def flattened(canvas: np.ndarray) -> np.ndarray:
 
 def background_of(canvas: np.ndarray) -> np.ndarray:
     """Return the most frequent colour, float32 (channels,), of a flattened canvas."""
-    packed = (canvas.astype(np.uint32) * (1 << 8 * np.arange(canvas.shape[2], dtype=np.uint32))).sum(-1)
+    places = 8 * np.arange(canvas.shape[2], dtype=np.uint32)
+    packed = sum(canvas[..., channel].astype(np.uint32) << place for channel, place in enumerate(places))
     colours, counts = np.unique(packed, return_counts=True)
-    return canvas[packed == colours[counts.argmax()]][0].astype(np.float32)
+    return (colours[counts.argmax()] >> places & 255).astype(np.float32)
 
 
 def prepare(canvas: np.ndarray) -> Drawing:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.data.colours import name_of, nearest_names, rgb_of
-from attention_core.data.sketches import Stroke
+from attention_core.data.stroke import Stroke
 
 Box = tuple[float, float, float, float]
 TOUCHING = 0.02

@@ -35,11 +35,11 @@ class Preset(NamedTuple):
 PRESETS = {
     "One triple": Preset((1, 7, 16, 17, 11, 8, 24, 5), "7 + 16 + 8 = 31. These three say yes, the other five no."),
     "Three pairs for one": Preset(
-        (1, 4, 27, 15, 24, 10, 21, 6), "6 has three pairs at once, and its attention is shared among them."
+        (1, 4, 27, 15, 24, 10, 21, 6), "6 has three pairs at once. Nearly all of its attention goes to one of them."
     ),
     "None": Preset((1, 28, 30, 6, 5, 21, 19, 10), "No three of these sum to 0: every query settles on nobody."),
     "A number twice": Preset(
-        (14, 20, 8, 16, 17, 20, 15, 22), "20 + 20 + 22 = 62. The two 20s are two different numbers that look alike."
+        (14, 20, 8, 16, 17, 20, 15, 22), "20 + 20 + 22 = 62. 20 stands in two places, so each 20 finds the other one."
     ),
     "All zero": Preset((0, 0, 0, 0, 0, 0, 0, 0), "Every pair matches every query: all pairs of others share alike."),
 }
@@ -110,7 +110,8 @@ def read_numbers(text: str) -> Typed:
         changed = ", ".join(f"{a} → {b}" for a, b in zip(whole, numbers, strict=True) if a != b)
         remarks.append(f"Taken modulo {MODULUS}: {changed}.")
     if len(numbers) != N_NUMBERS:
-        remarks.append(f"The heads were trained on {N_NUMBERS} numbers at a time; these are {len(numbers)}.")
+        remarks.append(f"The heads were trained on {N_NUMBERS} numbers at a time; these are "
+                       f"{len(numbers)}: {', '.join(map(str, numbers))}.")  # fmt: skip
     return Typed(numbers, " ".join(remarks))
 
 

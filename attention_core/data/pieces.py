@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, trainers
 
-from attention_core.weights import WeightsError, weights_folder
+from attention_core.weights import WeightsError, how_to_get, weights_folder
 
 VOCABULARY_SIZE = 8000
 PAD, UNKNOWN, START, END = range(4)
@@ -64,8 +64,7 @@ class Pieces:
         try:
             return cls(Tokenizer.from_str(path.read_text()))
         except FileNotFoundError:
-            how = "Fetch it with `git checkout -- weights`, or make it: `python -m attention_core.data.pieces`."
-            raise WeightsError(f"No vocabulary {path}. {how}") from None
+            raise WeightsError(f"No vocabulary {path}. {how_to_get('attention_core.data.pieces')}") from None
         except Exception as error:  # the library raises a bare Exception for a damaged file
             raise WeightsError(f"The vocabulary {path} is damaged ({error}).") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
@@ -45,7 +46,7 @@ _ONE_WORD |= {
     for form in (word, f"{word}s")
 }
 _KNOWN = set(WORDS) - {*FILLERS, "the", "in", "on", "me", "at", "a", "of", "to", "is", "this"}
-FEW_WORDS = "I know a few English words only, about digits, their colours and their places."
+FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
 _REFUSALS = {
     "I cannot deal with “not”. Ask what is there.": "not no without except",
     "I cannot say where something is. Ask what is at a place, or beside a digit.": "where",
@@ -90,8 +91,10 @@ def words_of(text: str) -> list[str]:
         len(text) > MOST_CHARACTERS,
         f"This question has {len(text):,} characters. Ask in {MOST_CHARACTERS} or fewer; one thing at a time.",
     )
-    plain = re.sub(r"\b([0-9])\s*'?\s*s\b", r"\1", text.lower().replace("’", "'"))
-    tokens = re.findall(r"[a-z]+(?:'[a-z]+)?|[0-9]+|[^\W_]", re.sub(r"\bhand\b", " ", plain))
+    letters = unicodedata.normalize("NFKD", text.lower().replace("’", "'"))
+    unmarked = "".join(letter for letter in letters if unicodedata.category(letter)[0] != "M")  # a mark ends no word
+    plain = re.sub(r"\b([0-9])\s*'?\s*s\b", r"\1", unmarked)
+    tokens = re.findall(r"[^\W\d_]+(?:'[a-z]+)?|[0-9]+|[^\W_]", re.sub(r"\bhand\b", " ", plain))
     bare = (token if token in _ONE_WORD else token.removesuffix("'s") for token in tokens)
     sentence = _spaced(_ONE_WORD.get(token, token) for token in bare)
     sentence = re.sub("( a| digit| any| the(?= one $)) one(?= )", r"\1 1", sentence)

@@ -21,7 +21,7 @@ from attention_core.data.mnist import DataError
 from attention_core.data.pieces import PAD, UNKNOWN, Pieces
 from attention_core.data.polarity import Review, read_reviews, split_reviews
 from attention_core.data.words import SPACE, bare, english_words
-from attention_core.weights import WeightsError, weights_folder
+from attention_core.weights import WeightsError, how_to_get, weights_folder
 
 N_PIECES = 8000
 N_PAIRS = 9000
@@ -121,7 +121,7 @@ def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def _how_to_get() -> str:
-    return "Fetch it with `git checkout -- weights`, or make it: `python -m attention_core.data.review_pieces`."
+    return how_to_get("attention_core.data.review_pieces")
 
 
 def main(arguments: list[str] | None = None) -> int:

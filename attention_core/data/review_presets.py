@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 PRESETS = {
     "Praise": "A warm, funny and moving film with two wonderful performances.",
     "Blame": "The plot is dull, the jokes are stale and nobody seems to care.",
@@ -13,6 +15,23 @@ PRESETS = {
     "No opinion": "The film was shot in Norway in the winter of 1998.",
 }
 """Label -> sentence; the first one is there on arrival."""
+
+MEANT = {
+    PRESETS["Praise"]: "positive",
+    PRESETS["Blame"]: "negative",
+    PRESETS["Negation"]: "positive",
+    PRESETS["Negated praise"]: "negative",
+    PRESETS["Irony"]: "negative",
+}
+"""Sentence -> how a person reads it."""
+NEGATIONS = frozenset(["not", "no", "never", "nothing", "nobody", "none", "neither", "nor", "without", "cannot"])
+
+
+def is_negated(sentence: str) -> bool:
+    """Return whether a sentence holds a word that negates, such as "not" or "isn't"."""
+    words = re.findall(r"[a-z']+", sentence.lower().replace("’", "'"))
+    return any(word in NEGATIONS or word.endswith("n't") for word in words)
+
 
 BANK = (
     "A delightful comedy that never runs out of charm.",

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_core.data.colours import PEN
-from attention_core.data.sketches import Stroke, coloured_strokes, digit_strokes
+from attention_core.data.sketches import coloured_strokes, digit_strokes
+from attention_core.data.stroke import Stroke
 
 HEIGHT = 0.29
 """Of a digit, share of the canvas' side."""

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from attention_core.data.colours import COLOURS, PEN
 from attention_core.data.presets import STROKES
+from attention_core.data.stroke import Stroke
 from attention_core.data.strokes import smooth_path
 
 CLUTTER_WIDTH = 9.5
 """Canvas pixels; the pen of clutter, by which its strokes are known again."""
 SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
-
-
-class Stroke(NamedTuple):
-    """One stroke of the pen."""
-
-    path: np.ndarray  # float (n, 2), x and y in canvas pixels
-    width: float  # of the pen, canvas pixels
-    colour: str | None = None  # of the ink as "#rrggbb", or None for the canvas' own ink
 
 
 def digit_strokes(

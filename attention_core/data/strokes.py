@@ -73,7 +73,7 @@ def smooth_path(points: np.ndarray, n_between: int = 6) -> np.ndarray:
 
 def draw_paths(
     paths: list[np.ndarray],
-    side: int,
+    side: int | tuple[int, int],
     stroke_width: float,
     ink: tuple[int, int, int] = (0, 0, 0),
     background: tuple[int, int, int] = (255, 255, 255),
@@ -82,25 +82,28 @@ def draw_paths(
 
     Args:
         paths: each (n, 2), x and y in canvas pixels.
-        side: pixels along a side of the square canvas.
+        side: pixels along a side of a square canvas, or (height, width).
         stroke_width: canvas pixels.
         ink: RGB of the stroke.
         background: RGB of the canvas.
 
     Returns:
-        uint8 (side, side, 4) RGBA, as the page's canvas sends it.
+        uint8 (height, width, 4) RGBA, as the page's canvas sends it.
     """
-    large = side * SUPERSAMPLING
-    canvas = Image.new("RGB", (large, large), background)
+    height, width = (side, side) if isinstance(side, int) else side
+    is_grey = len({*ink}) == len({*background}) == 1  # one channel tells all three
+    pigment, paper = (ink[0], background[0]) if is_grey else (ink, background)
+    large = width * SUPERSAMPLING, height * SUPERSAMPLING
+    canvas = Image.new("L" if is_grey else "RGB", large, paper)
     pen = ImageDraw.Draw(canvas)
     radius = stroke_width * SUPERSAMPLING / 2
     for path in paths:
         scaled = [(float(x), float(y)) for x, y in path * SUPERSAMPLING]
         if len(scaled) > 1:
-            pen.line(scaled, fill=ink, width=max(1, round(2 * radius)))
+            pen.line(scaled, fill=pigment, width=max(1, round(2 * radius)))
         for x, y in scaled:  # round joints and ends; PIL's own leave cracks
-            pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
-    return np.asarray(canvas.resize((side, side), Image.Resampling.BOX).convert("RGBA"))
+            pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=pigment)
+    return np.asarray(canvas.resize((width, height), Image.Resampling.BOX).convert("RGBA"))
 
 
 def random_canvas(points: np.ndarray, generator: np.random.Generator, side: int = 128) -> np.ndarray:

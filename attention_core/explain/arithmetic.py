@@ -19,24 +19,29 @@ if TYPE_CHECKING:
 
 
 def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: int) -> str | None:
-    """Return LaTeX that computes a step's number for one query and one key, or None where there is none to show."""
+    """Return LaTeX that computes a step's number for one query and one key; None where there is none to show.
+
+    The arguments count from 0, the formula from 1.
+    """
     stages = trace.score.stages(trace.key.shape[-1])
     for place, stage in enumerate(stages):
         if stage.name == step.name:
             vectors = at_least_single(trace.query[head, query]), at_least_single(trace.key_of(head)[key])
             way = stage.compute.numbers(Pair(*vectors, (query, key))).way
             value, primes = number(float(step.value(head, [query], [key]))), "'" * place
-            return f"S{primes}_{{{query},{key}}} = {way} = {value}" if way else None
+            return f"S{primes}_{{{query + 1},{key + 1}}} = {way} = {value}" if way else None
+    if step.name == "weights" and not trace.has_softmax:
+        return rf"A_{{{query + 1},{key + 1}}} = {number(float(trace.weights(head, [query], [key])))}"
     if step.name == "weights":
         score = float(trace.scores(head, [query], [key]))
         total = float(trace.log_normaliser[head, query].exp())
         weight = float(trace.weights(head, [query], [key]))
-        return rf"A_{{{query},{key}}} = \frac{{e^{{{number(score)}}}}}{{{number(total)}}} = {number(weight)}"
+        return rf"A_{{{query + 1},{key + 1}}} = \frac{{e^{{{number(score)}}}}}{{{number(total)}}} = {number(weight)}"
     if step.name == "context":
         weights = trace.weights(head, [query])[0]
         top = weights.topk(min(3, trace.n_keys)).indices.tolist()
-        parts = " + ".join(rf"{number(float(weights[place]))}\, v_{{{place}}}" for place in top)
-        return rf"c_{{{query}}} = {parts}" + (r" + \dots" if trace.n_keys > len(top) else "")
+        parts = " + ".join(rf"{number(float(weights[place]))}\, v_{{{place + 1}}}" for place in top)
+        return rf"c_{{{query + 1}}} = {parts}" + (r" + \dots" if trace.n_keys > len(top) else "")
     return None
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from attention_core.data.language_pieces import NAME as OWN
+from attention_core.files import read_json
 from attention_core.hub.model import Kind
 from attention_core.weights import weights_folder
 
@@ -20,6 +20,8 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 FOLDERS_BELOW = "ATTENTION_MODELS"
 """The variable that names a directory of model folders."""
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
+"""Ends of files that can run code when they are opened."""
 DEPTH = 2
 """Levels below that directory at which a model is found, as in "facebook/deit-tiny"."""
 
@@ -87,12 +89,25 @@ def is_complete(folder: Path) -> bool:
     return (folder / "config.json").is_file() and bool(weight_files(folder))
 
 
+def without_safetensors(files: Sequence[str]) -> str:
+    """Return why a folder with these files, whose weights are not complete, holds no model that is read here."""
+    pickled = next((file for file in files if file.endswith(PICKLED)), "")
+    if pickled:
+        return (
+            f"its weights are there only in a format that can run code when it is opened ({pickled}). This app reads "
+            "safetensors files only."
+        )
+    if any(file.endswith((".safetensors", INDEX)) for file in files):
+        return "its safetensors files are incomplete: a part of the weights is missing."
+    return "it has no weights in safetensors files, the only ones that this app reads."
+
+
 def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a folder's weights; none where one of them is missing."""
     if (folder / WEIGHTS).is_file():
         return [folder / WEIGHTS]
     try:
-        shards = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values()
+        shards = read_json(folder / INDEX)["weight_map"].values()
         files = [folder / Path(name).name for name in sorted(set(shards))]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
@@ -102,6 +117,15 @@ def weight_files(folder: Path) -> list[Path]:
 def n_bytes_of(folder: Path) -> int:
     """Return the bytes of a folder's weights."""
     return sum(file.stat().st_size for file in weight_files(folder))
+
+
+def left_out() -> dict[str, str]:
+    """Return why folders of the owner's with settings of a model are not among the local models, by their names."""
+    return {
+        name: without_safetensors([file.name for file in folder.glob("*")])
+        for name, folder in _folders()
+        if (folder / "config.json").is_file() and not is_complete(folder)
+    }
 
 
 def _packaged() -> Iterator[LocalModel]:
@@ -119,14 +143,21 @@ def _own() -> Iterator[LocalModel]:
 
 
 def _in_folders() -> Iterator[LocalModel]:
+    for name, folder in _folders():
+        if is_complete(folder):
+            yield LocalModel(name, folder, "folder", n_bytes_of(folder))
+
+
+def _folders() -> Iterator[tuple[str, Path]]:
+    """Yield name and place of every folder below the one that FOLDERS_BELOW names."""
     above = os.environ.get(FOLDERS_BELOW, "")
     if not above:
         return
     root = Path(above).expanduser()
     for depth in range(1, DEPTH + 1):
         for folder in root.glob("/".join("*" * depth)):
-            if is_complete(folder):
-                yield LocalModel(folder.relative_to(root).as_posix(), folder, "folder", n_bytes_of(folder))
+            if folder.is_dir():
+                yield folder.relative_to(root).as_posix(), folder
 
 
 def _in_cache() -> Iterator[LocalModel]:

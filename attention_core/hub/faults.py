@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import walk_tb
 
-import torch
-
+from attention_core.device import lacks_memory
 from attention_core.hub.model import ModelError, Pretrained, first_line
 from attention_core.hub.room import NoMemory
 from attention_core.log import log
 
-NO_MEMORY = ("out of memory", "can't allocate memory")
-"""What torch says of devices whose lack of memory has no class of its own, MPS and the CPU."""
 PASSING = ("torch", "attention_core.attention.capture")
 """Modules that pass on what they are given: their frames do not tell whose fault it is."""
 CALLED_BY = "torch.nn.modules."
@@ -33,12 +30,23 @@ def worded(pretrained: Pretrained, cannot: str, *expected: type[Exception]) -> I
     try:
         yield
     except Exception as error:
-        if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in NO_MEMORY):
+        if lacks_memory(error):
             raise NoMemory("The input is too long for the memory of this device. Shorten it.") from error
         if not isinstance(error, expected) and not raised_by_model(error):
             raise
         log.warning("%s cannot %s", pretrained.name, cannot, exc_info=True)
         raise ModelError(f"{pretrained.name} cannot {cannot}: {first_line(error)}") from error
+
+
+@contextmanager
+def no_panic(cannot: str) -> Iterator[None]:
+    """Turn a panic of the tokenizers' library, which is no Exception, into a ModelError that begins so."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ModelError(f"{cannot}: {first_line(error)}") from error
 
 
 def raised_by_model(error: BaseException) -> bool:

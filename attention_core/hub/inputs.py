@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.hub.faults import no_panic
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.tokens import readable
 
@@ -18,6 +20,8 @@ CHARACTERS_PER_TOKEN = 16
 """A text is cut to this many characters per token before it is tokenised: a long paste costs no time."""
 MOST_GENERATED = 64
 """Tokens that a decoder writes where no target is given."""
+MOST_GROWTH = 64
+"""Letters that a tokenizer may make of one before it cuts a text into tokens."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +107,20 @@ def _tokenised(
 
 def _encode(tokenizer: Any, *texts: str, **more: Any) -> dict[str, list[int]]:
     with_types = "token_type_ids" in tokenizer.model_input_names
-    return tokenizer(
-        *texts, padding=False, verbose=False, return_token_type_ids=with_types, **{"truncation": False, **more}
-    )
+    with no_panic("The tokenizer cannot read this text"):
+        _refuse_growth(tokenizer, texts)
+        return tokenizer(
+            *texts, padding=False, verbose=False, return_token_type_ids=with_types, **{"truncation": False, **more}
+        )
+
+
+def _refuse_growth(tokenizer: Any, texts: Sequence[str]) -> None:
+    """Make sure that what a tokenizer replaces before it cuts a text does not fill the memory."""
+    normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
+    if normalizer is None:
+        return
+    if any(len(normalizer.normalize_str(sign)) > MOST_GROWTH for sign in set().union(*texts)):
+        raise ModelError(f"The tokenizer makes more than {MOST_GROWTH} letters of one, so no text is given to it.")
 
 
 def _sound(text: str) -> str:
@@ -123,7 +138,10 @@ def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most
         notes.append("No target text was given: the decoder was given what it writes itself, word by word.")
         return written[:-1] if len(written) > 1 and written[-1] == end else written
     with_cut = {"truncation": True, "max_length": most}
-    ids = tokenizer(text_target=_sound(target[: most * CHARACTERS_PER_TOKEN]), verbose=False, **with_cut)["input_ids"]
+    cut = _sound(target[: most * CHARACTERS_PER_TOKEN])
+    with no_panic("The tokenizer cannot read this text"):
+        _refuse_growth(tokenizer, [cut])
+        ids = tokenizer(text_target=cut, verbose=False, **with_cut)["input_ids"]
     if len(ids) >= most:
         notes.append(f"The target text was cut to its first {most:,} tokens.")
     labels = torch.tensor([ids])

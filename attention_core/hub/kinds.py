@@ -13,6 +13,8 @@ NO_ATTENTION = {
     *("falcon_mamba", "fnet", "mamba", "mamba2", "rwkv", "xlstm"),
 }
 """Architectures of the library without any attention: convolutions, state spaces, Fourier transforms."""
+MOST_COUNTED = {"layers": 1_000, "depths": 1_000, "experts": 1_000, "labels": 100_000}
+"""Up to these numbers of a config.json the library counts, before anybody knows what memory the model takes."""
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
 CAUSAL = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
 
@@ -43,10 +45,25 @@ def config_of(settings: Mapping[str, Any]) -> Any:
         )
     if model_type in NO_ATTENTION:
         raise ModelError(f"Its architecture, {model_type}, has no attention, so there is nothing to show.")
+    _refuse_endless(settings)
     try:
         return AutoConfig.for_model(**settings)
     except Exception as error:
         raise ModelError(f"Its config.json does not fit the architecture {model_type}: {first_line(error)}") from error
+
+
+def _refuse_endless(settings: Any, name: str = "") -> None:
+    """Make sure that settings, or one of that name, do not make the library count for ever."""
+    if isinstance(settings, Mapping):
+        for part in settings.keys() - {"id2label", "label2id"}:
+            _refuse_endless(settings[part], str(part))
+    elif isinstance(settings, list):
+        for part in settings:
+            _refuse_endless(part, name)
+    elif isinstance(settings, int):
+        what = f"{name.rstrip('s').rpartition('_')[2]}s"
+        if settings > MOST_COUNTED.get(what, settings):
+            raise ModelError(f"Its config.json asks for {settings:,} {what}; at most {MOST_COUNTED[what]:,} are read.")
 
 
 def kind_of(config: Any) -> Kind:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 import re
 import threading
 import warnings
@@ -14,7 +14,9 @@ from typing import Any
 import torch
 
 from attention_core.device import choose_device
+from attention_core.files import read_json
 from attention_core.hub.catalogue import n_bytes_of
+from attention_core.hub.faults import no_panic
 from attention_core.hub.kinds import config_of, is_encoder_alone, kind_of, picture_tower
 from attention_core.hub.model import Kind, ModelError, Pretrained, first_line
 from attention_core.hub.room import n_parameters_of, refuse_without_memory
@@ -22,7 +24,9 @@ from attention_core.log import log
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
-MOST_LAYERS = 1_000
+MOST_TEXT_BYTES = 60_000_000
+"""Of one file of settings or of a tokenizer; the largest vocabularies take some 35 MB."""
+MOST_DOUBLINGS = 6
 _LOADING = threading.Lock()
 
 
@@ -64,10 +68,11 @@ def read_settings(folder: Path) -> dict[str, Any]:
     """Return what the config.json of a folder says.
 
     Raises:
-        ModelError: there is none, or it is damaged.
+        ModelError: there is none, it is damaged, or a file of the folder lies somewhere else.
     """
+    _refuse_links_out(folder)
     try:
-        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        settings = read_json(folder / "config.json")
     except FileNotFoundError:
         raise ModelError(
             "There is no config.json, so this is no model that the library transformers can load."
@@ -77,6 +82,17 @@ def read_settings(folder: Path) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise ModelError("Its config.json holds no settings.")
     return settings
+
+
+def _refuse_links_out(folder: Path) -> None:
+    """Make sure that a folder's files are its own; those of the hub's cache lie beside its snapshots."""
+    home = folder.resolve()
+    for file in folder.glob("*"):
+        place = file.resolve()
+        if home not in place.parents and place.parent != home.parent.parent / "blobs":
+            raise ModelError(f"{file.name} is a link to a file outside of the model's folder, so it is not opened.")
+        if place.exists() and not (place.is_file() or place.is_dir()):
+            raise ModelError(f"{file.name} is no file that can be read to an end.")
 
 
 def _model(folder: Path, config: Any, kind: Kind) -> Any:
@@ -118,9 +134,6 @@ def _model(folder: Path, config: Any, kind: Kind) -> Any:
 
 def _refuse_more_than_is_there(auto: Any, config: Any, n_bytes: int) -> None:
     """Make sure, before any memory is taken, that settings do not ask for far more numbers than the files hold."""
-    n_layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
-    if isinstance(n_layers, int) and n_layers > MOST_LAYERS:
-        raise ModelError(f"Its config.json asks for {n_layers:,} layers; at most {MOST_LAYERS:,} are read.")
     with torch.device("meta"):
         n_parameters = auto.from_config(config).num_parameters()
     if n_parameters > n_bytes:  # the smallest numbers take a byte
@@ -159,7 +172,12 @@ def _tokenizer(folder: Path) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        file = folder / "tokenizer.json"
+        rules = read_json(file, MOST_TEXT_BYTES).get("normalizer") if file.is_file() else None
+        if _doublings(rules or {}) > MOST_DOUBLINGS:
+            raise ModelError("it makes too many letters of one before it cuts a text into tokens")
+        with no_panic("The tokenizer cannot be read"):
+            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:
         raise ModelError(
             f"The weights are there, but the files of its tokenizer are missing or damaged: {first_line(error)}"
@@ -170,6 +188,12 @@ def _tokenizer(folder: Path) -> Any:
             f"The weights are there, but the tokenizer lacks its vocabulary ({', '.join(sorted(wanted))})."
         )
     return tokenizer
+
+
+def _doublings(rule: dict[str, Any]) -> float:
+    """Return how many times the letters of a text may double by replacements that follow each other."""
+    own = math.log2(max(len(rule.get("content", "")), 1))
+    return own + sum(map(_doublings, rule.get("normalizers", [])))
 
 
 def _processor(folder: Path) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -19,15 +20,15 @@ from attention_core.hub.catalogue import (
     is_complete,
     local_models,
     n_bytes_of,
+    without_safetensors,
 )
+from attention_core.hub.hosted import HOSTED, is_hosted
 from attention_core.hub.kinds import config_of, kind_of
-from attention_core.hub.load import read_settings
+from attention_core.hub.load import MOST_TEXT_BYTES, read_settings
 from attention_core.hub.model import Kind, ModelError, first_line
 from attention_core.hub.room import (
-    HOSTED,
     MOST_MEGABYTES,
     in_megabytes,
-    is_hosted,
     most_model_bytes,
     n_parameters_of,
     refuse_without_memory,
@@ -35,8 +36,6 @@ from attention_core.hub.room import (
 
 Progress = Callable[[int, int], None]
 MOST_NAME = 200
-MOST_TEXT_BYTES = 60_000_000
-"""Of one file of settings or of a tokenizer; the largest vocabularies take some 35 MB."""
 PATIENCE = 10.0
 """Seconds to wait for the hub's first answer."""
 SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
@@ -48,7 +47,6 @@ TEXT_FILES = re.compile(
 """What a model needs besides its weights: settings, a tokenizer, an image processor."""
 FAULTS = (httpx2.HTTPError, OSError, ValueError)
 """What the hub's library raises where the network, the disk or an answer of the hub is at fault."""
-PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
 
 
 @dataclass(frozen=True)
@@ -92,6 +90,7 @@ def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -
         NoMemory: there is no room for it now.
         ModelError: it does not exist, is too large, or cannot be shown, each in a sentence for people.
     """
+    _refuse_other_hosts(name)
     name = cleaned(name)
     local = find_local(name)
     if local is not None and local.source == "own":
@@ -116,6 +115,15 @@ def cleaned(name: str) -> str:
         raise ModelError(f"A model's name has at most {MOST_NAME} printable characters.")
     page = re.fullmatch(r"https?://[^/\s]+/(?:models/)?([^/\s?#]+(?:/[^/\s?#]+)?)(?:[/?#].*)?", name)
     return page[1] if page else name
+
+
+def _refuse_other_hosts(name: str) -> None:
+    from huggingface_hub import constants
+
+    host = re.match(r"\s*[A-Za-z][\w+.-]*://(?:[^/?#]*@)?([^/?#:]*)", name)
+    hosts = ("huggingface.co", "www.huggingface.co", "hf.co", urlsplit(constants.ENDPOINT).hostname)
+    if host and host[1].lower() not in hosts:
+        raise ModelError("This address is not the hub's. Name the model as owner/model; nothing else is asked.")
 
 
 def is_path(name: str) -> bool:
@@ -144,7 +152,7 @@ def _in_folder(name: str, folder: Path) -> Candidate:
     _refuse_other_formats(name, names)
     settings = read_settings(folder)
     if not is_complete(folder):
-        raise ModelError(f"{name}: {_without_safetensors(names)}")
+        raise ModelError(f"{name}: {without_safetensors(names)}")
     config, kind = _told_of(name, settings)
     return Candidate(name, kind, config.model_type, n_bytes_of(folder), folder)
 
@@ -170,7 +178,7 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
         _refuse_other_formats(name, list(sizes))
         weights = [WEIGHTS] if WEIGHTS in sizes else sorted(file for file in sizes if SHARD.fullmatch(file))
         if not weights or (WEIGHTS not in sizes and INDEX not in sizes):
-            raise ModelError(f"{name}: {_without_safetensors(list(sizes))}")
+            raise ModelError(f"{name}: {without_safetensors(list(sizes))}")
         _refuse_large_texts(name, sizes)
         config_file = hf_hub_download(
             name, "config.json", revision=found.sha, endpoint=constants.ENDPOINT, token=token(), tqdm_class=silent_tqdm
@@ -228,18 +236,6 @@ def _refuse_other_formats(name: str, files: Sequence[str]) -> None:
     if any(file.endswith(".gguf") for file in files):
         raise ModelError(f"{name} holds quantised weights (GGUF) only. Name the repository of the original weights.")
     raise ModelError(f"{name} has no config.json, so it is no model that the library transformers can load.")
-
-
-def _without_safetensors(files: Sequence[str]) -> str:
-    pickled = next((file for file in files if file.endswith(PICKLED)), "")
-    if pickled:
-        return (
-            f"its weights are there only in a format that can run code when it is opened ({pickled}). This app reads "
-            "safetensors files only."
-        )
-    if any(file.endswith((".safetensors", INDEX)) for file in files):
-        return "its safetensors files are incomplete: a part of the weights is missing."
-    return "it has no weights in safetensors files, the only ones that this app reads."
 
 
 def token() -> bool | None:

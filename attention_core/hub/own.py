@@ -19,4 +19,4 @@ def own_language_model(device: str = "auto") -> Pretrained:
     except WeightsError as error:
         raise ModelError(str(error)) from None
     n_bytes = (weights_folder() / f"{NAME}.safetensors").stat().st_size
-    return Pretrained(NAME, Kind.DECODER, model, vocabulary, most_tokens=WINDOW, n_bytes=n_bytes)  # type: ignore[arg-type]
+    return Pretrained(NAME, Kind.DECODER, model, vocabulary, most_tokens=WINDOW, n_bytes=n_bytes)

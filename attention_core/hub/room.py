@@ -11,12 +11,11 @@ from typing import Any
 import torch
 
 from attention_core.device import choose_device
+from attention_core.hub.hosted import is_hosted
 from attention_core.hub.model import ModelError
 
 MOST_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
 """The variable that bounds what may be downloaded for one model, in millions of bytes."""
-HOSTED = "ATTENTION_HOSTED"
-"""The variable that says "1" where the app runs for the public, "0" where it runs for its owner alone."""
 OWN_BOUND, HOSTED_BOUND = 2_000, 600
 BYTES_PER_NUMBER = 4
 SHARE_OF_MEMORY = 0.8
@@ -25,11 +24,6 @@ SHARE_OF_MEMORY = 0.8
 
 class NoMemory(ModelError):
     """A model, or a run of it, that is too large for the memory that is free now."""
-
-
-def is_hosted() -> bool:
-    """Return whether the owner has said that the app runs for the public."""
-    return os.environ.get(HOSTED, "") == "1"
 
 
 def most_model_bytes() -> int:

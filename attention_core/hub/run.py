@@ -129,21 +129,10 @@ def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequenc
 
     The tokens are those of the only or the encoder's input, the target tokens those of the decoder beside an encoder.
     """
-    noun = "patches" if kind is Kind.VISION else "tokens"
-    source = Axis("source tokens" if target_tokens else noun, tuple(tokens))
-    target = Axis("target tokens", tuple(target_tokens)) if target_tokens else source
-    traces = [_with_axes(trace, source, target) for trace in recording.traces]
-    return Recording(traces, recording.note)
-
-
-def _with_axes(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTrace:
-    in_decoder = ".cross" in trace.story.name or "decoder" in trace.story.name.split(".")
-    of_queries = target if in_decoder else source
-    of_keys = source if ".cross" in trace.story.name else of_queries
-    return trace.retold(
-        query_axis=of_queries if len(of_queries) == trace.n_queries else trace.story.query_axis,
-        key_axis=of_keys if len(of_keys) == trace.n_keys else trace.story.key_axis,
-    )
+    source: Sequence[str] | Axis = Axis("patches", tuple(tokens)) if kind is Kind.VISION else tuple(tokens)
+    result = replace(recording, traces=list(recording.traces))
+    result.label(source, tuple(target_tokens))
+    return replace(result, note=recording.note)
 
 
 def _as_positioned(prepared: Prepared, recording: Recording) -> Prepared:

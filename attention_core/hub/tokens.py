@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from attention_core.attention.harmless import visible
+
 SPACE = "\u2581"
 """How SentencePiece writes a space."""
 BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-SHOWN = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": "\u21b5", "\t": "\u21e5", "\x7f": "\u2421"}
-"""Signs for control characters, which would break a line or take no room."""
 ONLY_SPACES = "\u2423"
 
 
@@ -81,7 +81,7 @@ def _as_bytes(token: str, byte_level: bool) -> bytes:
 def _visible(text: str) -> str:
     if text and not text.strip(" "):
         return ONLY_SPACES * len(text)
-    return "".join(SHOWN.get(sign, sign) for sign in text)
+    return visible(text)
 
 
 @lru_cache(maxsize=1)

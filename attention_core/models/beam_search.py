@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
-from attention_core.data.pieces import END, PAD, START, UNKNOWN
+from attention_core.data.pieces import END, PAD, START
 
 LENGTH_PENALTY = 0.8
 """Hypotheses compete by log-probability / length to this power; 0 favours short ones, 1 is the mean per piece."""
@@ -54,10 +54,12 @@ class Hypothesis(NamedTuple):
     Attributes:
         ids: its pieces, END last if it finished.
         log_probability: natural log of the probability of all its pieces, a forced prefix not counted.
+        logs: natural log of the probability of each piece, given those before it, a forced prefix too.
     """
 
     ids: list[int]
     log_probability: float
+    logs: list[float]
 
     @property
     def finished(self) -> bool:
@@ -94,28 +96,39 @@ def beam_search(
     state, sentences = model.begin(source), torch.arange(batch, device=source.device)[:, None]
     tokens = torch.tensor([START, *prefix], device=source.device).expand(batch, 1, -1)
     totals = torch.zeros(batch, 1, device=source.device)  # one beginning each, until there are pieces to choose from
-    over, fed = totals > 0, tokens[:, 0]
+    over, fed, told = totals > 0, tokens[:, 0], totals[:, :, None][..., :0]
     while tokens.shape[2] <= most and not over.all():
         logits, state = model.step(state, fed)
-        gains = logits[:, -1].log_softmax(-1).view(*over.shape, -1)
-        gains[..., [PAD, START, UNKNOWN]] = -math.inf
-        gains = gains.masked_fill(over[..., None], -math.inf)
-        gains[..., PAD] = torch.where(over, 0.0, -math.inf)  # a finished one goes on unchanged
+        logs = logits.log_softmax(-1)
+        if fed.shape[1] > 1:  # the prefix
+            told = logs[:, :-1].gather(2, fed[:, 1:, None]).transpose(1, 2)
+        gains = logs[:, -1].view(*over.shape, -1)
+        gains[..., :END] = -math.inf  # neither padding, the unknown nor the start is ever said
+        gains.masked_fill_(over[..., None], -math.inf)
+        gains[..., PAD].masked_fill_(over, 0.0)  # a finished one goes on unchanged
         totals, flat = (totals[..., None] + gains).flatten(1).topk(width)
         row, piece = flat // gains.shape[2], flat % gains.shape[2]
         state, fed = state.select((row + sentences * gains.shape[1]).flatten()), piece.view(-1, 1)
-        tokens = torch.cat((tokens.gather(1, row[..., None].expand(-1, -1, tokens.shape[2])), piece[..., None]), 2)
+        tokens = _longer(tokens, row, piece)
+        told = _longer(told, row, gains.flatten(1).gather(1, flat))
         over = over.gather(1, row) | (piece == END)
     return [
-        _ranked(sentence, total, length_penalty)
-        for sentence, total in zip(tokens[..., 1:].tolist(), totals.tolist(), strict=True)
+        _ranked(*sentence, length_penalty)
+        for sentence in zip(tokens[..., 1:].tolist(), totals.tolist(), told.tolist(), strict=True)
     ]
 
 
-def _ranked(rows: list[list[int]], totals: list[float], length_penalty: float) -> list[Hypothesis]:
+def _longer(known: Tensor, row: Tensor, last: Tensor) -> Tensor:
+    """Return what is known of beginnings (batch, n_rows, n), those rows go on, with the last entry of each."""
+    return torch.cat((known.gather(1, row[..., None].expand(-1, -1, known.shape[2])), last[..., None]), 2)
+
+
+def _ranked(
+    rows: list[list[int]], totals: list[float], told: list[list[float]], length_penalty: float
+) -> list[Hypothesis]:
     found = [
-        Hypothesis([piece for piece in row if piece != PAD], total)
-        for row, total in zip(rows, totals, strict=True)
+        Hypothesis(ids, total, logs[: len(ids)])
+        for ids, total, logs in zip(([one for one in row if one != PAD] for row in rows), totals, told, strict=True)
         if total > -math.inf
     ]
     return sorted(found, key=lambda it: (it.finished, it.log_probability / len(it.ids) ** length_penalty), reverse=True)

@@ -19,7 +19,7 @@ def language_model() -> nn.Module:
     """
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    from attention_core.data.language_pieces import VOCABULARY_SIZE, WINDOW
+    from attention_core.data.language_pieces import NAME, VOCABULARY_SIZE, WINDOW
 
     config = LlamaConfig(
         vocab_size=VOCABULARY_SIZE,
@@ -34,6 +34,7 @@ def language_model() -> nn.Module:
         eos_token_id=None,
         pad_token_id=None,
     )
+    config.name_or_path = NAME
     model = LlamaForCausalLM(config)
     model.register_state_dict_post_hook(_without_copy)
     model.register_load_state_dict_pre_hook(_with_copy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +15,7 @@ from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.simplicial import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.attention.types import Axis, Role, Story, Text, always
 from attention_core.data.match3 import FEWEST, MODULUS, MOST
 from attention_core.models.registry import register
 
@@ -184,7 +185,7 @@ class Match3Head(nn.Module):
                 (asks, single, single),
                 code="$name = $x @ W_$letter + b_$letter",
                 explanation="A learned projection of each number: what it $meaning.",
-                inputs=lambda head: named,
+                inputs=partial(always, named),
                 x=("x[:-1]", "x", "x"),
             ),
         )

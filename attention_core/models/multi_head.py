@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -11,7 +12,7 @@ from attention_core.attention.attend import Attended, attend, merge_heads, split
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.attention.types import Axis, Role, Story, Text, always
 
 MECHANISMS = {
     "encoder": "encoder self-attention",
@@ -22,7 +23,7 @@ INPUTS = Text(
     "embedding",
     "Inputs",
     "X",
-    r"X = \mathrm{LayerNorm}(\text{what the layers before have made of each word})",
+    r"X = \mathrm{LayerNorm}(\text{layer below})",
     "x = layer_norm(x)",
     "One vector per word, brought to a common size. In the first layer: the word plus its position.",
     Role.INPUT,
@@ -137,7 +138,7 @@ def layer_trace(
         formula=r"$letter = X W_$letter^{(h)}$bias",
         code="$name = $x @ W_$letter[head]$own_bias",
         explanation="A learned projection of $origin, one per head: what this word $meaning.",
-        inputs=lambda head: named,
+        inputs=partial(always, named),
         x=("x", other, other),
         origin=("the layer's inputs", origin, origin),
         bias=(" + b_Q", "", " + b_V"),

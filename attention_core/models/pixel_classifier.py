@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.rotary import places, plane_waves, turn
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.attention.types import Axis, Role, Story, Text, always
 from attention_core.models.registry import register
 
 PIXELS = Text(
@@ -42,11 +43,11 @@ TURNED = (
 )
 RELATIVE = Text(
     "relative",
-    "Context, seen from each pixel",
+    "Context turned back",
     "R⁻¹C",
     r"c'_i = R_i^{-1} c_i",
     "context = turn(context, -places @ waves.T)",
-    "Turned back by the query's own place: not where the ink lies, but how it lies around this pixel.",
+    "Positions are now measured relative to the query pixel: where is the ink, *seen from here*?",
     Role.CONTEXT,
 )
 FEED_FORWARD = Text(
@@ -288,7 +289,7 @@ class PixelClassifier(nn.Module):
                         "A learned projection of the same embeddings: what each pixel $meaning.$turned One picture "
                         "per dimension."
                     ),
-                    inputs=lambda head: projected,
+                    inputs=partial(always, projected),
                     before=("", "", r"R\,("),
                     after=("", "", ")"),
                     turn=("", "", "\nvalue = turn(value, places @ waves.T)"),

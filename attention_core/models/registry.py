@@ -46,12 +46,18 @@ def build(name: str) -> nn.Module:
     return MODELS[name]()
 
 
-def load(name: str, device: str = "auto", folder: Path | None = None) -> nn.Module:
+def load(name: str, device: str = "auto", folder: Path | None = None) -> Any:
     """Return a trained model, ready to predict, its parameters frozen; the committed weights if folder is None.
+
+    It is an nn.Module of a class of its own: what its methods, such as trace, take and return is told there.
 
     Raises:
         ValueError: no such model, or no such device on this machine.
         WeightsError: its file is missing or damaged.
     """
     model = fill(build(name), name, read_weights(name, folder))
-    return model.to(choose_device(device)).eval().requires_grad_(False)
+    model.to(choose_device(device)).eval().requires_grad_(False)
+    if folder is None:
+        for path, part in (*model.named_modules(), *model.named_parameters(), *model.named_buffers()):
+            part.origin = name, path  # attention_core.serve sends it instead of the numbers
+    return model

@@ -231,10 +231,12 @@ class SceneQuestion(SceneEncoder):
         labels: Sequence[str],
         scoring: str = "dot",
         intervention: Intervention = NO_INTERVENTION,
+        encoded: tuple[Tensor, Tensor] | None = None,
     ) -> Answered:
         """Answer one question about one picture, (4, 64, 64), and keep everything that happens.
 
-        The words are numbers, their labels texts for people; the intervention is the same at every look.
+        The words are numbers, their labels texts for people; the intervention is the same at every look. `encoded` is
+        the picture, see encode_pictures, where that has been done already.
 
         Raises:
             ValueError: no words, or as many labels as words are not there.
@@ -243,7 +245,7 @@ class SceneQuestion(SceneEncoder):
             raise ValueError(f"words and labels must be as many and at least one, got {len(words)} and {len(labels)}")
         device = self.row.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
-        encoded = self.encode_pictures(picture[None])
+        encoded = encoded or self.encode_pictures(picture[None])
         asked = self.encode_questions(torch.tensor([list(words)], device=device))
         steps = list(self._steps(encoded, asked, scoring, intervention))
         probabilities = self._answer(steps)[0].softmax(-1)

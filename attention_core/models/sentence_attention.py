@@ -49,7 +49,7 @@ STATES = Text(
     r"\overrightarrow{h}_j = \mathrm{GRU}(x_j, \overrightarrow{h}_{j-1})",
     "$assigned = encoder(embedded)[0]",
     "A recurrent network reads forwards and backwards; its two states at a word, end to end, are that word's $part. "
-    "They know the neighbours: “bad” after “not” is another state than “bad” alone.",
+    "They know the neighbours: “bad” after “not” is a different state from “bad” alone.",
     Role.KEY,
 )
 KEYS = replace(STATES, title="Encoder states: keys").filled(assigned="key", part="key")

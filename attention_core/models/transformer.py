@@ -23,6 +23,7 @@ MOST_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
 Edits = dict[tuple[str, int], Intervention]
 """What is changed in which attention: by kind and layer, from 0."""
+Looks = tuple[Looked, ...]
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class DecoderLayer(EncoderLayer):
     def forward(  # type: ignore[override]
         self,
         x: Tensor,
-        causal: Tensor,
+        causal: Tensor | None,
         memory: Memory,
         mask: Tensor | None,
         own: Intervention = NO_INTERVENTION,
@@ -110,7 +111,7 @@ class Encoding(NamedTuple):
 
     states: Tensor
     mask: Tensor | None
-    looked: tuple[Looked, ...]
+    looked: Looks
     memories: tuple[Memory, ...]
 
 
@@ -200,7 +201,7 @@ class Transformer(TiedTranslator):
         *,
         with_positions: bool = True,
         said: Tensor | None = None,
-    ) -> tuple[Tensor, tuple[Looked, ...], tuple[Looked, ...]]:
+    ) -> tuple[Tensor, Looks, Looks]:
         """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
 
         It goes on from the keys and values of what was `said`, see step, if anything was.
@@ -210,7 +211,9 @@ class Transformer(TiedTranslator):
         """
         n, n_said = target.shape[1], 0 if said is None else said.shape[-2]
         n_rows = len(target) // len(encoding.states)  # of each sentence
-        causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
+        causal = None  # a piece after all that was said sees all of it
+        if n > 1 or said is None:
+            causal = torch.ones(n, n_said + n, dtype=torch.bool, device=target.device).tril(n_said)[None, None]
         visible = None if encoding.mask is None else encoding.mask[:, None, None]
         x, looked, crossed = self.embed(target, with_positions, n_said), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
@@ -241,22 +244,9 @@ class Transformer(TiedTranslator):
             each decoder layer its self-attention and its cross-attention.
         """
         encoding = self.encode(source, mask, interventions, with_positions=with_positions)
-        features, looked, crossed = self.decode(encoding, target, interventions, with_positions=with_positions)
-        logits = self.logits(features)
-        if labels is None:
-            return Prediction(logits)
-        source_axis = Axis("English pieces", labels.source)
-        fed_axis = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
-        traces = [
-            layer_trace(looked_at, "encoder", layer, source_axis, source_axis, _edit(interventions, "encoder", layer))
-            for layer, looked_at in enumerate(encoding.looked)
-        ]
-        for layer, (own, cross) in enumerate(zip(looked, crossed, strict=True)):
-            own_edit, cross_edit = (_edit(interventions, kind, layer) for kind in ("decoder", "cross"))
-            traces.append(layer_trace(own, "decoder", layer, fed_axis, fed_axis, own_edit))
-            target_axis = Axis("French pieces", labels.target)
-            traces.append(layer_trace(cross, "cross", layer, target_axis, source_axis, cross_edit))
-        return Prediction(logits, tuple(traces))
+        features, own, crossed = self.decode(encoding, target, interventions, with_positions=with_positions)
+        traces = () if labels is None else _traces(encoding.looked, own, crossed, labels, interventions).values()
+        return Prediction(self.logits(features), tuple(traces))
 
     def trace(
         self,
@@ -269,15 +259,24 @@ class Transformer(TiedTranslator):
     ) -> dict[tuple[str, int], AttentionTrace]:
         """Return the traces of one sentence (n_source,) and its target so far (n_target,), by (kind, layer)."""
         with torch.inference_mode():
-            traces = self(
-                source[None], target[None], interventions=interventions, labels=labels, with_positions=with_positions
-            ).traces
-        n = self.config.n_layers
-        return {
-            **{("encoder", layer): traces[layer] for layer in range(n)},
-            **{("decoder", layer): traces[n + 2 * layer] for layer in range(n)},
-            **{("cross", layer): traces[n + 2 * layer + 1] for layer in range(n)},
-        }
+            encoding = self.encode(source[None], None, interventions, with_positions=with_positions)
+            _, own, crossed = self.decode(encoding, target[None], interventions, with_positions=with_positions)
+            return _traces(encoding.looked, own, crossed, labels, interventions)
+
+
+def _traces(
+    encoder: Looks, decoder: Looks, crossed: Looks, labels: Labels, interventions: Edits | None
+) -> dict[tuple[str, int], AttentionTrace]:
+    english, french = Axis("English pieces", labels.source), Axis("French pieces", labels.target)
+    fed = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
+    axes = {"encoder": (english, english), "decoder": (fed, fed), "cross": (french, english)}
+    places = {("encoder", layer): one for layer, one in enumerate(encoder)}
+    for layer, (own, cross) in enumerate(zip(decoder, crossed, strict=True)):
+        places |= {("decoder", layer): own, ("cross", layer): cross}
+    return {
+        (kind, layer): layer_trace(one, kind, layer, *axes[kind], _edit(interventions, kind, layer))
+        for (kind, layer), one in places.items()
+    }
 
 
 def _edit(interventions: Edits | None, kind: str, layer: int) -> Intervention:

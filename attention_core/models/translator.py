@@ -32,6 +32,8 @@ MECHANISMS = {
 SCORINGS = tuple(MECHANISMS)
 MOST_POSITIONS = 100
 """Source positions that the location score knows."""
+FEW = 8
+"""Rows of a matrix product that kernels treat better as columns."""
 N_LIKELY = 10
 """Candidates shown of each output distribution."""
 
@@ -173,7 +175,10 @@ class TiedTranslator(nn.Module):
 
     def logits(self, features: Tensor) -> Tensor:
         """Return (..., VOCABULARY_SIZE) from features (..., d)."""
-        return nn.functional.linear(features, self.embedding.weight, self.output_bias)
+        rows = features.flatten(0, -2)
+        if len(rows) > FEW:
+            return nn.functional.linear(features, self.embedding.weight, self.output_bias)
+        return ((self.embedding.weight @ rows.T).T + self.output_bias).view(*features.shape[:-1], -1)
 
 
 class Translator(TiedTranslator):

@@ -16,7 +16,7 @@ from attention_core.data.question_reading import words_of
 from attention_core.data.questions import ANSWERS, Kind, Question, numbers_of, padded, write
 from attention_core.data.scene_questions import Item, answer
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.data.sketches import Stroke
+from attention_core.data.stroke import Stroke
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneQuestion
 

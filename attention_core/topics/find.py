@@ -81,7 +81,7 @@ def score_formula(trace: AttentionTrace, region: int) -> str:
     ]
     others = rf"\underbrace{{{number(abs(largest.rest))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
     rest = rf"{_sign(largest.rest, False)} {others}"
-    lines = rf"S_{{{region}}} &= {' '.join(parts)} \\ &\quad {rest} = {number(largest.score)}"
+    lines = rf"S_{{{region + 1}}} &= {' '.join(parts)} \\ &\quad {rest} = {number(largest.score)}"
     return rf"\begin{{aligned}} {lines} \end{{aligned}}"
 
 

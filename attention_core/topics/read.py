@@ -175,8 +175,8 @@ def nearest_look(centre: float, looks: Sequence[Look]) -> int:
 def written(number: str, size: tuple[int, int] = (160, 640)) -> np.ndarray:
     """Return what the reader sees of a number in our own hand, written on a canvas, float32 (48, 192)."""
     strokes = number_strokes(number, size)
-    canvas = draw_paths([stroke.path for stroke in strokes], max(size), strokes[0].width)
-    return ink_picture(canvas[: size[0], : size[1]], READ_SIZE).picture
+    canvas = draw_paths([stroke.path for stroke in strokes], size, strokes[0].width)
+    return ink_picture(canvas, READ_SIZE).picture
 
 
 def random_state(reading: Reading, seed: int) -> Tensor:

@@ -6,6 +6,7 @@ import math
 import platform
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,8 @@ from tqdm import tqdm
 
 from attention_core.device import choose_device, describe_device
 from attention_core.models import build
-from attention_core.weights import fill, read_weights, write_weights
+from attention_core.train.team import Team, gathered
+from attention_core.weights import fill, read_weights, weights_folder, write_weights
 
 CHECKPOINT_SECONDS = 120
 
@@ -41,7 +43,10 @@ class Moment(NamedTuple):
 
 
 class Task(Protocol):
-    """What a model is trained on. Everything random comes from the generators that are passed in."""
+    """What a model is trained on. Everything random comes from the generators that are passed in.
+
+    A method start(model), if there is one, prepares the model before its first batch.
+    """
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
         """Return the loss of one batch, which depends on the moment and the generator alone."""
@@ -118,6 +123,7 @@ class Options:
         device: auto, cuda, mps or cpu.
         data: folder of the data sets, or None.
         resume: go on from the last checkpoint.
+        at_once: batches of one step, which all processes share; None = as the checkpoint says, else one for each.
         init: a model whose committed weights are the start, or None.
         checkpoints: folder of the checkpoints.
         weights: folder for the result, or None for the committed one.
@@ -130,6 +136,7 @@ class Options:
     device: str = "auto"
     data: str | None = None
     resume: bool = False
+    at_once: int | None = None
     init: str | None = None
     checkpoints: Path = Path("checkpoints")
     weights: Path | None = None
@@ -141,6 +148,7 @@ class _Run:
     """The state that a checkpoint keeps."""
 
     step: int = 0
+    at_once: int = 0
     seconds: float = 0.0
     loss: float = math.nan
     snapshots: dict[str, Tensor] = field(default_factory=dict)
@@ -150,52 +158,92 @@ def train(recipe: Recipe, options: Options) -> Path:
     """Train a model and write its weights and card.
 
     The same seed on the same device gives the same result, stopped and resumed or not: the batch of a step depends
-    on seed and step alone.
+    on seed and step alone. Several processes (torchrun) share the batches of a step, and any number of them that
+    divides these comes to the same losses, to rounding; normalisation by batch remembers those of the first process.
 
     Returns:
         the path of the weights.
 
     Raises:
-        ValueError: no such device, or a damaged checkpoint.
+        ValueError: no such device, a damaged checkpoint, or processes that cannot share the batches alike.
         DataError: data missing or damaged.
         WeightsError: the weights to start from are missing, damaged, or those of another model.
         FileNotFoundError: --resume without a checkpoint.
     """
     device = choose_device(options.device)
+    with gathered(device) as team:
+        return _train(recipe, options, device, team)
+
+
+class _Losses(nn.Module):
+    """The model with its task, so that all of a loss is computed where gradients are shared."""
+
+    def __init__(self, model: nn.Module, task: Task) -> None:
+        super().__init__()
+        self.model, self._task = model, task
+
+    def forward(self, moment: Moment, generator: torch.Generator) -> Tensor:
+        return self._task.loss(self.model, moment, generator)
+
+
+def _train(recipe: Recipe, options: Options, device: str, team: Team) -> Path:
     torch.manual_seed(options.seed)
     model = build(options.name)
     if options.init:
         fill(model, options.init, read_weights(options.init))
     model.to(device).train()
-    task = recipe.task(options.data, options.seed, device)
-    epochs = recipe.epochs if options.epochs is None else options.epochs
-    n_steps = max(1, round(epochs * recipe.batches_per_epoch))
+    with team.first_alone():
+        task = recipe.task(options.data, options.seed, device)
     optimiser = _optimiser(model, recipe)
     checkpoint = options.checkpoints / f"{options.name}.pt"
     run = _restore(checkpoint, model, optimiser, device) if options.resume else _Run()
+    run.at_once = options.at_once or run.at_once or team.size
+    if run.at_once % team.size:
+        raise ValueError(f"{team.size} processes cannot share {run.at_once} batches alike.")
+    epochs = recipe.epochs if options.epochs is None else options.epochs
+    n_steps = run.at_once * math.ceil(max(1, round(epochs * recipe.batches_per_epoch)) / run.at_once)
+    if not run.step:
+        _take_snapshot(run, model, task, recipe, n_steps)
+        getattr(task, "start", lambda model: None)(model)
+    losses = team.together(_Losses(model, task))
     began, saved = time.monotonic() - run.seconds, time.monotonic()
-    with tqdm(total=n_steps, initial=run.step, desc=options.name, unit="batch", mininterval=2) as bar:
+    bar = tqdm(total=n_steps, initial=run.step, desc=options.name, unit="batch", mininterval=2, disable=team.rank > 0)
+    with bar:
         while run.step < n_steps:
             _take_snapshot(run, model, task, recipe, n_steps)
-            generator = torch.Generator(device).manual_seed(options.seed * 1_000_003 + run.step)
-            torch.manual_seed(options.seed * 1_000_003 + run.step)  # dropout has no generator of its own
             for group in optimiser.param_groups:
                 group["lr"] = group["share"] * learning_rate(recipe.learning_rate, run.step, n_steps)
-            loss = task.loss(model, Moment(run.step, n_steps), generator)
             optimiser.zero_grad(set_to_none=True)
-            loss.backward()
+            loss = team.mean(_backward(losses, run, n_steps, options.seed, device, team))
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
-            run.step += 1
-            run.loss = loss.item() if math.isnan(run.loss) else 0.99 * run.loss + 0.01 * loss.item()
-            bar.update()
+            run.step += run.at_once
+            run.loss = loss if math.isnan(run.loss) else 0.99 * run.loss + 0.01 * loss
+            bar.update(run.at_once)
             if run.step % 20 == 0:
                 bar.set_postfix(loss=f"{run.loss:.3f}")
-            if time.monotonic() - saved > CHECKPOINT_SECONDS or run.step == n_steps:
+            is_due = time.monotonic() - saved > CHECKPOINT_SECONDS or run.step >= n_steps
+            if is_due and not team.rank:
                 run.seconds, saved = time.monotonic() - began, time.monotonic()
                 _save(checkpoint, run, model, optimiser)
+    if team.rank:
+        return (options.weights or weights_folder()) / f"{options.name}.safetensors"
     _take_snapshot(run, model, task, recipe, n_steps)
     return _finish(recipe, options, model.eval(), task, run, device)
+
+
+def _backward(losses: nn.Module, run: _Run, n_steps: int, seed: int, device: str, team: Team) -> Tensor:
+    """Add the gradient of this process's share of a step's batches; returns their mean loss."""
+    mine = range(run.step + team.rank, run.step + run.at_once, team.size)
+    total = torch.zeros((), device=device)
+    for step in mine:
+        generator = torch.Generator(device).manual_seed(seed * 1_000_003 + step)
+        torch.manual_seed(seed * 1_000_003 + step)  # dropout has no generator of its own
+        with nullcontext() if step == mine[-1] else team.apart(losses):
+            loss = losses(Moment(step, n_steps), generator) / len(mine)
+            loss.backward()
+        total += loss.detach()
+    return total
 
 
 def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
@@ -216,7 +264,7 @@ def learning_rate(height: float, step: int, n_steps: int, warm_up: int = 200) ->
 
 def _take_snapshot(run: _Run, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
     for number, share in enumerate(recipe.snapshot_at):
-        if run.step == min(n_steps, round(share * n_steps)) and f"{number}.step" not in run.snapshots:
+        if run.step >= min(n_steps, round(share * n_steps)) and f"{number}.step" not in run.snapshots:
             for name, tensor in _snapshot(model, task, recipe).items():
                 run.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
             run.snapshots[f"{number}.step"] = torch.tensor(run.step)

@@ -52,9 +52,7 @@ class SentimentTask:
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(lengths, generator), seed)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the label-smoothed cross-entropy of one batch; before the first one the model gets its start."""
-        if moment.step == 0:
-            self._start(model)
+        """Return the label-smoothed cross-entropy of one batch."""
         places = self.batches.at(moment.step)
         pieces, mask = batch_of([self.pieces[place] for place in places])
         pieces, mask, labels = pieces.to(self.device), mask.to(self.device), self.labels[places].to(self.device)
@@ -65,7 +63,7 @@ class SentimentTask:
         return (own + F.cross_entropy(helper, labels, label_smoothing=LABEL_SMOOTHING)) / 2
 
     @torch.no_grad()
-    def _start(self, model: nn.Module) -> None:
+    def start(self, model: nn.Module) -> None:
         """Give the word vectors what counting alone can tell; give a second network its first one, trained before."""
         if isinstance(model, TwoPhaseClassifier):
             fill(model.guide, ATTENTION, read_weights(ATTENTION))

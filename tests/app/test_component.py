@@ -8,13 +8,15 @@ import subprocess
 
 import pytest
 
+from attention_core.attention.view.assets import HERE
 from attention_core.files import find_file
 from ui.component import script_of
 
 ASSETS = find_file("ui/assets")
-NAMES = re.findall(r"^const (\w+)", (ASSETS / "prelude.js").read_text(encoding="utf-8"), re.MULTILINE)
+NAMES = re.findall(r"^const (\w+)", (HERE / "prelude.js").read_text(encoding="utf-8"), re.MULTILINE)
 ATLAS = ("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map")
-COMPONENTS = [(sheet.stem,) for sheet in ASSETS.glob("*.css") if sheet.stem not in ("prelude", "atlas_map")]
+VIEW = ("token_view", "packed_heads", "matrix_view", "steps_view", "recording_view")
+COMPONENTS = [(sheet.stem,) for sheet in ASSETS.glob("*.css") if sheet.stem != "atlas_map"]
 
 
 def test_a_script_gets_the_parts_that_it_uses_and_what_these_use_and_no_other():
@@ -24,7 +26,9 @@ def test_a_script_gets_the_parts_that_it_uses_and_what_these_use_and_no_other():
     assert not re.search(r"^ *//", script, re.MULTILINE)
 
 
-@pytest.mark.parametrize("names", [*COMPONENTS, ATLAS, ("atlas_start",)], ids=lambda names: names[-1])
+@pytest.mark.parametrize(
+    "names", [*COMPONENTS, ATLAS, ("atlas_start",), ("token_view", "token_start"), VIEW], ids=lambda names: names[-1]
+)
 def test_every_name_of_the_prelude_that_a_script_calls_is_there_once(names, tmp_path):
     script = script_of(*names)
     for name in NAMES:

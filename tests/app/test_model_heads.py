@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import gc
+import json
 import warnings
 import weakref
 from dataclasses import replace
 from functools import partial
+from threading import Event
 
 import numpy as np
 import pytest
@@ -25,6 +27,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
     from streamlit.testing.v1 import AppTest
 
+    from ui import pictures
     from ui.model.glance import is_sign
     from ui.model.token_component import next_sent, packed, pieces
     from ui.model.tokens import tokens_of
@@ -66,6 +69,9 @@ def runs():
     RUNS["both"] = ModelRun(
         "toy", Kind.ENCODER_DECODER, Recording(both), tuple(words), tuple(target.labels), special=special
     )
+    longer, read = Axis("target tokens", many[:90]), Axis("source tokens", many[:60])
+    crossed = [trace("decoder.0.self", longer, longer, is_causal=True), trace("decoder.0.cross", longer, read)]
+    RUNS["crossed"] = ModelRun("toy", Kind.ENCODER_DECODER, Recording(crossed), tuple(many[:60]), tuple(many[:90]))
     weights = from_weights(torch.rand(2, 4, 4).softmax(-1), name="encoder.0.self", note="", mechanism="toy")
     RUNS["weights only"] = ModelRun("toy", Kind.ENCODER, Recording([weights]), tuple("abcd"))
     patches = ["[CLS]", *(f"patch {row}, {column}" for row in range(2) for column in range(3))]
@@ -93,11 +99,11 @@ def script() -> None:
 
     import streamlit as st
 
+    from ui.address import take_address, write_address
     from ui.model.glance import glance, look_controls
     from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
     from ui.model.state import chosen_layers
     from ui.model.tokens import token_view
-    from ui.state import take_address, write_address
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
     run = runs[st.session_state["run"]]
@@ -233,6 +239,28 @@ def test_numbers_travel_in_16_bits_and_small_weights_keep_their_digits():
     roots = np.frombuffer(base64.b64decode(packed(matrix, 0.9)), "<u2") / 65535
     np.testing.assert_allclose(roots**2 * 0.9, matrix[0], rtol=5e-3)
     assert len(packed(np.zeros((512, 512), np.float32), 0.0)) < 700_000
+
+
+@pytest.mark.parametrize(("name", "layer"), [("long", "decoder.1.self"), ("crossed", "decoder.0.cross")])
+def test_of_a_large_matrix_the_rest_is_a_file_where_a_server_answers(name, layer, monkeypatch):
+    """What is sent with the tokens is the chosen query's part of what is in the file."""
+
+    def sent() -> dict:
+        return json.loads(opened(name, head=f"{layer}:1", token="70").get("bidi_component")[0].proto.json)
+
+    monkeypatch.setattr(pictures, "IS_SERVED", Event())
+    whole = sent()
+    pictures.IS_SERVED.set()
+    part = sent()
+    assert whole["file"] is None
+    content = pictures.FILES.find(part["file"].removeprefix("pictures/"))[0]
+    assert content == base64.b64decode(whole["packed"])
+    n_keys = len(part["keys"] or part["queries"])
+    cells = np.frombuffer(content, "<u2").reshape(-1, n_keys)
+    column = [] if part["keys"] else cells[:, part["active"]]
+    np.testing.assert_array_equal(
+        np.frombuffer(base64.b64decode(part["packed"]), "<u2"), [*cells[part["active"]], *column]
+    )
 
 
 def test_nothing_is_sent_again_unless_the_browser_shows_something_else():

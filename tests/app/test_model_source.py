@@ -13,7 +13,6 @@ from PIL import Image
 
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
-from tests import tiny_hub
 from tests.app.tools import settled
 
 SCRIPT = """
@@ -21,7 +20,7 @@ import streamlit as st
 from ui.model.input import choose_input
 from ui.runs.runs import latest, pretrained_of, remember, run_of
 from ui.runs.source import choose_model
-from ui.state import take_address, write_address
+from ui.address import take_address, write_address
 
 take_address("model")
 key = choose_model("model")
@@ -34,25 +33,6 @@ if key is not None:
         st.text(f"{run.model}: {len(run.recording)} traces of {len(run.tokens)}, {len(run.target_tokens)}")
 write_address()
 """
-
-
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    """Folders of tiny models, as a directory of the owner's."""
-    root = tmp_path_factory.mktemp("stored")
-    tiny_hub.write_decoder(root / "decoder")
-    tiny_hub.write_encoder_decoder(root / "both")
-    tiny_hub.write_vision(root / "vision")
-    return root
-
-
-@pytest.fixture
-def hub(stored, tmp_path, monkeypatch):
-    """A hub with a tiny decoder, and an empty cache."""
-    with tiny_hub.serving() as served:
-        served.repositories["someone/tiny"] = stored / "decoder"
-        tiny_hub.turn_to(served.endpoint, tmp_path / "cache", monkeypatch)
-        yield served
 
 
 @pytest.fixture
@@ -193,9 +173,22 @@ def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monk
     settled(page)
     assert "broken cannot be loaded" in page.error[0].value
     assert shown(page).startswith(PACKAGE)
-    assert page.selectbox(key="model_picked").value == "broken"
-    settled(page)
-    assert page.selectbox(key="model_picked").value == PACKAGE
+    assert page.selectbox(key="model_picked").value == PACKAGE  # never the failed one's name above other heads
+    assert settled(page).selectbox(key="model_picked").value == PACKAGE
+    assert "model" not in page.query_params
+
+
+def test_a_folder_without_safetensors_is_named_beside_the_list(opened, stored, tmp_path, monkeypatch):
+    folder = tmp_path / "models" / "pickled"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_bytes((stored / "decoder" / "config.json").read_bytes())
+    (folder / "pytorch_model.bin").write_bytes(b"pickled")
+    monkeypatch.setenv("ATTENTION_MODELS", str(folder.parent))
+    page = opened()
+    assert "pickled" not in page.selectbox(key="model_picked").options
+    told = next(caption for caption in page.caption if "Not in the list" in caption.value)
+    assert "`pickled`" in told.value
+    assert "can run code when it is opened (pytorch_model.bin)" in told.proto.help
 
 
 def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):
@@ -266,7 +259,7 @@ def picture_file(kind="PNG", size=(40, 30)):
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_pictures_are_read_and_made_small(kind):
-    from ui.model.input import SHOWN_SIDE, read_picture
+    from attention_core.hub.picture_file import SHOWN_SIDE, read_picture
 
     assert Image.open(io.BytesIO(read_picture(picture_file(kind)))).size == (40, 30)
     assert Image.open(io.BytesIO(read_picture(picture_file(kind, (3000, 30))))).size[0] == SHOWN_SIDE
@@ -284,7 +277,7 @@ def test_pictures_are_read_and_made_small(kind):
     ],
 )
 def test_files_that_are_no_pictures_are_told(content, said):
-    from ui.model.input import read_picture
+    from attention_core.hub.picture_file import read_picture
 
     with pytest.raises(ValueError, match=said):
         read_picture(content)

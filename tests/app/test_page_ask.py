@@ -105,11 +105,12 @@ def test_both_scores_can_be_chosen_and_give_different_maps(page):
         ("how many digits " * 63, "characters"),
         ("Quelle est la couleur de ce chiffre ?", "English"),
         ("この絵には何がありますか", "English"),
+        ("ما لون الرقم الأحمر؟ قل لي الآن من فضلك", "English"),
         ("<script>alert('x')</script> <b>hi</b>", "English"),
         ("🙂🙃", "no words"),
         ("where is the 7?", "where"),
     ],
-    ids=["empty", "thousand characters", "French", "Japanese", "markup", "emoji", "outside"],
+    ids=["empty", "thousand characters", "French", "Japanese", "Arabic", "markup", "emoji", "outside"],
 )
 def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page, text, why):
     objects = page.session_state[f"{NAME}_drawing"]["objects"]
@@ -263,3 +264,9 @@ def test_missing_weights_are_told_on_the_page(tmp_path, monkeypatch, start_app):
     assert not page.exception
     assert "attention_core.train scene-question" in page.error[0].value
     assert page.session_state[f"{NAME}_drawing"]["objects"]
+
+
+def test_the_row_in_numbers_is_computed_where_it_is_opened(page):
+    assert "**Its row in numbers**" not in said(page)
+    page.session_state[f"{NAME}_row"] = True
+    assert "**Its row in numbers**" in said(page.run())

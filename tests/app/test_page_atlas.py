@@ -12,7 +12,10 @@ import pytest
 import torch
 from safetensors.torch import save
 
+from attention_core.atlas import Atlas
+from attention_core.atlas.made_up import made_up
 from tests.app.tools import opened, said, settled
+from ui.atlas.shelf import Shelf
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
@@ -199,8 +202,8 @@ def test_token_that_is_not_there_moves_nothing(page):
 
 
 def test_cell_is_gone_to_by_its_numbers(page):
-    page.number_input(key=f"{NAME}_row").set_value(1000)
-    page.number_input(key=f"{NAME}_column").set_value(17)
+    page.number_input(key=f"{NAME}_row").set_value(1001)
+    page.number_input(key=f"{NAME}_column").set_value(18)
     next(one for one in page.button if one.label == "Go to the cell").click().run()
     settled(page)
     assert message(page)["go"]["mark"] == [1000, 17]
@@ -209,7 +212,7 @@ def test_cell_is_gone_to_by_its_numbers(page):
 def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
     monkeypatch.setattr("ui.atlas.places.SURVEYED_UNASKED", 10)
-    app.query_params["show"] = "made-topic-16384"
+    app.query_params["show"] = "made-topic-65536"
     page = opened(app, PAGE)
     assert message(page)["surveyed"] == 0
     assert not message(page)["running"]
@@ -227,6 +230,21 @@ def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app
     assert message(settled(page))["surveyed"] == share
     page.button(key=f"{NAME}_survey_button").click().run()
     assert page.button(key=f"{NAME}_survey_button").label == "Cancel"
+
+
+def test_survey_ends_when_nobody_watches_and_tells_its_next_visitor_what_went_wrong(monkeypatch):
+    monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
+    monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
+    shelf = Shelf("left", Atlas(made_up("topic", 65_536), 0))
+    shelf.survey_on()
+    shelf._surveyor.join(20)
+    assert not shelf._surveyor.is_alive()
+    assert 0 < shelf.atlas.surveyed < 1
+    monkeypatch.setattr(shelf, "survey", lambda: 1 / 0)
+    shelf.survey_on()
+    shelf._surveyor.join(20)
+    with pytest.raises(ZeroDivisionError):
+        shelf.survey_on()
 
 
 def test_digit_is_mapped_with_its_rows_and_columns(page):
@@ -247,7 +265,7 @@ def test_own_text_is_read_by_a_model_up_to_its_length(page):
     assert message(page)["rows"]["n"] == 512
     assert "512" in said(page)
     page.selectbox(key=f"{NAME}_attention").set_value(3)
-    page.number_input(key=f"{NAME}_head").set_value(7)
+    page.selectbox(key=f"{NAME}_head").set_value(7)
     settled(page)
     assert message(page)["atlas"].endswith("/3/7")
 
@@ -387,7 +405,7 @@ def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "head.npz").write_bytes(head_file(trace))
     names = {}
-    exec(notebook(trace), names)
+    exec(notebook(trace, "head.npz"), names)
     assert "100%" in capsys.readouterr().out
     assert torch.allclose(names["trace"].weights(), trace.weights())
     assert read_tensors(tmp_path / "head.npz").labels == trace.story.key_axis.labels

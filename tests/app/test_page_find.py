@@ -193,14 +193,14 @@ def test_chosen_channel_and_region_are_shown_in_numbers_and_survive_another_page
     page.session_state[f"{NAME}_step"] = "scores"
     page.session_state[f"{NAME}_channel"], page.session_state[f"{NAME}_region"] = 17, 100
     settled(page)
-    assert "Channel 17" in said(page)
-    assert any("S_{100}" in one.value for one in page.latex)
+    assert "Channel 18" in said(page)
+    assert any("S_{101}" in one.value for one in page.latex)
     page.switch_page(OTHER).run()
     page.switch_page(PAGE).run()
-    assert "Channel 17" in said(page)
-    assert any("S_{100}" in one.value for one in page.latex)
+    assert "Channel 18" in said(page)
+    assert any("S_{101}" in one.value for one in page.latex)
     page.button(key=f"{NAME}_peak").click().run()
-    assert not any("S_{100}" in one.value for one in page.latex)
+    assert not any("S_{101}" in one.value for one in page.latex)
 
 
 def test_blocked_regions_get_no_weight_and_a_uniform_mask_looks_everywhere_alike(page):

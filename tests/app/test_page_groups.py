@@ -71,11 +71,12 @@ def test_every_step_of_both_heads_can_be_shown(page, head):
 
 
 def test_choosing_a_query_shows_its_pairs(page):
+    page.session_state["groups_step"] = "weights"
     page.button(key="groups_preset_1").click().run()
     page.segmented_control(key="groups_query").set_value(7).run()
-    assert "1 + 24 and 4 + 21 and 15 + 10, which with 6 make 0" in said(page)
+    assert "1 + 24 and 4 + 21 and 15 + 10. Together with 6 each gives a multiple of 31" in said(page)
     page.button(key="groups_preset_2").click().run()
-    assert "No pair sums" in said(page)
+    assert "No two others give a multiple" in said(page)
 
 
 def test_equal_numbers_are_told_apart(page):
@@ -105,7 +106,7 @@ def test_an_address_can_carry_numbers(app):
 def test_fresh_sequences_are_answered_when_asked(page):
     open_tab(page, "right").button(key="groups_fresh").click().run()
     assert not page.exception
-    assert "pairs of others **100.00%**" in said(page)
+    assert "two at once **100.00%**" in said(page)
 
 
 def test_missing_weights_are_told_without_a_traceback(app, tmp_path, monkeypatch):

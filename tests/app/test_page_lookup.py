@@ -29,6 +29,7 @@ def ask(page, text):
 def with_rows(page, rows):
     """Come to the page with these records, as after an edit and a visit elsewhere."""
     opened(page, OTHER)
+    page.query_params.clear()  # as a browser does when another page is opened
     page.session_state["lookup_rows"] = rows
     return opened(page, PAGE)
 
@@ -67,7 +68,7 @@ def test_temperature_takes_look_up_into_the_plain_average(page):
 
 def test_a_query_that_resembles_nothing_is_told(page):
     ask(page, "zzzz qqqq")
-    assert "a softmax cannot say miss" in said(page)
+    assert "a softmax cannot answer “nothing fits”" in said(page)
 
 
 def test_another_column_can_be_asked_and_another_handed_over(page):
@@ -160,3 +161,12 @@ def test_an_address_can_carry_a_table(app):
     app.query_params["table"] = "noisy-time-series"
     opened(app, PAGE)
     assert app.segmented_control(key="lookup_preset").value == "Noisy time series"
+
+
+def test_words_of_a_link_are_no_markdown(app):
+    app.query_params["q"] = "![x](https://elsewhere.example/x.png)\nWho?"
+    page = app.switch_page(PAGE).run()
+    assert not page.exception
+    options = [option for group in page.button_group for option in group.options]
+    assert any("elsewhere" in str(option) for option in options)
+    assert not any("![" in str(option) for option in options)

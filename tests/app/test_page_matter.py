@@ -110,6 +110,23 @@ def test_whatever_is_typed_is_read_or_told(page, text, remark):
     assert "<script>alert" not in bodies(page)
 
 
+@pytest.mark.parametrize(
+    ("text", "told", "judged"),
+    [
+        ("asdf qwer zxcv uiop", "Unknown to the model: 4 of 4 words. It knows English alone.", False),
+        ("这部电影很好看", "Unknown to the model: 1 of 1 word. It knows English alone.", False),
+        ("Der Film war wirklich sehr schön.", "Unknown to the model: 3 of 6 words. It knows English alone.", True),
+        ("A dull, stupid mess.", "", True),
+    ],
+)
+def test_words_that_the_models_do_not_know_are_counted_and_alone_are_not_judged(page, text, told, judged):
+    say(page, text)
+    assert told in said(page)
+    assert told or "Unknown to the model" not in said(page)
+    assert ("positive" in verdict(page) or "negative" in verdict(page)) == judged
+    assert ("no judgement" in verdict(page)) != judged
+
+
 def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
     text = "good film " * 5000
     say(page, text)
@@ -141,3 +158,16 @@ def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
     opened(page, OTHER)
     opened(page, PAGE)
     assert "sentence-attention" in page.error[0].value
+
+
+def test_guess_is_taken_and_compared(page):
+    page.session_state["matter_step"] = "weights"
+    page.session_state["matter_step_guess"] = True
+    page.run()
+    assert "you expected" not in said(page)
+    page.session_state["matter_step_guessed"] = ("weights", 0, 1)
+    page.button(key="matter_step_reveal").click().run()
+    assert not page.exception
+    assert "you expected the largest number at" in said(page) + "".join(
+        box.value for box in [*page.info, *page.success]
+    )

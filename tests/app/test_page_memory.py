@@ -126,7 +126,7 @@ def test_measures_and_logarithms_are_a_click_away(page):
     page.toggle(key="memory_log").set_value(True).run()
     open_tab(page, "fading").toggle(key="memory_fading_log").set_value(False).run()
     assert not page.exception
-    assert "half of it is gone after" in said(page)
+    assert "words later on, more is left in the **GRU**" in said(page)
 
 
 def test_every_preset_is_read_from_its_end(page):
@@ -177,7 +177,7 @@ def test_unusual_sentences_are_read(page):
     write(page, "🎉")
     assert "Not in the vocabulary" in said(page)
     write(page, "qwxzy")
-    assert "Read in pieces: `qwxzy` as" in said(page)
+    assert "read in pieces: `qwxzy` = " in said(page)
 
 
 def test_what_people_type_is_shown_as_text_not_as_html(page):
@@ -227,3 +227,12 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(weights, folde
     assert not page.exception
     assert len(page.error) == 2
     assert not shaded(page)
+
+
+def test_code_that_is_taken_along_gives_the_shares_on_the_page(page):
+    space: dict = {}
+    exec(open_tab(page, "take").code[0].value, space)
+    shares = space["norms"][-1] / space["norms"][-1].sum()  # of the network that comes last, on the page too
+    shown = [one.proto.body for one in page.get("html") if 'class="shaded"' in one.proto.body][-1]
+    told = re.findall(r'class="share">([\d.]+)<', shown)[-len(shares) :]
+    assert [float(share) for share in told] == pytest.approx((100 * shares).tolist(), abs=0.51)

@@ -9,7 +9,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from attention_core import capture
+from attention_core import capture, trace_model
+from attention_core.hub.inputs import text_inputs
+from attention_core.hub.own import own_language_model
 from tests.app.tools import open_tab, opened
 
 PAGE = "pages/model.py"
@@ -68,7 +70,7 @@ def test_a_link_opens_the_head_and_token_that_it_names(app):
     app.query_params["token"] = "3"
     page = opened(app, PAGE, "steps")
     assert "Encoder self, layer 1, head 3" in titles(page)
-    assert "position 3" in words_of(page)
+    assert "position 4" in words_of(page)
 
 
 @pytest.mark.parametrize("address", ["encoder.99.self:0", "nonsense", ":", "encoder.0.self:-4", "encoder.0.self:9999"])
@@ -118,6 +120,21 @@ def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(monkeypa
     assert "attention" in titles(page).lower()
     assert page.tabs
     assert not any("Knock" in tab.label for tab in page.tabs)
+
+
+def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(monkeypatch, start_app, tmp_path):
+    pretrained, text = own_language_model("cpu"), "Mary has a red car. Mary has a red"
+    recording = trace_model(pretrained.model, tokens=pretrained.tokenizer, **text_inputs(pretrained, text).inputs)
+    assert recording.text == text
+    recording.save(tmp_path / "run.npz")
+    monkeypatch.setattr(sys, "argv", ["app.py", str(tmp_path / "run.npz")])
+    page = open_tab(start_app(), "without")
+    assert "the model that made it can: `tatoeba-llama`" in words_of(page)
+    page.button(key="model_load").click().run()
+    assert not page.exception
+    assert page.selectbox(key="model_picked").value == "tatoeba-llama"
+    assert page.text_area(key="model_text_decoder").value == text
+    assert "The text becomes" in words_of(page)
 
 
 def test_the_start_page_stays_reachable_after_a_recording_was_opened(monkeypatch, start_app, recording):

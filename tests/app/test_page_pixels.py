@@ -61,6 +61,19 @@ def test_cleared_pad_invites_to_draw_and_shows_no_error(page):
     assert not answers(page)
 
 
+def test_redo_draws_again_what_undo_and_clear_took(page):
+    inject(page, digit_canvas(7), n_strokes=3)
+    whole = page.session_state[f"{NAME}_drawing"]["objects"]
+    assert page.button(key=f"{NAME}_redo").disabled
+    for button, n in (("undo", 2), ("clear", 0), ("redo", 1), ("redo", 2), ("redo", 3)):
+        page.button(key=f"{NAME}_{button}").click().run()
+        assert page.session_state[f"{NAME}_drawing"]["objects"] == whole[:n]
+    assert page.button(key=f"{NAME}_redo").disabled
+    page.button(key=f"{NAME}_undo").click().run()
+    inject(page, digit_canvas(7), n_strokes=3)
+    assert page.button(key=f"{NAME}_redo").disabled  # another way was taken
+
+
 def test_undo_takes_the_last_stroke_away(page):
     page.button(key=f"{NAME}_preset_7").click().run()
     before = probabilities(page)
@@ -149,7 +162,7 @@ def test_guess_first_hides_the_step_until_it_is_revealed(page):
 def test_drawing_survives_going_to_another_page_and_stepping(page):
     inject(page, digit_canvas(2))
     drawn = probabilities(page)
-    page.button(key=f"{NAME}_step_previous").click().run()
+    page.button(key=f"{NAME}_step_next").click().run()
     page.switch_page(OTHER).run()
     page.switch_page(PAGE).run()
     assert not page.exception

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from attention_core.data.sentence_presets import LAYERED
@@ -57,7 +59,7 @@ def test_kind_decides_who_asks_whom(page):
     asked = {}
     for kind in ("encoder", "decoder", "cross"):
         page.segmented_control(key=f"{NAME}_kind").set_value(kind)
-        asked[kind] = next(one.proto.body for one in settled(page).get("html") if 'class="who"' in one.proto.body)
+        asked[kind] = next(one.value for one in settled(page).caption if "Handed over is" in one.value)
     assert "English sentence" in asked["encoder"]
     assert "never what comes after" in asked["decoder"]
     assert "about to be said" in asked["cross"]
@@ -112,6 +114,27 @@ def test_positions_left_out_change_what_is_said(page):
     assert "Positions left out." in said(page)
 
 
+@pytest.mark.parametrize("tab", ["heads", "steps", "off"])
+def test_the_translation_at_the_top_is_the_changed_models(page, tab):
+    at_top = re.compile(r'class="said" lang="fr">(.*?)</p>')
+    trained, *below = at_top.findall(bodies(open_tab(page, tab)))
+    assert not below
+    assert "As trained" not in bodies(page)
+    page.toggle(key=f"{NAME}_without").set_value(True)
+    settled(page)
+    changed, *below = at_top.findall(bodies(page))
+    assert changed != trained
+    assert not below
+    assert f'As trained: <i lang="fr">{trained}</i>' in bodies(page)
+    page.button(key=f"{NAME}_restore").click()
+    assert at_top.findall(bodies(settled(page))) == [trained]
+
+
+def test_many_heads_off_are_counted(app):
+    app.query_params["off"] = ".".join(f"encoder-{layer}-{head}" for layer in (1, 2) for head in range(1, 5))
+    assert "encoder, layer 1, head 4 and 4 more." in said(opened(app, PAGE))
+
+
 def test_shuffled_words_are_the_same_to_an_encoder_without_positions(page):
     open_tab(page, "order")
     page.button(key=f"{NAME}_reverse").click()
@@ -162,6 +185,7 @@ def test_what_was_not_read_is_told(page):
     assert "words are read" in said(page)
     typed(page, BAD["another alphabet"])
     assert "never met" in said(page) or "pieces" in said(page)
+    assert "Unknown to the model: 3 of 3 words. It knows English alone." in said(page)
 
 
 def test_sentence_and_head_survive_leaving_the_page(page):

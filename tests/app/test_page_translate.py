@@ -8,8 +8,8 @@ import streamlit as st
 from attention_core.data.sentence_presets import TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import open_tab, opened, said, steps_to_the_end
+from ui.address import PLAYING
 from ui.player import TICK
-from ui.state import PLAYING
 
 PAGE, OTHER = "pages/translate.py", "pages/start.py"
 
@@ -74,7 +74,7 @@ def test_every_step_can_be_shown(page, model):
 
 
 def test_without_attention_the_one_vector_is_explained(page):
-    page.session_state["translate_focus"] = "upper"
+    page.session_state["translate_focus"], page.session_state["translate_step"] = "upper", "weights"
     page.run()
     assert "has to fit into this one vector" in said(page)
 
@@ -215,6 +215,18 @@ def test_unknown_words_are_shown_as_pieces_and_unknown_signs_are_told(page):
     write(page, "My chihuahua eats 🍕.")
     assert "`chihuahua` = `" in said(page)
     assert "signs that the models never saw" in said(page)
+
+
+def test_words_that_the_models_do_not_know_are_counted(page):
+    for text, told in (
+        ("Ein Hund läuft im Park", "3 of 5 words. It knows"),
+        ("blorf snarg", "Of other words it sees only letters"),
+    ):
+        write(page, text)
+        assert "Unknown to the model: " in said(page)
+        assert told in said(page)
+    write(page, "The black cat is old.")
+    assert "Unknown to the model" not in said(page)
 
 
 def test_learning_and_collapse_follow_their_sliders(page):

@@ -72,7 +72,7 @@ def test_the_three_pixels_lead_to_the_digit_page(page):
     assert all("pixel" in link.proto.label for link in links)
 
 
-@pytest.mark.parametrize("text", ["abc", "nan", "inf", ""])
+@pytest.mark.parametrize("text", ["abc", "nan", "inf", "", "1e308"])
 def test_a_slip_is_named_with_its_cell_and_everything_else_is_kept(page, text):
     retype(page, "X", 1, 0, text)
     assert len(errors(page)) == 1
@@ -84,6 +84,26 @@ def test_a_slip_is_named_with_its_cell_and_everything_else_is_kept(page, text):
     assert held["X"][0] == ["1", "0.5"]
     retype(page, "X", 1, 0, "2")
     assert errors(page) == []
+
+
+def test_a_decimal_comma_is_kept_and_what_was_read_is_said(page):
+    retype(page, "X", 1, 0, "1,5")
+    assert errors(page) == []
+    assert "X, row 2, column 1: “1,5” is read as 1.5." in said(page)
+    assert page.session_state["vectors_cells"]["X"][1][0] == "1,5"
+    assert page.session_state["vectors_good"]["tables"]["X"][1, 0] == 1.5
+
+
+def test_the_softmax_is_switched_off_and_told_in_the_address(page):
+    page.session_state["vectors_step"] = "weights"
+    page.toggle(key="vectors_softmax").set_value(False).run()
+    assert errors(page) == []
+    assert any("A = S'" in formula.value for formula in page.latex)
+    assert "The softmax is off" in said(page)
+    assert page.query_params["softmax"] in ("0", ["0"])
+    assert "Try: the softmax" not in [tab.label for tab in page.tabs]
+    assert errors(show(page, "context")) == []
+    assert page.session_state["vectors_before"] is not None  # it counts as an edit
 
 
 def test_a_width_that_does_not_fit_names_both_tables_and_can_be_made_to_fit(page):

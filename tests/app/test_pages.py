@@ -10,7 +10,7 @@ from ui.navigation import PAGES, path_of
 from ui.shelf import Shelf
 
 
-@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.url_path)
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_page_opens_without_an_error(app, entry):
     app.switch_page(path_of(entry)).run()
     assert not app.exception
@@ -18,7 +18,7 @@ def test_page_opens_without_an_error(app, entry):
     assert app.title
 
 
-@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.url_path)
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, monkeypatch):
     start_app().switch_page(path_of(entry)).run()
     computations, call, keep = [], torch.nn.Module.__call__, Shelf.keep
@@ -55,7 +55,14 @@ def test_addresses_differ_from_each_other():
 def test_each_page_says_which_question_it_answers():
     for entry in PAGES:
         assert entry.title
-        assert entry.question.endswith("?"), entry.url_path
+        assert entry.question.endswith("?"), entry.name
+
+
+def test_foot_that_all_pages_share_says_what_other_texts_call_things(app):
+    tables = [text.value for text in app.markdown if "| here | elsewhere |" in text.value]
+    assert len(tables) == 1
+    for name in ("$QW,\\; KW,\\; VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):
+        assert name in tables[0]
 
 
 def test_start_page_leads_to_every_other_page(app):

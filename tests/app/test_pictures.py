@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 from threading import Event
@@ -9,6 +10,7 @@ from threading import Event
 import pyarrow as pa
 import pytest
 from PIL import Image
+from starlette.requests import Request
 
 from ui import chart, pictures
 from ui.shelf import Shelf
@@ -45,6 +47,15 @@ def test_one_content_is_one_file(served):
     assert content_at("pictures/nothing.png") is None
 
 
+@pytest.mark.parametrize(("ending", "kind"), [("png", "image/png"), ("bin", "application/octet-stream")])
+def test_a_file_is_answered_as_what_it_is_and_for_good(served, ending, kind):
+    served(10_000)
+    name = (pictures.address(b"content", ending) or "").removeprefix("pictures/")
+    answer = asyncio.run(pictures._answer(Request({"type": "http", "path_params": {"name": name}})))
+    assert (answer.status_code, answer.body, answer.media_type) == (200, b"content", kind)
+    assert "immutable" in answer.headers["cache-control"]
+
+
 def test_the_bound_holds_and_what_was_used_last_stays(served):
     contents = [png(shade) for shade in range(4)]
     served(max(sum(map(len, contents[:3])), len(contents[0]) + len(contents[2]) + len(contents[3])))
@@ -72,3 +83,12 @@ def test_large_pictures_are_files_where_a_server_answers_and_stay_in_the_data_el
         assert content_at(sent["url"][0]) == content
     else:
         assert sent["url"][0] == large
+
+
+@pytest.mark.parametrize("n_texts", [1, 40, 300])
+def test_texts_that_come_again_are_sent_once(n_texts):
+    texts = [f"{place} to {place + 19}" for place in range(n_texts)] * 40
+    columns = {"told": texts, "name": [f"cell {place}" for place in range(len(texts))]}
+    sent = chart._arrow(columns)
+    assert pa.ipc.open_stream(sent).read_all().to_pydict() == columns
+    assert len(sent) < len(chart._arrow({"name": columns["name"]})) + 3 * len(texts) + 15 * n_texts + 500

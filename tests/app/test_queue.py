@@ -14,8 +14,9 @@ from streamlit.testing.v1 import AppTest
 from attention_core.device import choose_device
 from benchmarks.load import served
 from benchmarks.session import Session
-from ui.computed import computed
-from ui.heavy import Queue, heavy, queue_of
+from ui.computed import TURN, computed
+from ui.heavy import Queue, heavy, in_portions, queue_of
+from ui.shelf import Shelf
 
 PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
 
@@ -51,6 +52,34 @@ def queue(monkeypatch):
     found.most_waiting = 2
     yield found
     queue_of.cache_clear()
+
+
+def test_portions_take_turns_with_what_else_is_heavy_and_end_when_none_is_wanted(queue):
+    done, order = threading.Event(), []
+
+    def portion() -> None:
+        order.append("portion")
+        time.sleep(0.02)
+
+    work = threading.Thread(target=in_portions, args=(portion, lambda: not done.is_set()))
+    work.start()
+    for visitor in (1, 2):
+        while not queue.join(visitor):
+            time.sleep(0.001)
+        while queue.wait(visitor, 1):
+            pass
+        order.append("visitor")
+        before = len(order)
+        time.sleep(0.1)
+        assert len(order) == before  # while it runs, no portion does
+        queue.leave(visitor)
+        time.sleep(0.2)
+    done.set()
+    work.join(5)
+    assert not work.is_alive()
+    assert order[0] == order[-1] == "portion"
+    assert order.count("portion") > 4
+    assert work.ident not in queue
 
 
 @pytest.fixture
@@ -164,3 +193,11 @@ def test_visitors_see_their_places_cancel_and_vanish():
 
     with served("tests/queue_app.py") as server:
         asyncio.run(visit(server.address))
+
+
+def test_a_value_is_kept_before_the_next_visitor_has_the_turn(monkeypatch):
+    """Else whoever waited for the same would compute it again."""
+    holders = []
+    monkeypatch.setattr(Shelf, "keep", lambda *_: holders.append(TURN._holder))
+    assert computed()(lambda: 1)() == 1
+    assert holders == [threading.get_ident()]

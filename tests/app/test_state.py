@@ -18,8 +18,9 @@ from ui.shelf import Shelf
 def page_of_fields() -> None:
     import streamlit as st
 
+    from ui.address import take_address, write_address
     from ui.player import Player
-    from ui.state import Field, take_address, whole_number, write_address
+    from ui.state import Field, whole_number
 
     take_address("fields")
     number = Field("fields", "number", 3, address="n", parse=whole_number)

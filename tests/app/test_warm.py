@@ -12,7 +12,7 @@ from benchmarks.load import served
 from benchmarks.session import Session
 from ui.navigation import PAGES
 
-HEAVY = ("torch", "altair", "transformers", "attention_core")
+HEAVY = ("torch", "altair", "transformers", "vl_convert")
 
 
 class Watching(Session):
@@ -29,7 +29,7 @@ class Watching(Session):
 
 
 def test_first_paint_imports_no_library(root):
-    code = f"import sys, app; print([name for name in {HEAVY} if name in sys.modules])"
+    code = f"import sys, app, ui.start.moving; print([name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
 

@@ -69,7 +69,7 @@ def test_click_on_a_region_shows_its_score_and_frames_it(visitor):
     visitor.wait_for_url(re.compile(r"[?&]region=\d+"))
     region = int(re.search(r"region=(\d+)", visitor.url)[1])
     assert divmod(region, 15) == (pytest.approx(7, abs=1), pytest.approx(10, abs=1))
-    visitor.get_by_text(f"Score of row {region // 15}, column {region % 15}").wait_for()
+    visitor.get_by_text(f"Score of row {region // 15 + 1}, column {region % 15 + 1}").wait_for()
     settle(visitor)
     small = visitor.locator(".st-key-find_small svg.marks")
     small.scroll_into_view_if_needed()

@@ -14,11 +14,11 @@ TITLE = next(entry.title for entry in PAGES if entry.name == "groups")
 
 
 def test_typed_numbers_are_answered_and_their_pair_is_framed(app_url, page):
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/{ADDRESS}?step=weights")
     numbers = page.get_by_role("textbox", name="Your numbers")
     numbers.fill("3 9 19 1 14 22 6 30")
     numbers.press("Enter")
-    page.get_by_text("Framed: 9 + 19 and 22 + 6, which with 3 make 0 modulo 31.").wait_for()
+    page.get_by_text("Framed: 9 + 19 and 22 + 6. Together with 3 each gives a multiple of 31.").wait_for()
     page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 1")
     open_tab(page, "All n × n × n weights")
     page.wait_for_function("() => document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length >= 2")

@@ -12,7 +12,7 @@ ADDRESS = next(entry.url_path for entry in PAGES if entry.name == "matter")
 
 
 def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_url, page):
-    page.goto(f"{app_url}/{ADDRESS}")
+    page.goto(f"{app_url}/{ADDRESS}?step=weights")
     page.locator(".verdict").wait_for()
     page.wait_for_function(IDLE)
     box = page.get_by_role("textbox").first

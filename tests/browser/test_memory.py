@@ -29,7 +29,7 @@ def test_a_typed_sentence_is_walked_through_and_a_cell_leads_to_its_state(app_ur
     page.keyboard.press("ArrowLeft")
     page.get_by_text("Word 4 of 6").wait_for()
 
-    open_tab(page, "How much each word still matters")
+    open_tab(page, "What still matters")
     heatmap = page.get_by_test_id("stVegaLiteChart").filter(has_text="to the state after this one?").first
     heatmap.scroll_into_view_if_needed()
     cell = heatmap.locator(".mark-rect.role-mark path").nth(2 * 6 + 1)

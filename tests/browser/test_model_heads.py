@@ -60,7 +60,7 @@ def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_addre
     settle(visitor)
     expect(visitor.locator(TOKENS).nth(6)).to_have_attribute("aria-pressed", "true")
     open_tab(visitor, "Step by step")
-    expect(visitor.get_by_text("position 6").first).to_be_attached()
+    expect(visitor.get_by_text("position 7").first).to_be_attached()
 
 
 def test_hovering_and_the_keys_show_both_directions_without_moving_anything(visitor):
@@ -95,3 +95,42 @@ def test_two_columns_have_arcs_and_what_is_handed_over_is_said_to_be_no_weight(v
     visitor.set_viewport_size({"width": 390, "height": 844})
     settle(visitor)
     assert visitor.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+def test_of_a_long_text_the_rest_of_the_matrix_is_fetched_when_a_token_is_hovered(visitor):
+    fetched = []
+    visitor.on("request", lambda request: fetched.append(request.url) if request.url.endswith(".bin") else None)
+    text = visitor.locator(".st-key-model_text_encoder textarea")
+    text.fill("the man sees the dog near the river " * 12)
+    text.press("Control+Enter")
+    visitor.locator(TOKENS).nth(96).wait_for()
+    settle(visitor)
+    given = visitor.locator(TIP).all_inner_texts()
+    assert re.search("looks at.*%", given[0], re.DOTALL)
+    assert re.search("looked at by.*%", given[1], re.DOTALL)
+    assert not fetched
+    visitor.locator(TOKENS).nth(60).hover()
+    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"61\s+looks at"))
+    visitor.locator(TOKENS).nth(3).hover()
+    expect(visitor.locator(TIP)).to_have_text(given, use_inner_text=True)
+    assert len(fetched) == 1
+
+
+def test_a_file_that_the_server_has_let_go_of_is_asked_for_again(visitor):
+    gone = []
+
+    def lose(route) -> None:
+        gone.append(route.request.url)
+        route.fulfill(status=300) if len(gone) == 1 else route.continue_()  # a 404 would be in the console
+
+    visitor.route("**/pictures/*.bin", lose)
+    text = visitor.locator(".st-key-model_text_encoder textarea")
+    text.fill("the man sees the dog near the river " * 12)
+    text.press("Control+Enter")
+    visitor.locator(TOKENS).nth(96).wait_for()
+    settle(visitor)
+    visitor.locator(TOKENS).nth(60).hover()
+    settle(visitor, before=2500)
+    visitor.locator(TOKENS).nth(61).hover()
+    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"62\s+looks at"))
+    assert len(gone) == 2

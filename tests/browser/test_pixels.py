@@ -67,6 +67,26 @@ def test_mouse_stroke_changes_the_answer_and_paints_other_maps(visitor):
     assert changed >= 6, f"only {changed} of {len(maps)} charts changed"
 
 
+def test_one_toolbar_below_the_pad_takes_strokes_away_and_draws_them_again(visitor):
+    visitor.locator(".dc-toolbar").wait_for(state="hidden")
+    visitor.locator("canvas.upper-canvas").hover()
+    visitor.wait_for_timeout(400)
+    assert not visitor.locator(".dc-toolbar").is_visible()
+    pad = visitor.locator("canvas.upper-canvas").bounding_box()
+    assert visitor.locator(".st-key-pixels_redo").bounding_box()["y"] > pad["y"] + pad["height"]
+    redo = visitor.locator(".st-key-pixels_redo button")
+    visitor.locator(".st-key-pixels_clear button").click()
+    visitor.locator(BARS).first.wait_for(state="detached")
+    for _ in range(2):
+        visitor.wait_for_timeout(800)  # a new canvas is mounted
+        redo.click()
+        visitor.wait_for_function(IDLE)
+    visitor.locator(BARS).first.wait_for()
+    settle(visitor)
+    assert redo.is_disabled()
+    visitor.locator(".dc-toolbar").wait_for(state="hidden")
+
+
 def test_drawing_on_an_empty_pad_is_answered(visitor):
     visitor.locator(".st-key-pixels_clear button").click()
     visitor.locator(BARS).first.wait_for(state="detached")
@@ -151,6 +171,7 @@ def test_phone_shows_the_pad_without_scrolling_sideways(visitor):
 
 
 def test_the_matrix_is_a_file_that_browsers_keep(visitor):
+    visitor.goto(f"{visitor.url}?step=weights")
     matrix = visitor.locator("[data-testid=stVegaLiteChart] image").last
     matrix.wait_for()
     visitor.wait_for_function(

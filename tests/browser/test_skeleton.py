@@ -9,6 +9,8 @@ import pytest
 from tests.browser.tools import open_tab, settle
 from ui.navigation import PAGES
 
+expect = pytest.importorskip("playwright.sync_api").expect
+
 MOST_PIXELS = 2 * 900 + 60
 """Two screens, and what other machines' letters may add to them."""
 CHOSEN = "[role=tab][aria-selected=true]"
@@ -31,7 +33,7 @@ def test_tabs_are_short_and_back_undoes_the_last_one(page, app_url, entry):
     assert max(heights.values()) <= MOST_PIXELS, heights
     page.go_back()
     settle(page, 600)
-    assert page.locator(CHOSEN).inner_text() == labels[-2]
+    expect(page.locator(CHOSEN)).to_have_text(labels[-2])
     assert ("tab=" in page.url) == (len(labels) > 2)
 
 
@@ -47,7 +49,7 @@ def test_foot_leads_from_page_to_page_and_back_comes_home(page, app_url):
 
 
 def test_back_goes_back_step_by_step_and_forward_again(page, app_url):
-    page.goto(f"{app_url}/pixels")
+    page.goto(f"{app_url}/pixels?step=weights")
     page.locator("canvas.upper-canvas").wait_for()
     settle(page, 600)
     seen = [page.url]
@@ -62,9 +64,30 @@ def test_back_goes_back_step_by_step_and_forward_again(page, app_url):
         page.go_back()
         settle(page, 600)
         assert page.url == url
-    assert chip.inner_text() == "softmax"
+    assert chip.inner_text().split("\n") == ["Weights", "softmax"]
     for url in seen[1:]:
         page.go_forward()
         settle(page, 600)
         assert page.url == url
     assert chip.inner_text() == last
+
+
+def test_colour_bars_keep_their_colours_when_the_address_changes(page, app_url):
+    page.goto(f"{app_url}/vectors?step=weights")
+    page.locator("svg.marks").first.wait_for()
+    settle(page, 1000)
+    for _ in range(2):
+        fills = page.evaluate("[...document.querySelectorAll('[fill^=url]')].map((node) => node.getAttribute('fill'))")
+        assert fills
+        assert all(fill.startswith("url(#") for fill in fills)
+        before = page.url
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_url(lambda url, before=before: url != before)
+        settle(page, 1000)
+
+
+def test_answers_say_that_a_page_loads_nothing_from_elsewhere(page, app_url):
+    headers = page.goto(app_url).headers
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert headers["referrer-policy"] == "same-origin"
+    expect(page.locator("h1")).to_have_text("Attention Explorer")

@@ -40,11 +40,17 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     visitor.wait_for_function("() => document.body.innerText.includes('the query is man')")
     settle(visitor)
     expect(words.nth(4)).to_have_attribute("aria-pressed", "true")
+    visitor.get_by_role("radio", name="Weights").click()
+    visitor.wait_for_url(re.compile(r"step=weights"))
+    settle(visitor)
     visitor.locator(".st-key-transformer_step_next button").click()
     visitor.wait_for_url(re.compile(r"step=context"))
     visitor.get_by_role("button", name="Switch off").click()
     open_tab(visitor, "Try: switch heads off")
     visitor.get_by_text("Off: encoder, layer 2, head 4").wait_for()
+    visitor.locator(".as-trained").wait_for()
+    visitor.get_by_role("button", name="Everything as trained").click()
+    visitor.locator(".as-trained").wait_for(state="detached")
 
 
 def test_cost_is_measured_on_this_machine_with_a_progress_bar(visitor):

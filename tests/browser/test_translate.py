@@ -78,3 +78,30 @@ def test_the_words_play_by_themselves_and_take_the_steps_along(app_url, page):
     assert words.inner_text() == paused
     present = page.locator(".root .target").nth(1).get_by_role("button", pressed=True)
     assert f"about to say {present.inner_text()}." in paused
+
+
+def test_on_a_phone_every_arc_leaves_from_its_own_word(app_url, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{app_url}/{ADDRESS}")
+    words = page.locator(".root .target").nth(1).get_by_role("button")
+    words.first.wait_for()
+    settle(page)
+    words.last.click()  # scrolls the words to it
+    settle(page, 1000)
+    lines = (
+        page.locator(".root .stage")
+        .nth(1)
+        .evaluate(
+            """stage => {
+          const boxes = (name) => [...stage.querySelectorAll(name)].map((node) => node.getBoundingClientRect());
+          const own = stage.getBoundingClientRect(), path = stage.querySelector("path");
+          const [x, y] = path.getAttribute("d").match(/[\\d.]+/g).map(Number);
+          const near = ({left, width, bottom}) => Math.hypot(left + width / 2 - own.left - x, bottom - own.top - y) < 1;
+          return [new Set(boxes(".source .word").map(({bottom}) => Math.round(bottom))).size,
+                  new Set(boxes(".target .word").map(({top}) => Math.round(top))).size,
+                  boxes(".source .word").filter(near).length];
+        }"""
+        )
+    )
+    assert lines == [1, 1, 1]  # one line of words above, one below, and the first arc begins at one word of the upper
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

@@ -43,7 +43,7 @@ def test_bars_stand_in_the_order_asked_for_with_their_channels_values():
 
 def test_products_are_told_with_their_signs_and_the_others_last():
     rows = rows_with(product_bars(PRODUCTS, 9).to_dict(), "product")
-    assert [row["channel"] for row in rows] == ["channel 2", "channel 1", "the other 7"]
+    assert [row["channel"] for row in rows] == ["channel 3", "channel 2", "the other 7"]
     assert [row["words"] for row in rows] == ["+3.00", "-1.00", "+0.25"]
 
 

@@ -107,19 +107,9 @@ def test_mistake_in_a_design_is_an_error():
         chart()._private  # noqa: B018
 
 
-def sizes(spec, end="ontSize"):
-    if isinstance(spec, dict):
-        found = [value for name, value in spec.items() if name.endswith(end) and isinstance(value, int | float)]
-        return found + [size for value in spec.values() for size in sizes(value, end)]
-    return [size for value in spec for size in sizes(value, end)] if isinstance(spec, list) else []
-
-
 @pytest.mark.parametrize("name", CHARTS)
-def test_letters_grow_and_a_file_has_a_theme_and_both_are_valid(name):
-    plain, large, file = (CHARTS[name](1).to_dict(look) for look in (Look(), Look(letters=1.5), Look(themed=True)))
-    assert min(sizes(large)) >= 15
-    assert {1.5 * size for size in sizes(plain)} <= set(sizes(large))
+def test_file_has_a_theme_and_is_valid(name):
+    plain, file = (CHARTS[name](1).to_dict(look) for look in (Look(), Look(themed=True)))
     assert file["config"]["background"] == "#ffffff"
     assert plain["config"].get("background") is None
-    for spec in (large, file):
-        (altair.LayerChart if "layer" in spec else altair.Chart).from_dict(spec, validate=True)
+    (altair.LayerChart if "layer" in file else altair.Chart).from_dict(file, validate=True)

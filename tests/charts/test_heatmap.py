@@ -11,12 +11,14 @@ import altair as alt
 import numpy as np
 import pyarrow as pa
 import pytest
+import vl_convert
 from PIL import Image
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import MAX_RECT_SIDE, VIRIDIS, Ramp, matrix_chart, ramp_for, signed_ramp, weights_ramp
+from attention_core.charts.palette import DARK
 from attention_core.charts.raster import png_url, reduce_by_max
-from attention_core.charts.scale import colour_scale
+from attention_core.charts.scale import colour_bar, colour_scale
 
 ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b", "a"])
 MATRIX = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
@@ -194,7 +196,7 @@ def test_tooltip_blocks_of_an_image_carry_mean_and_largest_value():
     matrix[3, 70] = 5
     rows = next(rows for rows in spec_of(chart_of(matrix))["datasets"].values() if "largest" in rows[0])
     block = next(row for row in rows if row["largest"] == 5)
-    assert (block["rows"], block["cols"]) == ("2 to 3", "70 to 71")
+    assert (block["rows"], block["cols"]) == ("3 to 4", "71 to 72")
     assert block["mean"] == pytest.approx(5 / 4)
     assert len(rows) == 40 * 40
 
@@ -218,8 +220,8 @@ def test_marked_row_is_drawn_in_small_and_large_matrices():
 def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
     assert any(mark["type"] == "text" for mark in find(spec_of(chart_of(MATRIX)), "mark"))
     assert not any(mark["type"] == "text" for mark in find(spec_of(chart_of(large_matrix(40))), "mark"))
-    contrast = re.findall(r"#ffffff|#14181d", json.dumps(spec_of(chart_of(MATRIX))))
-    assert set(contrast) == {"#ffffff", "#14181d"}
+    contrast = re.findall(f"#ffffff|{DARK}", json.dumps(spec_of(chart_of(MATRIX))))
+    assert set(contrast) == {"#ffffff", DARK}
 
 
 def test_axes_that_do_not_fit_are_refused():
@@ -239,3 +241,32 @@ def test_chart_is_as_large_as_asked_and_thin_matrices_are_widened():
 def test_constant_and_fully_masked_matrices_are_drawn(matrix):
     json.dumps(spec_of(chart_of(matrix)), allow_nan=False)
     assert png_url(matrix, ramp_for(Role.WEIGHTS, matrix, len(matrix))).startswith("data:image/png;base64,")
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (12, 12), (30, 33)])
+def test_colour_bar_of_a_small_matrix_ends_at_its_largest_cell(shape):
+    matrix = np.random.default_rng(1).normal(size=shape)
+    ramp = signed_ramp(matrix)
+    assert ramp.high == np.abs(matrix).max()
+    assert "≥" not in colour_bar(ramp, "", 100).to_altair().labelExpr
+
+
+def test_colour_bar_says_where_values_lie_beyond_its_end():
+    matrix = np.random.default_rng(1).normal(size=(100, 100))
+    ramp = signed_ramp(matrix)
+    assert ramp.high in np.abs(matrix)
+    assert 0 < (np.abs(matrix) > ramp.high).sum() <= 10
+    assert "≥" in colour_bar(ramp, "", 100).to_altair().labelExpr
+
+
+def test_short_side_of_an_image_is_named_and_the_chosen_row_framed():
+    words = Axis("words", [f"word {i}" for i in range(11)])
+    chart = matrix_chart(np.ones((11, 192)), words, Axis.numbered("dimensions", 192), Role.QUERY, marked_row=2)
+    spec = spec_of(chart)
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict())
+    written = [text for text in re.findall(r">([^<]+)<", drawn) if "word " in text]
+    assert sorted(written) == sorted(words.labels)
+    frame = next(rows for rows in spec["datasets"].values() if set(rows[0]) == {"top", "bottom"})
+    assert frame == [{"top": 2, "bottom": 3}]
+    told = next(rows for rows in spec["datasets"].values() if "largest" in rows[0])
+    assert (told[0]["rows"], told[0]["cols"]) == ("word 0", "1 to 5")

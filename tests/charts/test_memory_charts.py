@@ -42,7 +42,7 @@ CHARTS = {
     "gradients": lambda: gradients(marked_row=1, select="cell"),
     "log gradients": lambda: gradients(logarithmic=True),
     "fading": lambda: fading_chart({"GRU": [1, 0.5, 0.2], "plain RNN": [1, 0.1, 0.0]}, words=WORDS, logarithmic=True),
-    "average": lambda: fading_chart({"GRU": [1.0, 1.4]}, bands={"GRU": ([1, 0.5], [1, 1.6])}, title="any"),
+    "average": lambda: fading_chart({"GRU": [1.0, 1.4]}, bands={"GRU": ([1, 0.5], [1, 1.6])}),
     "one word": lambda: fading_chart({"GRU": [1.0]}, words=["end"]),
     "lengths": lambda: length_chart(BLEU),
 }

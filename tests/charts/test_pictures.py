@@ -21,7 +21,7 @@ def test_every_pixel_answers_the_mouse_with_its_place_and_value():
     rows = rows_with(picture(VALUES, RAMP, title="weight", select="pixel").to_dict(), "position")
     assert len(rows) == 784
     row = rows[3 * 28 + 17]
-    assert (row["position"], row["row"], row["column"]) == (101, 3, 17)
+    assert (row["position"], row["row"], row["column"]) == (101, 4, 18)
     assert row["value"] == pytest.approx(VALUES[3, 17])
 
 

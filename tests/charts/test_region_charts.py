@@ -34,7 +34,7 @@ def rows_of(chart):
 
 def test_every_region_and_the_extra_key_answer_the_mouse_with_their_number():
     met = {row["region"]: row["value"] for row in rows_of(CHARTS["regions"]()) if "region" in row}
-    assert next(iter(met)) == "row 0, column 0"
+    assert next(iter(met)) == "row 1, column 1"
     assert list(met)[-1] == "nothing"
     assert list(met.values()) == pytest.approx(VALUES)
 
@@ -42,7 +42,7 @@ def test_every_region_and_the_extra_key_answer_the_mouse_with_their_number():
 def test_a_blocked_region_has_no_number():
     values = np.where(np.arange(13) == 5, -np.inf, VALUES)
     chart = region_picture(values, (3, 4), weights_ramp(13), title="w", extra="nothing")
-    assert [row["value"] for row in rows_of(chart) if row.get("region") == "row 1, column 1"] == [None]
+    assert [row["value"] for row in rows_of(chart) if row.get("region") == "row 2, column 2"] == [None]
 
 
 def test_what_matches_nothing_is_the_empty_key_and_the_bare_paper():

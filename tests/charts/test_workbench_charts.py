@@ -74,6 +74,8 @@ def test_masked_pairs_are_grey_and_say_minus_infinity():
     assert masked["fill"] == "#9aa1aa"
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0, "0"), (-0.001, "0"), (1.5, "1.5"), (250.4, "250"), (2e6, "2e+06")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0"), (-0.001, "0"), (1.5, "1.5"), (250.4, "250"), (2e6, "2e+06"), (-1.5, "−1.5")]
+)
 def test_numbers_fit_a_cell(value, text):
     assert short(value) == text

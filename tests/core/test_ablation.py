@@ -81,6 +81,18 @@ def test_the_worth_of_a_head_is_the_log_probability_that_its_loss_costs(model, s
     assert float(worth["cross"][0, 1]) == pytest.approx(float(before - after), abs=1e-4)
 
 
+@pytest.mark.parametrize("said", [SAID, SAID[:1]])
+def test_heads_switched_off_together_are_worth_what_they_are_one_by_one(model, source, said):
+    def log_probability(edits):
+        return torch.tensor(piece_probabilities(Edited(model, edits), source, said), dtype=torch.double).log().sum()
+
+    for kind, table in head_worth(model, source, translation_of(said)).items():
+        for layer, lost in enumerate(table):
+            alone = torch.stack([log_probability(switched_off([Head(kind, layer, head)])) for head in range(3)])
+            torch.testing.assert_close(lost.double(), log_probability({}) - alone, rtol=0, atol=1e-5)
+            assert lost.abs().min() > 1e-4
+
+
 def test_habits_name_the_place_that_gets_most():
     before = torch.zeros(5, 5)
     before[0, 0] = 1

@@ -164,7 +164,7 @@ def test_labels_go_to_the_side_that_is_as_long():
     given = three()
     trace = trace_of_tensors(**given, labels=list("abcdef"))
     assert list(trace.story.key_axis.labels) == list("abcdef")
-    assert list(trace.story.query_axis.labels) == ["0", "1", "2", "3", "4"]
+    assert list(trace.story.query_axis.labels) == ["1", "2", "3", "4", "5"]
     with pytest.raises(ValueError, match="3 labels for 5 queries and 6 keys"):
         trace_of_tensors(**given, labels=list("abc"))
 

@@ -71,7 +71,7 @@ def test_products_and_their_rest_add_up_to_the_score(trace, region):
     assert products.score == pytest.approx(float(trace.scores()[0, region]), abs=1e-4)
     assert float(products.values.sum()) + products.rest == pytest.approx(products.score, abs=1e-5)
     assert products.values.abs().tolist() == sorted(products.values.abs().tolist(), reverse=True)
-    assert rf"S_{{{region}}}" in score_formula(trace, region)
+    assert rf"S_{{{region + 1}}}" in score_formula(trace, region)
     assert r"\text{the other 8}" in score_formula(trace, region)
 
 

@@ -11,9 +11,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import AttentionTrace, Axis, Intervention, Story
-from attention_core.attention.export import trace_to_code, trace_to_npz
+from attention_core import AttentionTrace, Axis, Intervention, Story, load
+from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.scores import Cosine, ScaledDot
+from attention_core.attention.script import trace_to_code
+from attention_core.topics.lookup.soft_lookup import Records, soft_lookup
+from attention_core.topics.matter.sentences import explain, read_sentence
 
 MASK = torch.ones(5, 7, dtype=torch.bool).tril()
 MASK[3] = False
@@ -61,9 +64,23 @@ def test_scripts_print_that_they_found_the_same_numbers(tmp_path):
     assert not wrong
 
 
-def test_script_of_the_digit_model_finds_the_same_numbers(tmp_path):
-    from attention_core import load
+def test_tables_have_whole_labels():
+    title, asked, word = "a record with a long title " * 9, "a question that is long as well " * 9, "x" * 90
+    looked_up = soft_lookup(Records((title, "short"), (1.0, 2.0)), [asked], 0.05)
+    numbers = soft_lookup(Records((1234567.25, 2.0), (1.0, 2.0)), [0.123456789], 0.05)
+    judged = explain(load("sentence-attention", "cpu"), read_sentence(f"{word} is good"))
+    for trace, queries, keys in (
+        (looked_up, [asked], [title, "short"]),
+        (numbers, ["0.123456789"], ["1234567.25", "2.0"]),
+        (judged, ["the learned query"], [word, "is", "good"]),
+    ):
+        table = trace_to_frame(trace)
+        assert list(table["query_label"]) == queries * len(keys)
+        assert list(table["key_label"]) == keys
+        assert max(map(len, trace.story.key_axis.labels)) <= 44, "charts have no room for more"
 
+
+def test_script_of_the_digit_model_finds_the_same_numbers(tmp_path):
     image = np.zeros((28, 28), np.float32)
     image[4:24, 13:16] = 1
     folder = save(load("pixel-classifier", "cpu").trace(image), tmp_path / "digit")

@@ -11,9 +11,10 @@ from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, Axis, Story, capture
 from attention_core.attention.attend import ROWS_AT_ONCE
-from attention_core.attention.export import trace_to_code, trace_to_npz
+from attention_core.attention.export import trace_to_npz
 from attention_core.attention.keeper import from_weights
 from attention_core.attention.scores import ScaledDot
+from attention_core.attention.script import trace_to_code
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.explain.arithmetic import cell_formula, row_table
 
@@ -103,7 +104,7 @@ def test_numbers_and_files_know_the_extensions():
     assert row_table(trace, 3, 5)["weight"].sum() < 1
     file = np.load(io.BytesIO(trace_to_npz(trace)))
     assert file["key"].shape == (N_HEADS, N_KEYS, D_K)
-    assert "log_normaliser" in trace_to_code(trace)
+    assert "torch.cat([scores, sink], dim=-1)" in trace_to_code(trace)
     weights = np.exp(file["scores"] - file["log_normaliser"][..., None]) * file["mask"]
     assert_close(torch.from_numpy(weights[3]), trace.weights(3))
 

@@ -155,3 +155,13 @@ def test_forty_words_take_less_than_a_second_of_one_core(cell):
     began = time.process_time()
     gradient_norms(model, ids)
     assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("word_of", [None, [0, 1, 1, 1, 2, 2]])
+@pytest.mark.parametrize("cell", CELLS)
+def test_norms_at_the_end_are_the_row_of_the_state_in_which_the_reading_ends(cell, word_of, direction):
+    model = small(cell)
+    every = gradient_norms(model, IDS, direction, word_of)
+    ends = every[-1:] if direction == "forward" else every[:1]
+    assert_close(gradient_norms(model, IDS, direction, word_of, at_end=True), ends)

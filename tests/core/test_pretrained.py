@@ -280,7 +280,7 @@ def test_positions_that_are_not_patches_of_one_grid_are_numbered(picture, tmp_pa
     model = load_pretrained(tmp_path)
     done = run(model, picture_inputs(model, picture))
     assert done.patch_grid is None
-    assert done.recording.traces[0].story.query_axis.labels[:2] == ("0", "1")
+    assert done.recording.traces[0].story.query_axis.labels[:2] == ("1", "2")
     assert "numbered" in done.notes[-1]
 
 
@@ -410,7 +410,7 @@ def test_a_recording_is_a_run_of_a_model_that_nobody_knows(models):
     recording = trace_model(decoder.model, **text_inputs(decoder, TEXT).inputs)
     done = recording_run(Recording(recording.traces, "a note"), "run.npz")
     assert (done.model, done.kind, done.notes) == ("run.npz", None, ("a note",))
-    assert done.tokens[:2] == ("0", "1")
+    assert done.tokens[:2] == ("1", "2")
 
 
 def test_the_package_and_complete_folders_are_found(folders, tmp_path, monkeypatch):

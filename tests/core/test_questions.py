@@ -53,7 +53,10 @@ REFUSED = {
     "   \n": "Ask something",
     "🙂🙂": "no words",
     "how many digits " * 80: "characters",
-    "what " * 30: "words",
+    "what " * 30: "has 30 words",
+    "ما هو الرقم الموجود على يسار الأزرق": "English",  # letters are no words
+    "नीले अंक के बाईं ओर कौन सा अंक लिखा हुआ है": "English",  # nor do marks part them
+    "Welche Ziffer ist links von der blauen?": "English",
     "Quelle est la couleur de ce chiffre ?": "English",
     "七は何色ですか": "English",
     "<script>alert(1)</script>": "English",

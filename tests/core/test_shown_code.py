@@ -283,6 +283,8 @@ def test_lines_of_the_workbench_in_every_setting(mode, scoring):
         assert not find_faults(given)
         check(trace_of(given))
     with_edits(trace_of(problem(mode, scoring, 2, mask="drawn")))
+    for scale, mask in itertools.product(("none", "sqrt(d_k)"), MASKS):
+        check(trace_of(problem(mode, scoring, 2, scale=scale, mask=mask, softmax=False)))
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -299,12 +301,16 @@ def test_lines_of_a_direct_problem_whose_values_have_the_shape_of_its_queries():
         check(trace)
 
 
-@pytest.mark.parametrize("name", LOOKUP_PRESETS)
-def test_lines_of_a_look_up_in_texts_and_in_numbers(name):
-    preset = LOOKUP_PRESETS[name]
+def look_up(preset):
+    """The trace of a look-up as its page opens it."""
     records = usable_records(preset.table, preset.key, preset.value).records
     queries = read_queries("\n".join(preset.queries), records.numeric_keys).queries
-    trace = soft_lookup(records, queries, preset.temperature)
+    return soft_lookup(records, queries, preset.temperature)
+
+
+@pytest.mark.parametrize("name", LOOKUP_PRESETS)
+def test_lines_of_a_look_up_in_texts_and_in_numbers(name):
+    trace = look_up(LOOKUP_PRESETS[name])
     check(trace)
     check(trace.replace(Intervention(scale=0.5, blocked_keys=(1,))))
 

@@ -15,6 +15,7 @@ from attention_core.topics.vectors.tables import (
     parse_number,
     read_csv,
     read_npz,
+    read_otherwise,
     write_csv,
     write_npz,
 )
@@ -90,7 +91,17 @@ def test_numbers_are_read_as_people_write_them(text, value):
     assert parse_number(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1_000", "nan", "inf", "-inf", "1.2.3", "1,2,3"])
+def test_a_number_read_otherwise_than_it_looks_is_named_with_its_cell():
+    assert read_otherwise([["1.5", "−2"], ["abc", "1e3"]]) == ""
+    assert read_otherwise([["1", "1,5"], ["٣", "1,2,3"]]) == (
+        "row 1, column 2: “1,5” is read as 1.5; row 2, column 1: “٣” is read as 3."
+    )
+    assert read_csv("1,5;2,5\n0,5;1").notes == (
+        "row 1, column 1: “1,5” is read as 1.5; row 1, column 2: “2,5” is read as 2.5; and 1 more.",
+    )
+
+
+@pytest.mark.parametrize("text", ["", "abc", "1_000", "nan", "inf", "-inf", "1.2.3", "1,2,3", "1e308", "-1e13"])
 def test_what_is_no_finite_number_is_refused(text):
     with pytest.raises(ValueError, match="is"):
         parse_number(text)

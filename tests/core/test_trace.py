@@ -219,7 +219,7 @@ def test_shapes_and_axes_that_do_not_fit_are_refused():
 def test_picture_axis_reads_line_by_line():
     axis = Axis.picture("pixels", 2, 3)
     assert axis.grid == (2, 3)
-    assert axis.labels[4] == "row 1, column 1"
+    assert axis.labels[4] == "row 2, column 2"
     assert len(axis) == 6
 
 

@@ -23,6 +23,7 @@ from attention_core.topics.translate.translation import (
     translate,
     translation_of,
 )
+from attention_core.topics.translate.word_view import piece_probabilities
 
 SENTENCE = "The red car is in front of the house."
 NAMES = [*SCORINGS, "transformer"]
@@ -131,6 +132,14 @@ def test_the_log_probability_of_a_hypothesis_is_that_of_its_pieces(model):
     logs = model(source[None], torch.tensor([[START, *best.ids[:-1]]])).logits[0].log_softmax(-1)
     expected = sum(float(logs[place, piece]) for place, piece in enumerate(best.ids))
     assert best.log_probability == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("prefix", [[], [50, 60]])
+def test_the_search_tells_the_probabilities_that_reading_its_sentence_again_gives(model, prefix):
+    source = read_source(SENTENCE)
+    made = translate(model, source, 3, prefix)
+    assert len(made.ids) > len(prefix)
+    assert made.probabilities == pytest.approx(piece_probabilities(model, source, made.ids), rel=1e-4)
 
 
 def test_sentences_searched_together_come_out_as_alone(model):

@@ -88,7 +88,7 @@ def test_slices_of_a_trace_are_the_weights_and_scores_of_one_query():
         assert (np.isfinite(scores) == mask[place]).all()
         expected = np.einsum("h,jh,kh->jk", query[place], *keys) / np.sqrt(5)
         np.testing.assert_allclose(scores[mask[place]], expected[mask[place]], atol=1e-10)
-    assert trace.story.key_axis.labels[4 * 2 + 3] == "(2, 3)"
+    assert trace.story.key_axis.labels[4 * 2 + 3] == "(3, 4)"
 
 
 def test_pairs_of_single_keys_are_refused_where_there_are_none():

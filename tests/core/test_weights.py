@@ -9,6 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import load
+from attention_core.data.pieces import Pieces
 from attention_core.models import MODELS, build
 from attention_core.weights import WeightsError, read_card, read_weights, weights_folder, write_weights
 
@@ -57,6 +58,16 @@ def test_file_cut_short_is_noticed(folder):
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(WeightsError, match=r"damaged.*git checkout -- weights"):
         load(NAME, "cpu", folder)
+
+
+def test_where_the_package_is_installed_git_does_not_help(folder, monkeypatch):
+    monkeypatch.setattr("attention_core.weights.IS_INSTALLED", True)
+    (folder / f"{NAME}.safetensors").unlink()
+    with pytest.raises(WeightsError, match=r"Install attention-explorer again.*ATTENTION_WEIGHTS") as raised:
+        load(NAME, "cpu", folder)
+    assert "git checkout" not in str(raised.value)
+    with pytest.raises(WeightsError, match="Install attention-explorer again"):
+        Pieces.load(folder / "nothing.json")
 
 
 def test_missing_file_missing_card_and_empty_folder_say_how_to_get_them(folder, tmp_path):

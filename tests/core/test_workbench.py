@@ -1,13 +1,16 @@
 """Every step of the workbench against plain numpy in float64, written from the formulas and not from the code."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_core.attention.scores import SCORES
+from attention_core.attention.script import trace_to_code
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import (
     MASKS,
@@ -49,6 +52,7 @@ def problems(draw):
         mask=draw(st.sampled_from(MASKS)),
         n_padding=draw(st.integers(0, 32)),
         n_heads=n_heads,
+        softmax=draw(st.booleans()),
     )
     n_queries = sizes["n_queries"]
     n_keys = n_queries if mode == Mode.SELF else sizes["n_keys"]
@@ -79,15 +83,21 @@ def reference(problem):
         raw = np.array([[plain_score(chosen.scoring, a, b, j) for j, b in enumerate(k)] for a in q])
         scale = {"none": 1.0, "sqrt(d_k)": 1 / math.sqrt(q.shape[1]), "free": chosen.factor}[chosen.scale]
         scaled = raw * scale / chosen.temperature
-        shares = np.zeros_like(scaled)
-        for i in range(n_queries):
-            if allowed[i].any():
-                exponentials = np.where(allowed[i], np.exp(scaled[i] - scaled[i][allowed[i]].max()), 0)
-                shares[i] = exponentials / exponentials.sum()
+        shares = softmax_by_row(scaled, allowed) if chosen.softmax else np.where(allowed, scaled, 0)
         scores.append((raw, scaled))
         weights.append(shares)
         contexts.append(shares @ v)
     return query, key, value, scores, weights, contexts, allowed
+
+
+def softmax_by_row(scaled, allowed):
+    """Shares of what is allowed, zeros where nothing is."""
+    shares = np.zeros_like(scaled)
+    for i, row in enumerate(scaled):
+        if allowed[i].any():
+            exponentials = np.where(allowed[i], np.exp(row - row[allowed[i]].max()), 0)
+            shares[i] = exponentials / exponentials.sum()
+    return shares
 
 
 def plain_score(scoring, query, key, place):
@@ -136,7 +146,9 @@ def test_rows_sum_to_one_or_are_zero_and_named(problem):
     trace = trace_of(problem)
     sees = np.ones(trace.n_queries, dtype=bool) if trace.mask is None else trace.mask.numpy().any(1)
     for head in range(trace.n_heads):
-        np.testing.assert_allclose(trace.weights(head).sum(1).numpy(), sees.astype(float), **EXACT)
+        if problem.settings.softmax:
+            np.testing.assert_allclose(trace.weights(head).sum(1).numpy(), sees.astype(float), **EXACT)
+        assert not trace.weights(head)[~sees].any()
     assert trace.blind_queries == np.flatnonzero(~sees).tolist()
     assert not step_of(trace, "context").value().isnan().any()
 
@@ -155,6 +167,17 @@ def test_a_preset_can_be_computed_and_opens_on_a_step_that_it_has(name):
     preset = PRESETS[name]
     assert preset.step in [step.name for step in steps_of(trace_of(preset.problem()))]
     assert len(preset.line) > 40
+
+
+def test_without_softmax_the_context_is_the_product_of_all_three():
+    problem = PRESETS["pairs"].problem()
+    trace = trace_of(replace(problem, settings=Settings(scale="none", softmax=False)))
+    query, key, value = (step_of(trace, name).value() for name in ("query", "key", "value"))
+    assert torch.equal(step_of(trace, "weights").value(), query @ key.T)
+    assert torch.allclose(trace.context(), (query @ key.T) @ value, rtol=0, atol=1e-12)
+    assert trace.weights().min() < 0
+    assert step_of(trace, "weights").formula == "A = S"
+    assert "softmax(" not in trace_to_code(trace)
 
 
 def test_orthogonal_keys_answer_like_a_dictionary():

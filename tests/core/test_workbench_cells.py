@@ -16,9 +16,11 @@ from attention_core.topics.vectors.softmax import softmax_parts
 
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("scoring", list(SCORES))
-def test_products_sum_to_the_cell(name, scoring):
+@pytest.mark.parametrize("softmax", [True, False])
+def test_products_sum_to_the_cell(name, scoring, softmax):
     start = PRESETS[name].problem()
-    problem = Problem(start.mode, start.tables, start.labels, Settings(scoring=scoring, mask=start.settings.mask))
+    settings = Settings(scoring=scoring, mask=start.settings.mask, softmax=softmax)
+    problem = Problem(start.mode, start.tables, start.labels, settings)
     trace = trace_of(problem)
     for step in steps_of(trace):
         for row in range(step.shape[0]):

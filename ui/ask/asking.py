@@ -17,16 +17,16 @@ from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import COLOURS, PEN
 from attention_core.data.question_reading import MOST_CHARACTERS, QuestionError, Reading, read_question
 from attention_core.data.questions import ANSWERS, DIGITS, NOTHING, PLACES, RELATIONS, Kind, Question, numbers_of, write
-from attention_core.device import to_array
+from attention_core.device import device_of, to_array
 from attention_core.models.scene_question import SCORINGS, Answered
 from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
 from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.labels import literal
-from ui.layout import role_colour
+from ui.labels import literal, said
+from ui.layout import role_colour, shade
 from ui.models import model_or_stop
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of, plain_text
 
 Box = tuple[float, float, float, float]
 MODEL = "scene-question"
@@ -38,12 +38,11 @@ TEXT = Field(
     "text",
     FIRST,
     address="q",
-    parse=lambda asked: asked[:MOST_TYPED],
-    text=lambda typed: typed if len(typed) <= MOST_CHARACTERS else "",
+    parse=lambda asked: plain_text(asked)[:MOST_TYPED],
 )
-SCORING = Field(NAME, "scoring", SCORINGS[0], address="score")
+SCORING = Field(NAME, "scoring", SCORINGS[0], address="score", parse=one_of(SCORINGS))
 SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
-MAP_SIZE = 190
+MAP_SIZE = 176
 MOST_EXAMPLES, MOST_BARS = 6, 6
 KINDS = {
     Kind.DIGIT_AT: "which digit, by place",
@@ -76,7 +75,7 @@ def question_part(drawing: AskedDrawing) -> Reading | None:
     try:
         reading = read_question(TEXT.value)
     except QuestionError as error:
-        st.info(str(error))
+        st.info(said(error))
         st.markdown("**What can be asked**, for instance:")
         _chips(EXAMPLES)
         return None
@@ -95,7 +94,7 @@ def _examples(drawing: AskedDrawing) -> list[Question]:
     return fitting_questions(drawing.digits, [name if name in DIGITS else "" for name in names])
 
 
-@computed()
+@computed(by_model=True)
 def _digits_of(picture: Tensor, colours: list[str]) -> dict[str, str]:
     """Return which digit of each colour the model reads."""
     asked = [Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in colours]
@@ -146,21 +145,29 @@ def _built(kind: Kind) -> Question | None:
 
 
 def _choose(label: str, name: str, options: Sequence[str], names: dict[str, str] | None = None) -> str:
+    menu = Field(NAME, f"menu_{name}", options[0], address=f"menu_{name}", parse=one_of(options))
     return st.selectbox(
         label,
         list(options),
-        key=f"ask_menu_{name}",
+        key=menu.key,
         format_func=lambda option: (names or {}).get(option, option),
         persist_state="session",
     )
 
 
-@computed()
+@computed(by_model=True)
 def answer(
     picture: Tensor, words: Sequence[str], scoring: str, intervention: Intervention = NO_INTERVENTION
 ) -> Answered:
     """Let the model answer."""
-    return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, intervention)
+    return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, intervention, _encoded(picture))
+
+
+@computed(by_model=True)
+def _encoded(picture: Tensor) -> tuple[Tensor, Tensor]:
+    """Return keys and values of a picture, which all questions about it share."""
+    model = model_or_stop(MODEL)
+    return model.encode_pictures(picture[None].to(device_of(model)))
 
 
 def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
@@ -184,7 +191,8 @@ def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
         answer_bars(series, SCORE_NAMES[scoring], "ask_answers", "Probabilities of the best answers by both scores")
     for remark in drawing_remarks(drawing, reading.question):
         st.caption(remark)
-    _looks(drawing.canvas, answered)
+    with st.container(key="tells_ask"):
+        _looks(drawing.canvas, answered)
     return answered
 
 
@@ -276,10 +284,10 @@ def grid_of(look: AttentionTrace) -> tuple[int, int]:
 def shaded_words(words: AttentionTrace) -> str:
     """Return HTML of a question whose words are shaded by their weights."""
     weights = words.weights()[0].tolist()
-    most, colour = max(weights), ROLE_COLOURS[Role.WEIGHTS]
+    most = max(weights)
     parts = [
         f'<span title="{weight:.1%}" style="padding:1px 4px 2px;border-radius:4px;'
-        f'background:color-mix(in srgb, {colour} {80 * weight / most:.0f}%, transparent)">{html.escape(word)}</span>'
+        f'background:{shade(weight / most)}">{html.escape(word)}</span>'
         for word, weight in zip(words.story.key_axis.labels, weights, strict=True)
     ]
     return " ".join(parts)

@@ -39,7 +39,7 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import distinct
 from ui.models import model_or_stop
-from ui.state import Field, choice
+from ui.state import Field, choice, named
 
 OWN, COMPOSED = "this drawing", "a composed one"
 DIGITS_OF_MANY = (4, 7, 2, 9, 6)
@@ -47,10 +47,10 @@ FRAME = (200, 205, 211)
 EMPTY_KEY = -1
 """Among the choices: block the key that stands for nothing."""
 SIZE = 250
-COUNT_OF = Field(NAME, "count_of", OWN)
-BLOCKED_DIGITS = Field[list[int]](NAME, "block", list)
-BLOCKED_REGIONS = Field[list[int]](NAME, "blocked", list)
-UNIFORM = Field(NAME, "uniform", False)
+COUNT_OF = Field(NAME, "count_of", OWN, address="count", **named(own=OWN, composed=COMPOSED))
+BLOCKED_DIGITS = Field[list[int]](NAME, "block", list, address="block")
+BLOCKED_REGIONS = Field[list[int]](NAME, "blocked", list, address="blocked")
+UNIFORM = Field(NAME, "uniform", False, address="uniform")
 
 
 class Series(NamedTuple):
@@ -70,10 +70,9 @@ class Series(NamedTuple):
 def counting(drawing: AskedDrawing, question: Question | None) -> None:
     """Say and show how the model counts although its weights sum to one."""
     st.markdown(
-        "Weights sum to one: the average of three equal values is the same as of one, so that a plain average cannot "
-        "count. But what does not match takes a share too: one more key stands for *nothing*, and bare paper matches "
-        "nothing either. The more digits match, the less weight is left for these. What they hand over fades by the "
-        "same measure, and from that the answer can be read."
+        "Averaging three equal values gives the same as one, so a plain average cannot count. But things that do not "
+        "match get weight too: bare paper, and one extra key that stands for *nothing*. The more digits match, the "
+        "less weight is left for the rest. The network reads the count from how much the rest has faded."
     )
     left, right = st.columns([1, 1.15], gap="large")
     with left:
@@ -94,7 +93,7 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
             alt="The drawings that were asked about",
         )
         st.caption(
-            "Your drawing, its matching digits taken away one by one; strokes of one ink that touch are one digit."
+            "Your drawing, its matching digits taken away one by one. Strokes of one ink that touch count as one digit."
             if source == OWN
             else "None to five red digits beside a blue one."
         )
@@ -109,11 +108,11 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
         n_right = sum(told == str(count) for told, count in zip(counted.answers, counts, strict=True))
         st.caption(
             f"Measured just now with the {SCORE_NAMES[SCORING.value]} score: {n_right} of {len(counts)} counts are "
-            "right. Block the empty key under “Try: forbid it to look” and ask “how many” to see what is lost."
+            "right. Block the empty key under “Try: forbid it to look”: bare paper alone is often enough to count."
         )
 
 
-@computed()
+@computed(by_model=True)
 def count(pictures: list[Tensor], text: str, scoring: str) -> Counted:
     """Ask how many there are on several pictures, see count_in."""
     return count_in(model_or_stop(MODEL), pictures, text, scoring)
@@ -215,6 +214,7 @@ def _choose_digits(digits: list[DrawnDigit]) -> list[int]:
         selection_mode="multi",
         key=BLOCKED_DIGITS.key,
         persist_state="session",
+        wrap=True,
     )
 
 

@@ -19,12 +19,12 @@ from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
 from ui.ask.drawing import NAME, AskedDrawing
 from ui.chart import draw_chart
 from ui.models import card_or_empty
-from ui.state import Field, choice
-from ui.step_view import query_row, show_words
+from ui.state import Field, choice, whole_number
+from ui.step_view import export_bar, folded_row, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
-LOOK = Field(NAME, "number", -1)
+LOOK = Field(NAME, "number", -1, address="look", parse=whole_number)
 """The look that is shown, from 0; at first the last one."""
 SHEET = 24
 """Dimensions of keys and values that are drawn: those that differ most from region to region."""
@@ -44,7 +44,7 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
     choice("Look", LOOK, names, label_visibility="collapsed")
     trace = answered.looks[number]
     step, grid = STEPS.draw(trace), grid_of(trace)
-    if not STEPS.hides(step):
+    if not STEPS.hides(trace, step):
         weights = to_array(trace.weights()[0])
         heaviest = int(weights.argmax())
         words, picture = st.columns([0.82, 1], gap="large")
@@ -56,24 +56,25 @@ def step_by_step(drawing: AskedDrawing, answered: Answered) -> None:
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
                 where = trace.story.key_axis.labels[heaviest]
-                st.caption(f"The key with the largest weight: {where} (number {heaviest}). The arrow keys step.")
+                st.caption(f"The key with the largest weight: {where} (number {heaviest + 1}). The arrow keys step.")
             show_words(trace, step, 0, 0, heaviest)
         with picture:
             _show(step, drawing, grid, heaviest)
-            with st.expander("This look in numbers"):
-                query_row(trace, 0, 0, key_words="region")
+            folded_row("This look in numbers", NAME, trace, 0, 0, 7, "region")
 
 
 def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> None:
     if step.name == "picture":
         pixels = drawing.seen.shown.repeat(5, 0).repeat(5, 1)
         st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
-        st.caption("In the model's eyes the paper is always white; ink and its colour are channels of their own.")
+        st.caption(
+            "The model sees white paper, always. At each pixel it gets how much ink there is, and of which colour."
+        )
         return
     values = to_array(step.value().float())
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     chart = _chart_for(step, values, drawing, grid, heaviest)
-    draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words)
+    draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words, step=step.name)
     if len(values) > 1:
         st.caption(
             f"{SHEET} of {values.shape[1]} dimensions, those that differ most from region to region. "
@@ -114,7 +115,7 @@ def _chart_for(step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tupl
 def doubts() -> None:
     """Say what the map can and cannot tell, and how often the model is right on drawings that it never saw."""
     st.markdown(
-        "A weight says from where a value was taken, not why the answer follows from it. Each region has seen its "
+        "A weight says where a value was taken from, not why the answer follows from it. Each region has seen its "
         "surroundings, and the answer is also read from the words: blocking a digit tells more than looking at its "
         "colour on the map."
     )
@@ -136,3 +137,9 @@ def doubts() -> None:
         st.caption(
             f"Right answers to {n:,} questions about composed drawings of test digits that it was not trained on."
         )
+
+
+def take_along(drawing: AskedDrawing, answered: Answered) -> None:
+    """Offer the chosen look as numbers, and as a page over the drawing."""
+    look = answered.looks[chosen_look(answered)]
+    export_bar(look, NAME, query=0, picture=drawing.canvas, grid=grid_of(look))

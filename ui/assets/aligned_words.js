@@ -1,10 +1,12 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
-// word) or who looks at it (a source word); a click or Enter on a target word tells Python.
-const FAINTEST = 0.03;
+// word) or who looks at it (a source word); a click or Enter on a target word tells Python. Where there is no room for a
+// line it scrolls sideways: in two rows the arcs of the upper one would seem to come from the lower one's words.
+const FAINTEST = 0.03, BEAT = 800;
 
 class AlignedWords {
   constructor(root) {
-    this.stage = make(root, "div", "stage");
+    this.frame = make(root, "div", "frame");
+    this.stage = make(this.frame, "div", "stage");
     const foot = make(root, "div", "foot");
     this.tip = make(foot, "p", { class: "tip", "aria-live": "polite" });
     this.note = make(foot, "p", "note");
@@ -19,6 +21,12 @@ class AlignedWords {
     else if (moved) this.looked = null;
     this.note.textContent = data.note;
     this.paint();
+    if (data.play && !this.plays) this.play();
+    if (moved && this.targets[data.active]) this.bring(this.targets[data.active]);
+  }
+
+  bring({ offsetLeft, offsetWidth }) {
+    this.frame.scrollTo({ left: offsetLeft + (offsetWidth - this.frame.clientWidth) / 2, behavior: "smooth" });
   }
 
   build() {
@@ -60,16 +68,30 @@ class AlignedWords {
     if (hadFocus) this.targets[Math.min(this.data.active, this.targets.length - 1)]?.focus({ preventScroll: true });
   }
 
+  // Look at one target word after the other, once, until a pointer or the keyboard comes.
+  play() {
+    this.plays = true;
+    this.stage.onpointerenter = this.stage.onfocusin = () => { this.plays = false; };
+    let target = 0;
+    const next = () => {
+      if (!this.plays || target >= this.targets.length || !this.stage.isConnected) return;
+      this.look({ target });
+      target += 1;
+      setTimeout(next, BEAT);
+    };
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) next();
+  }
+
   look(at) {
     this.looked = at;
     this.paint();
   }
 
   place() {
-    const box = this.stage.getBoundingClientRect();
+    const box = boxOf(this.stage);
     if (!this.paths || !box.width) return;
     const spot = (node, edge) => {
-      const own = node.getBoundingClientRect();
+      const own = boxOf(node);
       return [own.x + own.width / 2 - box.x, own[edge] - box.y];
     };
     const from = this.sources.map((node) => spot(node, "bottom")), to = this.targets.map((node) => spot(node, "top"));
@@ -93,7 +115,7 @@ class AlignedWords {
       node.classList.toggle("later", !plain && place > active && place !== row && isRow);
       set(node, { "aria-pressed": place === active });
       node.style.background = isRow || single ? ""
-        : `color-mix(in srgb, var(--weights) ${(85 * weights[place][col]).toFixed(1)}%, var(--st-background-color))`;
+        : `color-mix(in srgb, var(--ground) ${(85 * weights[place][col]).toFixed(1)}%, var(--st-background-color))`;
     });
     this.sources.forEach((node, place) => {
       const told = !single && isRow, weight = told ? weights[row][place] : 0;

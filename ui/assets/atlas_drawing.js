@@ -17,7 +17,7 @@ class MapDrawing extends MapView {
   // A tile that is only looked at, so that it is not kept for longer.
   tile(kind, level, row = 0, col = 0) { return this.shelf.tiles.get(keyOf(kind, level, row, col)); }
 
-  useFont(pen, size, weight = "") { pen.font = `${weight}${size * this.type}px ${this.font}`; }
+  useFont(pen, size, weight = "") { pen.font = `${weight}${size}px ${this.font}`; }
 
   // A place on the canvas, on a whole pixel of the screen: what lies side by side then shows no seam.
   snap(at) { return Math.round(at * this.ratio) / this.ratio; }
@@ -80,7 +80,7 @@ class MapDrawing extends MapView {
     pen.clip();
     const complete = this.paintTiles(pen, part, level);
     if (this.options.diagonal) this.paintDiagonal(pen);
-    if (this.cell >= NUMBERS_FROM * this.type) this.paintNumbers(pen, part);
+    if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, part);
     this.paintFrames(pen, level);
     pen.restore();
     this.paintEdges(pen, part);
@@ -155,7 +155,7 @@ class MapDrawing extends MapView {
   paintNumbers(pen, part) {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    this.useFont(pen, this.cell >= 58 * this.type ? 11.5 : 9.5);
+    this.useFont(pen, this.cell >= 58 ? 11.5 : 9.5);
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
       for (let col = Math.floor(part.left); col < part.right; col++) {
         const found = this.codeAt(row, col);
@@ -188,7 +188,7 @@ class MapDrawing extends MapView {
 
   paintEdges(pen, part) {
     const right = this.px(part.right), bottom = this.py(part.bottom), x0 = this.px(part.left), y0 = this.py(part.top);
-    const isLabelled = this.cell >= LABELS_FROM * this.type;
+    const isLabelled = this.cell >= LABELS_FROM;
     pen.strokeStyle = this.isDark ? "rgba(230,234,240,0.35)" : "rgba(27,31,36,0.3)";
     pen.lineWidth = 1;
     pen.strokeRect(x0 - 0.5, y0 - 0.5, right - x0 + 1, bottom - y0 + 1);
@@ -200,25 +200,27 @@ class MapDrawing extends MapView {
     this.useFont(pen, 11.5);
     pen.textAlign = "left";
     pen.fillStyle = this.keyColour;
-    const above = isLabelled ? this.top - 8 * this.type : 36 * this.type;
+    const above = isLabelled ? this.top - 8 : 36;
     pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, y0 - above);
     pen.textAlign = "right";
     pen.fillStyle = this.queryColour;
     const queries = fitText(pen, `← queries: ${this.rows.name}`, bottom - y0);
-    turned(pen, 10 * this.type, y0, -1, () => pen.fillText(queries, 0, 0));
+    turned(pen, 10, y0, -1, () => pen.fillText(queries, 0, 0));
   }
 
   writeTicks(pen, part, x0, y0, bottom) {
     pen.textAlign = "right";
     for (const row of ticks(part.top, part.bottom, this.high(), 46)) {
-      const y = this.py(row + (this.high() > 4 ? 0.5 : 0));
+      const y = this.py(row - (this.high() > 4 ? 0.5 : 0)); // people count rows from 1
+      if (y < y0) continue;
       pen.fillText(count(row), x0 - 9, clamp(y, y0 + 5, bottom - 5));
       pen.fillRect(x0 - 6, y, 5, 1);
     }
     pen.textAlign = "center";
     for (const col of ticks(part.left, part.right, this.wide(), 76)) {
-      const x = this.px(col + (this.wide() > 4 ? 0.5 : 0));
-      pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14 * this.type);
+      const x = this.px(col - (this.wide() > 4 ? 0.5 : 0));
+      if (x < x0) continue;
+      pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14);
       pen.fillRect(x, y0 - 6, 1, 5);
     }
   }
@@ -226,13 +228,13 @@ class MapDrawing extends MapView {
   writeLabels(pen, part, x0, y0) {
     const { type, hovered, cell } = this, size = clamp(cell * 0.62, 9.5, 12.5);
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
-    const writeNumber = (place, x, y) => { pen.globalAlpha = 0.7; pen.fillText(count(place), x, y); pen.globalAlpha = 1; };
+    const writeNumber = (place, x, y) => { pen.globalAlpha = 0.7; pen.fillText(count(place + 1), x, y); pen.globalAlpha = 1; };
     pen.textAlign = "right";
     for (let row = Math.floor(part.top); row < part.bottom; row++) {
       const y = this.py(row + 0.5), label = this.labelOf("rows", row), isHigh = label && cell >= 28 * type;
       if (y < y0 - 2 || y > this.py(part.bottom) + 2) continue;
       useWeight(hovered && Math.floor(hovered.row) === row);
-      pen.fillText(fitText(pen, label || count(row), this.left - 28 * type), x0 - 6, isHigh ? y - 6 * type : y);
+      pen.fillText(fitText(pen, label || count(row + 1), this.left - 28 * type), x0 - 6, isHigh ? y - 6 * type : y);
       if (isHigh) writeNumber(row, x0 - 6, y + 7 * type);
     }
     const isFlat = cell >= 40 * type;
@@ -241,7 +243,7 @@ class MapDrawing extends MapView {
       const x = this.px(col + 0.5), label = this.labelOf("columns", col);
       if (x < x0 - 2 || x > this.px(part.right) + 2) continue;
       useWeight(hovered && Math.floor(hovered.column) === col);
-      const text = fitText(pen, label || count(col), isFlat ? cell - 4 : this.top - 22 * type);
+      const text = fitText(pen, label || count(col + 1), isFlat ? cell - 4 : this.top - 22 * type);
       if (!isFlat) turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
       else pen.fillText(text, x, y0 - (label ? 22 : 9) * type);
       if (isFlat && label) writeNumber(col, x, y0 - 8 * type);
@@ -288,7 +290,7 @@ class MapDrawing extends MapView {
     if (!added) return;
     const x0 = this.px(part.left), y0 = this.py(part.top), wide = this.px(part.right) - x0, high = this.py(part.bottom) - y0;
     const right = x0 + wide + 6, bottom = y0 + high + 6, span = 2 ** level;
-    const room = this.strip - 14 * this.type, gap = span * this.cell > 4 ? 1 : 0;
+    const room = this.strip - 14, gap = span * this.cell > 4 ? 1 : 0;
     const highest = added.columns.reduce((a, b) => Math.max(a, b), 0) / span || 1;
     const widest = added.rows.reduce((a, b) => Math.max(a, b), 0) || 1;
     pen.save();
@@ -385,7 +387,7 @@ class MapDrawing extends MapView {
   labelOf(axis, place) {
     const about = this[axis];
     if (about.kind === "text") return this.shelf.label(axis, place) ?? "";
-    if (about.kind === "grid") return `${Math.floor(place / about.grid[1])}, ${place % about.grid[1]}`;
+    if (about.kind === "grid") return `${Math.floor(place / about.grid[1]) + 1}, ${(place % about.grid[1]) + 1}`;
     return "";
   }
 

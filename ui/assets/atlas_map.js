@@ -134,10 +134,7 @@ class AtlasMap extends MapDrawing {
   }
 
   listen() {
-    const { canvas } = this, at = (event) => {
-      const box = canvas.getBoundingClientRect();
-      return [event.clientX - box.x, event.clientY - box.y];
-    };
+    const { canvas } = this, at = (event) => pointIn(canvas, event);
     canvas.addEventListener("wheel", (event) => {
       if (!this.plot) return;
       const isAcross = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
@@ -193,8 +190,8 @@ class AtlasMap extends MapDrawing {
     const jump = (event) => {
       if (event.type === "pointerdown") this.small.setPointerCapture(event.pointerId);
       else if (!event.buttons) return;
-      const box = this.small.getBoundingClientRect(), unit = this.smallUnit();
-      this.moveTo((event.clientX - box.x) / unit, (event.clientY - box.y) / unit, this.cell, true);
+      const [x, y] = pointIn(this.small, event), unit = this.smallUnit();
+      this.moveTo(x / unit, y / unit, this.cell, true);
     };
     this.small.onpointerdown = this.small.onpointermove = jump;
   }
@@ -302,7 +299,7 @@ class AtlasMap extends MapDrawing {
     at.row = this.rowAt(at.py);
     at.column = this.columnAt(at.px);
     this.tip.replaceChildren(...this.hoverLines(at).map(([className, textContent]) => create("div", { className, textContent })));
-    const own = this.tip.getBoundingClientRect();
+    const own = boxOf(this.tip);
     const beside = (from, length, whole, gap) => (from + length + 22 > whole ? Math.max(0, from - length - gap) : from + 16);
     this.tip.style.left = `${beside(at.px, own.width, this.size.width, 14)}px`;
     this.tip.style.top = `${beside(at.py, own.height, this.size.height, 12)}px`;
@@ -311,7 +308,7 @@ class AtlasMap extends MapDrawing {
   named(axis, from, to) {
     const one = (place) => {
       const label = this.labelOf(axis, place);
-      return this[axis].kind === "grid" ? `${count(place)} (row, column ${label})` : label ? `${count(place)} “${label}”` : count(place);
+      return this[axis].kind === "grid" ? `${count(place + 1)} (row, column ${label})` : label ? `${count(place + 1)} “${label}”` : count(place + 1);
     };
     return to - from <= 1 ? one(from) : `${one(from)} to ${one(to - 1)}`;
   }
@@ -343,7 +340,7 @@ class AtlasMap extends MapDrawing {
   say() {
     if (!this.plot || !this.shelf || this.root.dataset.complete !== "true") return;
     const part = this.seenPart(), level = this.level();
-    const range = (from, to) => `${count(Math.floor(from))} to ${count(Math.ceil(to) - 1)}`;
+    const range = (from, to) => `${count(Math.floor(from) + 1)} to ${count(Math.ceil(to))}`;
     const one = level ? `One block is ${2 ** level} × ${2 ** level} cells.` : "Every cell is one weight.";
     const kind = level && this.options.kind === "mean" ? "block mean" : "weight";
     const where = this.options.domain === "view" ? "in view" : "of the matrix";

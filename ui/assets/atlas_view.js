@@ -7,13 +7,13 @@ class MapView {
     const width = this.stage.clientWidth;
     if (!width || !this.shelf) return;
     const narrow = width < 520;
-    this.type = clamp(parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, 1, 1.4);  // larger in lectures
-    this.left = (narrow ? 62 : 92) * this.type;
-    this.top = (narrow ? 50 : 60) * this.type;
-    this.strip = STRIP * this.type;
-    const square = width - this.left + this.top, room = Math.max(340, window.innerHeight * (narrow ? 0.68 : 0.8));
+    this.left = narrow ? 62 : 92;
+    this.top = narrow ? 50 : 60;
+    this.strip = STRIP;
+    const zoom = this.stage.currentCSSZoom ?? 1, high = (window.innerHeight / zoom) * (narrow ? 0.68 : 0.8);
+    const square = width - this.left + this.top, room = Math.max(340, high);
     const height = Math.round(clamp(square, 300, Math.min(780, room)));
-    this.ratio = window.devicePixelRatio || 1;
+    this.ratio = (window.devicePixelRatio || 1) * zoom;
     this.size = { width, height };
     this.canvas.style.height = `${height}px`;
     this.canvas.width = Math.round(width * this.ratio);
@@ -30,7 +30,7 @@ class MapView {
   wide(cell = this.cell) { return Math.max(cell, THIN / this.columns.n); }
   high(cell = this.cell) { return Math.max(cell, THIN / this.rows.n); }
 
-  finestCell() { return Math.max(LARGEST_CELL * this.type, this.fit()); }
+  finestCell() { return Math.max(LARGEST_CELL, this.fit()); }
 
   cellFor(across) { return clamp(Math.min(this.plot.width, this.plot.height) / across, this.fit(), this.finestCell()); }
 

@@ -54,10 +54,10 @@ class WeighedWords {
     for (const place of order) {
       const isBlocked = blocked.includes(place), row = make(this.bars, "div", `row${isBlocked ? " blocked" : ""}`);
       make(row, "span", "name", words[place]);
-      const bar = make(row, "div", "bar weight"), width = `${(72 * weights[place]) / most}%`;
-      make(bar, "i").style.width = width;
+      const bar = make(row, "div", "bar weight");
+      make(bar, "i").style.width = `${(72 * weights[place]) / most}%`;
       make(bar, "u").style.left = `${(72 * uniform) / most}%`;
-      make(bar, "span", "", isBlocked ? "blocked" : asPercent(weights[place])).style.left = width;
+      make(bar, "span", "", isBlocked ? "blocked" : asPercent(weights[place]));
       this.addChange(row, ifBlocked[place], widest);
       this.addChange(row, ifRemoved[place], widest);
       row.onpointerenter = () => this.look(place);
@@ -79,7 +79,7 @@ class WeighedWords {
 
   told(place) {
     if (place === null) {
-      return ["Hover a word for its numbers. Click one to block it: attention may then not look at it, and the answer changes."];
+      return ["Hover a word for its numbers. Click one to block it: attention may then not look at it, and the answer may change."];
     }
     const { words, weights, uniform, ifBlocked, ifRemoved, positive, blocked, turned } = this.data;
     const word = [bold(words[place]), turned[place] ? `, read as ${turned[place]}` : ""];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import struct
 from typing import Any
@@ -13,11 +14,14 @@ import streamlit as st
 from attention_core.atlas import TILE, Atlas
 from attention_core.atlas.packed import has_mask
 from attention_core.attention.types import Axis
+from attention_core.charts.design import Design
+from attention_core.charts.heatmap import part_chart
 from attention_core.charts.palette import VIRIDIS
 from ui.atlas import NAME
 from ui.atlas.shelf import Place, Shelf, axis_of
 from ui.component import component, script_of
-from ui.state import Field
+from ui.figures import note_picture
+from ui.state import Field, as_text
 
 MAP = "atlas_map"
 
@@ -29,6 +33,8 @@ OPTIONS = {
     "kind": ("mean", "largest"),
     "diagonal": (False, True),
 }
+MOST_BLOCKS = 512
+"""Along a side of the map when it is saved as a picture."""
 MOST_TILES, MOST_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
 TILE_NAME = re.compile(r"(mean|largest)/(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
@@ -42,8 +48,19 @@ def _rest_of(text: str) -> tuple[float, ...]:
     return row, column, across
 
 
-VIEW: Field[dict[str, Any]] = Field(NAME, "view", {"row": 0, "column": 0, "across": None, "options": {}})
-"""What the map shows: the cell in its middle, the cells along its shorter side (None = the whole), how they look."""
+VIEW: Field[dict[str, Any]] = Field(NAME, "view", {"row": 0, "column": 0, "across": None})
+"""What the map shows: the cell in its middle, the cells along its shorter side (None = the whole)."""
+LOOK: Field[dict[str, Any]] = Field(
+    NAME,
+    "look",
+    {name: known[0] for name, known in OPTIONS.items()},
+    address="look",
+    parse=lambda text: {
+        name: known[int(place)] for (name, known), place in zip(OPTIONS.items(), text.split("."), strict=True)
+    },
+    text=lambda look: as_text([known.index(look[name]) for name, known in OPTIONS.items()]),
+)
+"""How the cells look."""
 REST: Field[tuple[float, ...] | None] = Field(
     NAME, "rest", None, address="map", parse=_rest_of, text=lambda rest: ",".join(f"{number:.1f}" for number in rest)
 )
@@ -64,6 +81,8 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
     """
     atlas = shelf.atlas
     _follow(atlas)
+    view, look = VIEW.value, LOOK.value
+    note_picture(lambda: _picture(shelf, view, look), f"{title}: the part of the map that is in view")
     script = SCRIPT if _lacks_script() else b""
     places, labels, answered = _question(shelf)
     tiles, contents, later = shelf.answer(places)
@@ -80,7 +99,7 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
         "running": is_surveyed_now,
         "largest": None if largest is None else float(largest.max()),
         "colours": VIRIDIS,
-        "view": VIEW.value,
+        "view": VIEW.value | {"options": LOOK.value},
         "go": GO.value,
         "answered": answered,
         "tiles": tiles,
@@ -95,6 +114,27 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
         on_asked_change=lambda: _take_view(shelf.key),
     )
     ANSWERED.value = answered
+
+
+def _picture(shelf: Shelf, view: dict[str, Any], look: dict[str, Any]) -> Design:
+    """Return what is in view as a chart, in blocks of cells where there are too many."""
+    atlas, sides = shelf.atlas, []
+    across = view["across"] or max(atlas.n_queries, atlas.n_keys)
+    is_guessed = view["across"] is None and not atlas.is_surveyed  # of what is not surveyed the overview has a glimpse
+    level = atlas.n_levels - 1 if is_guessed else max(math.ceil(math.log2(across / MOST_BLOCKS)), 0)
+    for middle, n in ((view["row"], atlas.n_queries), (view["column"], atlas.n_keys)):
+        first = min(max((middle if view["across"] else n / 2) - across / 2, 0), max(n - across, 0))
+        sides.append(slice(int(first) >> level, math.ceil(min(first + across, n) / 2**level)))
+    kind = look["kind"] if level else "mean"
+    axes = tuple(axis_of(atlas, axis).name for axis in ("rows", "columns"))
+    return part_chart(
+        shelf.part(kind, level, *sides),
+        (sides[0].start << level, sides[1].start << level),
+        2**level,
+        axes,
+        title=f"{kind} of {2**level} × {2**level} weights" if level else "weight",
+        log=look["scale"] == "log",
+    )
 
 
 def go_to(row: int | None, column: int | None, across: float) -> None:
@@ -152,8 +192,8 @@ def _take_view(key: str) -> None:
     if not all(isinstance(number, int | float) for number in numbers):
         return
     given = view["options"] if isinstance(view.get("options"), dict) else {}
-    options = {name: given.get(name) for name, known in OPTIONS.items() if given.get(name) in known}
-    VIEW.value = where | {"options": options}
+    LOOK.value = LOOK.value | {name: given[name] for name, known in OPTIONS.items() if given.get(name) in known}
+    VIEW.value = where
     if not message.get("tiles"):
         _come_to_rest(where)
 

@@ -15,9 +15,10 @@ from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
 from ui.atlas import NAME
 from ui.atlas.shelf import Source
+from ui.labels import said
 from ui.runs.runs import TextInput, latest, prepared_of, pretrained_of, run_of
 from ui.runs.source import choose_model, opened_run, uploaded_run
-from ui.state import Field
+from ui.state import Field, named, whole_number
 
 MOST_CHARACTERS = 1_000_000
 MOST_FILE_MEGABYTES = 4
@@ -26,8 +27,9 @@ RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
 """What tells an opened recording from every other; it is one object for all visitors."""
 NUMBERS = itertools.count()
 
-TEXT, TEXT_FAULT = Field(NAME, "text", THE_LIGHTHOUSE), Field(NAME, "text_note", "")
-RUN, ATTENTION = Field(NAME, "run", LATEST), Field(NAME, "attention", 0)
+TEXT, TEXT_FAULT = Field(NAME, "text", THE_LIGHTHOUSE, address="text"), Field(NAME, "text_note", "")
+RUN = Field(NAME, "run", LATEST, address="run", **named(latest=LATEST, file=FILE))
+ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
 
 
 def text_source() -> Source | None:
@@ -37,7 +39,7 @@ def text_source() -> Source | None:
     if key is None:
         st.info("No model is on this machine yet. “Another model” fetches one.")
     else:
-        st.caption(f"Read by {key}.")
+        st.caption(f"Read by {said(key)}.")
     text = _long_text()
     if key is None:
         return None
@@ -47,7 +49,7 @@ def text_source() -> Source | None:
             return None
         run = _long_run(key, text)
     except ModelError as error:
-        st.error(f"**The text cannot be read.** {error}", icon=":material/error:")
+        st.error(f"**The text cannot be read.** {said(error)}", icon=":material/error:")
         return None
     return _attention_of(run, f"text/{key}/{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]}")
 
@@ -64,7 +66,7 @@ def run_source() -> Source | None:
     try:
         run = run_of(*shown)
     except ModelError as error:
-        st.error(f"**The run cannot be shown.** {error}", icon=":material/error:")
+        st.error(f"**The run cannot be shown.** {said(error)}", icon=":material/error:")
         return None
     return _attention_of(run, f"run/{hashlib.sha256(repr(shown).encode()).hexdigest()[:16]}")
 
@@ -76,7 +78,7 @@ def _long_text() -> str:
         "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=MOST_FILE_MEGABYTES, on_change=_fill
     )
     if TEXT_FAULT.value:
-        st.warning(TEXT_FAULT.value)
+        st.warning(said(TEXT_FAULT.value))
     text = TEXT.value
     if len(text) > MOST_CHARACTERS:
         st.caption(f"The first {MOST_CHARACTERS:,} of {len(text):,} characters are read.")
@@ -88,6 +90,9 @@ def _fill() -> None:
     file: Any = st.session_state["atlas_text_file"]
     TEXT_FAULT.value = ""
     if file is None:
+        return
+    if file.size > MOST_FILE_MEGABYTES * 1_000_000:
+        TEXT_FAULT.value = f"A text has at most {MOST_FILE_MEGABYTES} MB; the text above is as it was."
         return
     try:
         text = file.getvalue().decode("utf-8-sig")
@@ -116,7 +121,7 @@ def _attention_of(run: ModelRun, key: str) -> Source:
     """Let people choose one of the run's attentions."""
     for note in (*run.notes, run.recording.note):
         if note:
-            st.caption(note)
+            st.caption(said(note))
     traces = run.recording.traces
     places = range(len(traces))
     ATTENTION.among(places)
@@ -130,5 +135,5 @@ def _attention_of(run: ModelRun, key: str) -> Source:
     place = ATTENTION.value
     trace = traces[place]
     if trace.story.note:
-        st.caption(trace.story.note)
+        st.caption(said(trace.story.note))
     return Source(f"{key}/{place}", f"{run.model}, {trace.story.name or place}", trace.n_heads, lambda: trace)

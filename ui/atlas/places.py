@@ -8,9 +8,8 @@ from attention_core.atlas.size import kept_bytes, matrix_bytes
 from ui.atlas import NAME
 from ui.atlas.map import go_to
 from ui.atlas.shelf import Shelf
-from ui.heavy import heavy
-from ui.labels import literal
-from ui.state import Field, choice
+from ui.labels import literal, said
+from ui.state import Field, choice, named, plain_text, whole_number
 
 CLOSE = 30
 """Cells along the map's shorter side where a token was found; a landmark's surroundings are a little wider."""
@@ -19,12 +18,12 @@ MOST_SEARCHED = 100
 ROWS, COLUMNS, BOTH = "Rows", "Columns", "Both"
 SURVEYED_UNASKED = 2**29
 """Pairs up to which a matrix is surveyed without asking: a few seconds."""
-TICK = 0.05
-"""Seconds between two portions, when clicks and other visitors have their turn."""
+TICK = 0.5
+"""Seconds between two looks at how far the survey is: every look of every visitor is a run on the server."""
 
-WANTED = Field(NAME, "find", "")
-AMONG = Field(NAME, "among", BOTH)
-HIT = Field(NAME, "hit", 0)
+WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[:MOST_SEARCHED])
+AMONG = Field(NAME, "among", BOTH, address="among", **named(rows=ROWS, columns=COLUMNS, both=BOTH))
+HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)
 SURVEY: Field[tuple[str, bool]] = Field(NAME, "survey", ("", False))
 """Of which matrix, and whether it goes on."""
 
@@ -54,7 +53,7 @@ def _hit_part(shelf: Shelf) -> None:
         st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
         return
     at = HIT.within(0, len(hits) - 1)
-    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at]:,}")
+    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}")
     taken = {"on_change": _go_to_hit, "args": (shelf, at)}
     choice("Among", AMONG, (ROWS, COLUMNS, BOTH), label_visibility="collapsed", **taken)
     with st.container(horizontal=True, gap="small"):
@@ -80,10 +79,10 @@ def _go_to_hit(shelf: Shelf, number: int) -> None:
 def _cell_form(shelf: Shelf) -> None:
     with st.form("atlas_cell", border=False):
         left, right = st.columns(2)
-        row = left.number_input("Query (row)", 0, shelf.atlas.n_queries - 1, step=1, key="atlas_row")
-        column = right.number_input("Key (column)", 0, shelf.atlas.n_keys - 1, step=1, key="atlas_column")
+        row = left.number_input("Query (row)", 1, shelf.atlas.n_queries, step=1, key="atlas_row")
+        column = right.number_input("Key (column)", 1, shelf.atlas.n_keys, step=1, key="atlas_column")
         if st.form_submit_button("Go to the cell"):
-            go_to(int(row), int(column), CLOSE // 3)
+            go_to(int(row) - 1, int(column) - 1, CLOSE // 3)
 
 
 def _landmarks(shelf: Shelf) -> None:
@@ -93,7 +92,7 @@ def _landmarks(shelf: Shelf) -> None:
     for number, landmark in enumerate(shelf.landmarks):
         where = (landmark.row, landmark.column, AROUND)
         st.button(landmark.name, key=f"atlas_landmark_{number}", on_click=go_to, args=where)
-        st.caption(landmark.words)
+        st.caption(said(landmark.words))
 
 
 def survey_goes_on(shelf: Shelf) -> bool:
@@ -104,23 +103,28 @@ def survey_goes_on(shelf: Shelf) -> bool:
 
 
 def survey_part(shelf: Shelf, goes_on: bool) -> None:
-    """Survey a portion, draw how far it is, offer to stop or to go on, and say what the matrix costs in memory."""
+    """Draw how far the survey is, offer to stop or to go on, and say what the matrix costs in memory."""
     atlas = shelf.atlas
     if goes_on and survey_goes_on(shelf):
-        with heavy():
-            shelf.survey()
+        shelf.survey_on()
     if goes_on != survey_goes_on(shelf):  # since the whole page was drawn: its clock has to start or to stop
         st.rerun()
     if not atlas.is_surveyed:
         share = atlas.surveyed
         st.progress(share, text=_progress_words(shelf, share, goes_on))
         label = "Cancel" if goes_on else "Go on" if share else "Survey the whole matrix"
-        st.button(label, key="atlas_survey_button", on_click=setattr, args=(SURVEY, "value", (shelf.key, not goes_on)))
+        st.button(label, key="atlas_survey_button", on_click=_start_or_stop, args=(shelf, not goes_on))
     took = f" Surveyed in {_time(shelf.seconds)}." if atlas.is_surveyed and shelf.seconds > 0.05 else ""
     st.caption(
         f"{atlas.n_queries:,} × {atlas.n_keys:,} weights would take **{_size(matrix_bytes(atlas))}**. Kept are the "
         f"queries, the keys and one number per row: **{_size(kept_bytes(atlas))}**.{took}"
     )
+
+
+def _start_or_stop(shelf: Shelf, starts: bool) -> None:
+    SURVEY.value = shelf.key, starts
+    if not starts:
+        shelf.rest()
 
 
 def _progress_words(shelf: Shelf, share: float, goes_on: bool) -> str:

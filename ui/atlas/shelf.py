@@ -6,25 +6,27 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from threading import RLock
+from threading import Lock, RLock, Thread
 from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.atlas import Atlas, Tile, search
+from attention_core.atlas import TILE, Atlas, Tile, search
 from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
-from ui.models import spare_imports
+from ui.heavy import in_portions
 
 MOST_PACKED = 150
 """Packed tiles kept per atlas, some 100 kB each."""
 PORTION = 0.25
-"""Seconds of a survey at a time; between two portions other visitors and this one's clicks have their turn."""
+"""Seconds of a survey at a time; between two portions tiles and other heavy runs have their turn."""
+LEASE = 3.0
+"""Seconds that a survey goes on after the last visitor who watches it was there."""
 AT_ONCE = 2**22
 """Pairs up to which a matrix is surveyed when it is opened: a fraction of a second."""
 PATIENCE = 0.3
@@ -56,7 +58,10 @@ class Shelf:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
         self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
         self._whole_tile = lru_cache(MOST_PACKED)(self._packed)
-        self._turn = RLock()
+        self._turn, self._door = RLock(), Lock()
+        self._wanted_until = 0.0
+        self._surveyor: Thread | None = None
+        self._fault: Exception | None = None
 
     def answer(self, places: list[Place]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
         """Return what is told about each tile, the tiles, and the names of those for which the time was too short."""
@@ -78,6 +83,20 @@ class Shelf:
             contents.append(packed.content)
         return told, contents, later
 
+    def part(self, kind: str, level: int, rows: slice, cols: slice) -> np.ndarray:
+        """Return blocks of a level, (n_rows, n_cols), by their "mean" or "largest"; NaN = hidden, or not surveyed."""
+        (top, bottom), (left, right) = ((some.start // TILE, (some.stop - 1) // TILE + 1) for some in (rows, cols))
+
+        def shown(*where: int) -> np.ndarray:
+            tile = self._seen(level, *where)[0]
+            hidden = hidden_cells(self.atlas, level, *where, tile.largest)
+            return getattr(tile, kind) if hidden is None else np.where(hidden, np.nan, getattr(tile, kind))
+
+        whole = np.block([[shown(row, col) for col in range(left, right)] for row in range(top, bottom)])
+        return whole[rows.start - top * TILE :, cols.start - left * TILE :][
+            : rows.stop - rows.start, : cols.stop - cols.start
+        ]
+
     def _is_ready(self, place: Place, until: float) -> bool:
         """Compute what a row of tiles needs, until the clock says so; others have their turn between two steps."""
         bands = self.atlas.prepare(place[1], place[2])
@@ -89,20 +108,23 @@ class Shelf:
                 return False
 
     def _tile(self, place: Place) -> tuple[Packed, int | None]:
-        """Return a tile as it is sent, and how many of its rows are surveyed, None if all are.
-
-        What the survey has not seen of the overview is told by a glimpse of it.
-        """
+        """Return a tile as it is sent, and how many of its rows are surveyed, None if all are."""
         _, level, row, col = place
         if level < self.atlas.base_level or self.atlas.is_surveyed:
             return self._whole_tile(place), None
+        with self._computing():
+            tile, n_seen = self._seen(level, row, col)
+            return self._packed(place, tile), n_seen
+
+    def _seen(self, level: int, row: int, col: int) -> tuple[Tile, int]:
+        """Return a tile, what the survey has not seen of the overview by a glimpse, and how many rows it has seen."""
         with self._computing():
             tile = self.atlas.tile(level, row, col)
             n_seen = int((~np.isnan(tile.mean[:, 0])).sum())
             if level == self.atlas.n_levels - 1:
                 both = zip(tile, self._glimpse, strict=True)
                 tile = Tile(*(np.where(np.isnan(surveyed), glimpsed, surveyed) for surveyed, glimpsed in both))
-            return self._packed(place, tile), n_seen
+            return tile, n_seen
 
     @cached_property
     def _glimpse(self) -> Tile:
@@ -118,6 +140,32 @@ class Shelf:
                     break
         self.seconds += time.monotonic() - began
         return self.atlas.surveyed
+
+    def survey_on(self) -> None:
+        """Let a thread that all visitors share survey the matrix for another LEASE.
+
+        Raises:
+            Exception: what has ended the survey since this was called last.
+        """
+        fault, self._fault = self._fault, None
+        if fault:
+            raise fault
+        self._wanted_until = time.monotonic() + LEASE
+        with self._door:
+            if not (self._surveyor and self._surveyor.is_alive()):
+                # not cut off at the end: Python waits for it, a LEASE at most
+                self._surveyor = Thread(target=self._survey_in_portions, daemon=False)
+                self._surveyor.start()
+
+    def rest(self) -> None:
+        """End the survey after its present portion, unless somebody else watches it."""
+        self._wanted_until = 0.0
+
+    def _survey_in_portions(self) -> None:
+        try:
+            in_portions(self.survey, lambda: not self.atlas.is_surveyed and time.monotonic() < self._wanted_until)
+        except Exception as fault:
+            self._fault = fault
 
     @cached_property
     def landmarks(self) -> list[Landmark]:
@@ -144,13 +192,9 @@ def axis_of(atlas: Atlas, axis: str) -> Axis:
     return story.query_axis if axis == "rows" else story.key_axis
 
 
-_spare_imports_once = st.cache_resource(show_spinner=False)(spare_imports)
-
-
 @st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
 def shelf_of(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> Shelf:
     """Return the atlas of one head of a source, see Source; a small one is surveyed already."""
-    _spare_imports_once()
     shelf = Shelf(f"{key}/{head}", Atlas(_trace(), head))
     if shelf.atlas.n_queries * shelf.atlas.n_keys <= AT_ONCE:
         shelf.survey(60)

@@ -10,14 +10,16 @@ import torch
 
 from attention_core.atlas.made_up import ECHO, HEADS, made_up, passage
 from attention_core.data.drawing import CanvasRemark, prepare
+from attention_core.packed import unpack_strokes
 from ui.atlas import NAME
 from ui.atlas.model_sources import run_source, text_source
 from ui.atlas.shelf import Source
 from ui.atlas.tensor_files import tensor_source
-from ui.canvas import digit_presets, drawn_elsewhere, render_strokes
+from ui.canvas import drawn_elsewhere, put_strokes, render_strokes, sound_strokes, strokes_text
 from ui.digits import ask
 from ui.opened import opened_file, opened_recording
-from ui.state import Field, choice
+from ui.pixels.drawing import PAD
+from ui.state import Field, choice, whole_number
 
 MADE, TEXT, DIGIT, TENSORS, RUN = "made", "text", "digit", "tensors", "run"
 SOURCES = {
@@ -29,7 +31,7 @@ SOURCES = {
 }
 LENGTHS = (2_048, 16_384, 65_536, 131_072)
 FIRST_LENGTH = 16_384
-MINE, FIRST_DIGIT = "yours", "7"
+MINE = "yours"
 
 
 def _shown_first() -> str:
@@ -46,17 +48,19 @@ def _known(text: str) -> str:
 
 SHOWN = Field(NAME, "show", _shown_first, address="show", parse=_known)
 """The source with what is chosen of it, as in "made-echo-16384" or "digit-4"."""
-FOLLOWED_SHOWN = Field(NAME, "followed_show", "")
-"""What the choices below are set to; SHOWN differs when it comes from the address."""
+STROKES = Field(NAME, "strokes", "", address="strokes", parse=sound_strokes, text=str)
+"""Your drawing, packed, where it is shown: one and the same as on the page of pixels."""
+FOLLOWED = Field(NAME, "followed_show", ("", ""))
+"""What the choices below are set to; SHOWN and STROKES differ when they come from the address."""
 SOURCE = Field(NAME, "source", MADE)
 LOOKS_FOR, LENGTH = Field(NAME, "made", ECHO), Field(NAME, "length", FIRST_LENGTH)
 CHOSEN_DIGIT = Field(NAME, "digit", "")
-HEAD = Field(NAME, "head", 0)
+HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 
 
 def choose_source() -> Source | None:
     """Draw the choice and the chosen source's own input; return None where there is nothing to show yet."""
-    if SHOWN.value != FOLLOWED_SHOWN.value:
+    if (SHOWN.value, STROKES.value) != FOLLOWED.value:
         _follow_address()
     st.selectbox("Map", list(SOURCES), format_func=SOURCES.__getitem__, key=SOURCE.key, persist_state="session")
     draws = {MADE: _made_source, TEXT: text_source, DIGIT: _digit_source, TENSORS: tensor_source, RUN: run_source}
@@ -66,7 +70,9 @@ def choose_source() -> Source | None:
         parts += [LOOKS_FOR.value, str(LENGTH.value)]
     elif parts == [DIGIT] and CHOSEN_DIGIT.value != MINE:
         parts += [CHOSEN_DIGIT.value]
-    SHOWN.value = FOLLOWED_SHOWN.value = "-".join(parts)
+    SHOWN.value = "-".join(parts)
+    STROKES.value = strokes_text(drawn_elsewhere(PAD) or []) if parts == [DIGIT] else ""
+    FOLLOWED.value = SHOWN.value, STROKES.value
     return source
 
 
@@ -77,6 +83,8 @@ def _follow_address() -> None:
         LENGTH.value = next((known for known in LENGTHS if str(known) == length), FIRST_LENGTH)
     elif SOURCE.value == DIGIT:
         CHOSEN_DIGIT.value = chosen or MINE
+        if STROKES.value:
+            put_strokes(PAD, unpack_strokes(STROKES.value))
 
 
 def choose_head(source: Source) -> int:
@@ -84,7 +92,13 @@ def choose_head(source: Source) -> int:
     last = source.n_heads - 1
     HEAD.within(0, last)
     if last:
-        st.number_input(f"Head, 0 to {last:,}", 0, last, step=1, key=HEAD.key, persist_state="session")
+        st.selectbox(
+            "Head",
+            range(last + 1),
+            key=HEAD.key,
+            format_func=lambda head: f"{head + 1:,} (H{head} in code)",
+            persist_state="session",
+        )
     return HEAD.value
 
 
@@ -97,20 +111,20 @@ def _made_source() -> Source:
     n = st.select_slider("Words", LENGTHS, key=LENGTH.key, format_func="{:,}".format, persist_state="session")
     first, again, length = passage(n)
     st.caption(
-        f"Words and vectors come from a formula, not from a model. The {length:,} words from {first:,} on return at "
-        f"{again:,}{': find the line that they make' if kind == ECHO else ''}."
+        f"Words and vectors come from a formula, not from a model. The {length:,} words from {first + 1:,} on return "
+        f"at {again + 1:,}{': find the line that they make' if kind == ECHO else ''}."
     )
     return Source(f"{MADE}/{kind}/{n}", f"{HEADS[kind]}, {n:,} words", 1, lambda: made_up(kind, n))
 
 
 def _digit_source() -> Source | None:
     """Choose one of ten digits, or what was drawn on the page of pixels."""
-    presets, drawn = digit_presets(), drawn_elsewhere("pixels")
-    choices = [*presets, *([MINE] if drawn is not None else [])]
-    CHOSEN_DIGIT.among(choices, MINE if drawn is not None else FIRST_DIGIT)
+    drawn = drawn_elsewhere(PAD)
+    choices = [*PAD.presets, *([MINE] if drawn is not None else [])]
+    CHOSEN_DIGIT.among(choices, MINE if drawn is not None else PAD.first)
     digit = choice("Digit", CHOSEN_DIGIT, choices, wrap=True)
-    canvas = drawn if digit == MINE else None
-    drawing = prepare(render_strokes(presets[digit](), (256, 256), "light") if canvas is None else canvas)
+    strokes = drawn if digit == MINE and drawn is not None else PAD.presets[digit]()
+    drawing = prepare(render_strokes(strokes, PAD.size, "light"))
     st.caption("Every one of the 784 pixels asks every other. Draw your own on the page “Draw a digit”.")
     if drawing.remark is CanvasRemark.EMPTY:
         st.info("The pad on the page “Draw a digit” is empty. Draw there, or take one of the ten.")

@@ -17,9 +17,10 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 from ui.atlas import NAME
 from ui.atlas.shelf import Shelf, Source
-from ui.labels import literal
+from ui.figures import file_name
+from ui.labels import literal, said
 from ui.opened import opened_file, opened_recording
-from ui.state import Field
+from ui.state import Field, between
 
 EXAMPLE = 16_384
 MOST_KEPT = 2
@@ -28,7 +29,7 @@ BY_HAND = "I say which"
 NOTEBOOK = """import numpy as np, torch
 from attention_core.atlas import Atlas, trace_of_tensors
 
-file = np.load("head.npz")
+file = np.load("{file}")
 trace = trace_of_tensors(torch.from_numpy(file["query"]), torch.from_numpy(file["key"]){more})
 atlas = Atlas(trace)
 atlas.tile(0, 3, 1).mean      # rows 768 to 1023, columns 256 to 511, exact
@@ -41,8 +42,9 @@ File = tuple[str, str, bytes | Path]  # its name, what tells it from others, wha
 
 FILE: Field[File | None] = Field(NAME, "tensors_file", None)
 """The last one that could be used; the upload widget forgets its own."""
-ARRAYS, QUERY, KEY = Field(NAME, "set", ""), Field(NAME, "query_array", ""), Field(NAME, "key_array", "")
-CAUSAL, SCALE = Field(NAME, "causal", False), Field(NAME, "scale", None)
+ARRAYS, QUERY, KEY = (Field(NAME, name, "", address=name) for name in ("set", "query_array", "key_array"))
+CAUSAL = Field(NAME, "causal", False, address="causal")
+SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
 
 def tensor_source() -> Source | None:
@@ -74,7 +76,7 @@ def _source_or_complaint(file: File) -> Source | None:
     try:
         return _source(file)
     except (ValueError, OSError) as error:
-        st.error(f"**The file cannot be used.** {error}", icon=":material/error:")
+        st.error(f"**The file cannot be used.** {said(error)}", icon=":material/error:")
         return None
 
 
@@ -84,7 +86,7 @@ def _example() -> Source:
     st.download_button(
         "The example as .npz",
         lambda: head_file(made_up(NEAR, EXAMPLE)),
-        "example.npz",
+        "atlas-example.npz",
         on_click="ignore",
         key="atlas_example",
         type="tertiary",
@@ -161,26 +163,27 @@ def _tensors(digest: str, names: Names, name: str, _content: bytes | Path) -> Te
 
 def take_along(shelf: Shelf) -> None:
     """Offer the head's queries and keys as a file, which this page opens again, and the code that reads it."""
-    trace = shelf.atlas.trace
+    trace, head = shelf.atlas.trace, shelf.atlas.head
+    file = file_name("atlas", trace.story.mechanism, trace.story.name, f"head {head + 1}") + ".npz"
     st.download_button(
         "Queries and keys of this head (.npz)",
-        lambda: head_file(trace, shelf.atlas.head),
-        "head.npz",
+        lambda: head_file(trace, head),
+        file,
         on_click="ignore",
         key="atlas_npz",
     )
-    st.code(notebook(trace), language="python")
+    st.code(notebook(trace, file), language="python")
     if has_more(trace):
         st.caption("This attention has more than its file tells, such as a mask or a bias: weights from it differ.")
 
 
-def notebook(trace: AttentionTrace) -> str:
+def notebook(trace: AttentionTrace, file: str) -> str:
     """Return the code that maps a head from its file."""
     more = ", is_causal=True" if trace.is_causal else ""
     factor = trace.score.dot_factor(trace.key.shape[-1])
     if factor is not None:
         more += f", scale={factor:.9g}"
-    return NOTEBOOK.format(more=more)
+    return NOTEBOOK.format(file=file, more=more)
 
 
 def has_more(trace: AttentionTrace) -> bool:

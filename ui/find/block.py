@@ -13,18 +13,19 @@ from attention_core.topics.find import most_looked_at, others_at_random
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.find.drawing import MODEL, NAME, PLAIN, look
+from ui.glossary import note
 from ui.models import card_or_empty, model_or_stop
-from ui.state import Field
+from ui.state import Field, between
 
-BLOCKED = Field(NAME, "blocked", 6)
 N_DRAWS = 20
 MOST_BLOCKED = 60
+BLOCKED = Field(NAME, "blocked", 6, address="blocked", parse=between(1, MOST_BLOCKED))
 SIZE = 236
 FAINT = 8
 """A map is coloured up to at least this many times the uniform weight, so that a uniform one stays faint."""
 
 
-@computed()
+@computed(by_model=True)
 def try_edits(picture: np.ndarray, edits: list[Intervention]) -> tuple[np.ndarray, np.ndarray]:
     """Return masks (n, rows, columns) and probabilities (n, 10) after edits; the features stay what they are."""
     model, trace = model_or_stop(MODEL), look(picture)
@@ -88,8 +89,8 @@ def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
 def _now(before: np.ndarray, after: np.ndarray) -> str:
     digit, now = int(before.argmax()), int(after.argmax())
     if digit == now:
-        return f"Still reads **{now}** ({after.max():.0%})."
-    return f"Now reads **{now}** ({after.max():.0%}, the {digit} {after[digit]:.0%})."
+        return f"Still answers **{now}** ({after.max():.0%})."
+    return f"Now answers **{now}** ({after.max():.0%}); the {digit} of before gets {after[digit]:.0%}."
 
 
 def _figures_caption() -> None:
@@ -98,7 +99,7 @@ def _figures_caption() -> None:
     errors = {words: card_or_empty(name).get("cluttered_translated_mnist_error") for words, name in networks.items()}
     rates = [f"{error:.1%} {words}" for words, error in errors.items() if isinstance(error, float)]
     if rates:
-        st.caption(
+        note(
             f"Errors on 10,000 test digits among eight pieces of clutter (60 x 60 pixels): {', '.join(rates)}. "
             "Mnih et al. 2014 report 4.0% for a recurrent model of eight glimpses and 8.1% for their convolutional one."
         )

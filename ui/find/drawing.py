@@ -19,7 +19,8 @@ from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
 from attention_core.data.drawing import ink_of
 from attention_core.data.parts import PartsRemark, parts_remark
 from attention_core.data.scenes import FIND_SIDE
-from attention_core.data.sketches import CLUTTER_WIDTH, Stroke, clutter_strokes, hidden_digit
+from attention_core.data.sketches import CLUTTER_WIDTH, clutter_strokes, hidden_digit
+from attention_core.data.stroke import Stroke
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
 from attention_core.models.features import receptive_field
@@ -27,13 +28,14 @@ from attention_core.topics.find import most_looked_at, n_for_share, products_of
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import abbr
 from ui.layout import role_word
 from ui.models import model_or_none, model_or_stop
-from ui.state import Field, whole_number
+from ui.state import Field, between, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
-OPACITY = Field(NAME, "opacity", 80)
+OPACITY = Field(NAME, "opacity", 80, address="opacity", parse=between(0, 100))
 SIDE = 256
 DIGITS = [str(digit) for digit in range(10)]
 MOST_CLUTTER, PIECES_AT_ONCE = 96, 8
@@ -132,7 +134,7 @@ def _in_grey(pad: PadState) -> np.ndarray:
     return np.rint(ink * darkest + (1 - ink) * lightest).astype(np.uint8)
 
 
-@computed()
+@computed(by_model=True)
 def look(picture: np.ndarray, model: str = MODEL) -> AttentionTrace:
     """Let a network, with attention or without, look at a picture (60, 60)."""
     return model_or_stop(model).trace(torch.from_numpy(picture))
@@ -196,8 +198,9 @@ def hero(drawing: np.ndarray, trace: AttentionTrace, region: int) -> None:
     st.slider("Opacity of the mask", 0, 100, step=5, format="%d %%", key=OPACITY.key, persist_state="session")
     half = n_for_share(trace, 0.5)
     st.caption(
-        f"Half of the mask lies on {half} of {trace.n_keys} regions. Features see far beyond their own region, up to "
-        f"{receptive_field(LAYERS)} of the {FIND_SIDE} pixels along a side: one good place can be enough."
+        f"{'One region receives' if half == 1 else f'{half} regions receive'} half of all attention, out of "
+        f"{trace.n_keys}. A region sees up to "
+        f"{receptive_field(LAYERS)} of the {FIND_SIDE} pixels of a side: one good place can be enough."
     )
 
 
@@ -206,12 +209,12 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
     row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
     peak = most_looked_at(trace, 1)[0]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row}, column {column}")}</p>')
+        st.html(f'<p class="region">{role_word(Role.SCORES, f"Score of row {row + 1}, column {column + 1}")}</p>')
         if region != peak:
             st.button("To the peak", key="find_peak", on_click=_follow_peak, type="tertiary")
     products = products_of(trace, region, 5)
     whose = "the mask's peak" if region == peak else "the framed region"
-    st.caption(f"Query · features of {whose}, channel by channel. Click any region on the drawing.")
+    st.caption(f"The query times the features of {whose}, number by number. Click any region on the drawing.")
     draw_chart(
         product_bars(products, trace.key.shape[-1], height=132),
         key="find_products",
@@ -220,6 +223,7 @@ def region_numbers(trace: AttentionTrace, region: int) -> None:
     weight = float(trace.weights(0, [0], [region]))
     share = f"{weight:.2%}" if weight >= 5e-5 else "below 0.01%"
     st.html(
-        f'<p class="region">Sum: {role_word(Role.SCORES, f"score {products.score:.2f}")}; softmax over all regions: '
+        f'<p class="region">Sum: {role_word(Role.SCORES, f"score {products.score:.2f}")}; '
+        f"{abbr('softmax')} over all regions: "
         f"{role_word(Role.WEIGHTS, f'weight {share}')}.</p>"
     )

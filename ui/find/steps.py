@@ -18,17 +18,19 @@ from attention_core.models.feature_mask import LAYERS
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
 from ui.chart import draw_chart
 from ui.find.drawing import NAME, chosen_region, mask_of, mask_over
-from ui.state import Field, choice
+from ui.state import Field, between, choice, named
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
-CHANNEL = Field(NAME, "channel", None)
-ALL_CHANNELS = Field(NAME, "all", False)
-IN_SUM = Field(NAME, "in_sum", LAYERS[-1].channels)
+N_CHANNELS = LAYERS[-1].channels
+CHANNEL = Field(NAME, "channel", None, address="channel", parse=between(0, N_CHANNELS - 1))
+ALL_CHANNELS = Field(NAME, "all", False, address="all")
+IN_SUM = Field(NAME, "in_sum", N_CHANNELS, address="sum", parse=between(1, N_CHANNELS))
+BY_NUMBER = "by number"
 ORDERS = {
-    "key": Field(NAME, "order_key", "by pull on the map"),
-    "masked": Field(NAME, "order_masked", "by size in the sum"),
+    step: Field(NAME, f"order_{step}", by, address=f"order_{step}", **named(n=BY_NUMBER))
+    for step, by in {"key": "by pull on the map", "masked": "by size in the sum"}.items()
 }
 """How the channels are sorted at these steps, at first by what counts there."""
 FEW, STRONGEST, COLUMNS, SHEET = 24, 4, 8, 510
@@ -40,14 +42,14 @@ def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> Non
     if chosen_region(trace) != region:
         st.rerun()  # its numbers are on the first screen too
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(step)
+    hidden = STEPS.hides(trace, step)
     words, numbers = st.columns([0.8, 1], gap="large")
     with words:
-        small, channel = st.columns([150, 260])
-        with small:
-            mask_over(drawing, trace, key="find_small", size=150, framed=region, bar=False)
-            st.caption(f"Region {region} is framed; click another. The arrow keys step.")
         if not hidden:
+            small, channel = st.columns([150, 260])
+            with small:
+                mask_over(drawing, trace, key="find_small", size=150, framed=region, bar=False)
+                st.caption(f"Region {region + 1} is framed; click another. The arrow keys step.")
             if step.name in ("key", "query", "scores", "masked", "context"):
                 with channel:
                     _channel_card(trace, region)
@@ -80,15 +82,15 @@ def _channel_card(trace: AttentionTrace, region: int) -> None:
     maps = to_array(channel_maps(trace)[channel])
     pair = np.stack((maps, weight * maps))
     st.markdown(
-        f"**Channel {channel}** {'lifts' if weight >= 0 else 'lowers'} the score where it is active. "
+        f"**Channel {channel + 1}** {'lifts' if weight >= 0 else 'lowers'} the score where it is active. "
         f"By how much it moves the map it is number {order.index(channel) + 1} of {len(order)}."
     )
-    labels = [f"its picture F[:, {channel}]", f"{weight:+.2f} × its picture"]
+    labels = ["its picture", f"{weight:+.2f} × its picture"]
     draw_chart(
         contact_sheet(pair, labels, signed_ramp(pair), title="feature, product", columns=2, size=110, marked=region),
         width="content",
         key="find_card",
-        alt=f"Channel {channel}, and the same times its weight",
+        alt=f"Channel {channel + 1}, and the same times its weight",
         on=st.container(key="find_channel_card"),
     )
 
@@ -96,7 +98,7 @@ def _channel_card(trace: AttentionTrace, region: int) -> None:
 def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
     masked, order, by = step.name == "masked", order_of(trace), ORDERS[step.name]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        choice("Order", by, [by.default, "by number"], label_visibility="collapsed")
+        choice("Order", by, [by.default, BY_NUMBER], label_visibility="collapsed")
         every = st.toggle(f"Show all {len(order)}", key=ALL_CHANNELS.key, persist_state="session")
     maps = channel_maps(trace)
     if masked:
@@ -104,7 +106,10 @@ def _sheet(trace: AttentionTrace, step: Step, region: int) -> None:
     ranked = trace.context()[0].argsort(descending=True).tolist() if masked else order
     shown = ranked if by.value == by.default else sorted(order)
     shown = shown if every else shown[:FEW]
-    labels = [f"{channel}: sum {float(maps[channel].sum()):.2f}" if masked else f"F[:, {channel}]" for channel in shown]
+    labels = [
+        f"{channel + 1}: sum {float(maps[channel].sum()):.2f}" if masked else f"channel {channel + 1}"
+        for channel in shown
+    ]
     marked = None if masked else region  # a mark would cover the few cells that are left
     _channel_sheet(trace, maps, shown, labels, f"find_sheet_{step.name}", marked)
     if masked:
@@ -164,7 +169,7 @@ def _weighted_sum(trace: AttentionTrace, region: int) -> None:
     down = [channel for channel in order if pull[channel] < 0][:STRONGEST]
     n = st.slider("Channels in the sum, the strongest first", 1, len(order), key=IN_SUM.key, persist_state="session")
     shown, maps = up + down, channel_maps(trace, weighted=True)
-    labels = [f"{float(trace.query[0, 0, channel]):+.2f} F[:, {channel}]" for channel in shown]
+    labels = [f"{float(trace.query[0, 0, channel]):+.2f} × channel {channel + 1}" for channel in shown]
     _channel_sheet(trace, maps, shown, labels, "find_products_sheet", region)
     st.caption(f"First what pushes the map up most, then what pushes it down most. {SIGNED}")
     sums = np.stack([to_array(partial_scores(trace, some)) for some in (order[:n], order)])
@@ -188,9 +193,13 @@ def _mask(trace: AttentionTrace, region: int) -> None:
     )
     half, most = n_for_share(trace, 0.5), n_for_share(trace, 0.9)
     st.caption(
-        f"All {weights.size} weights sum to {weights.sum():.2f}. The heaviest "
-        f"{'holds' if half == 1 else f'{half} hold'} half of the mask, the heaviest {most} nine tenths."
+        f"All {weights.size} weights sum to {weights.sum():.2f}. {_largest(half)} half of the attention; "
+        f"{_largest(most).lower()} nine tenths."
     )
+
+
+def _largest(n: int) -> str:
+    return "The largest weight alone makes up" if n == 1 else f"The {n} largest weights together make up"
 
 
 def _context_bars(trace: AttentionTrace) -> None:
@@ -208,5 +217,5 @@ def _context_bars(trace: AttentionTrace) -> None:
     _clickable(chart, "find_context_bars", words)
     st.caption(
         "Bars: the sum of the masked features, all that the classifier gets. Grey: the plain average over all regions, "
-        "in which clutter and empty paper have their say."
+        "clutter and empty paper included."
     )

@@ -19,17 +19,18 @@ from attention_core.evaluate.match3 import accuracy
 from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note
 from ui.labels import distinct
 from ui.layout import section
 from ui.models import model_or_stop
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of, whole_number
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
 
 NAME = "groups"
 HEADS = {"triples": "match3-simplicial", "pairs": "match3-pairwise"}
-HEAD_WORDS = {"triples": "looks at pairs of others (2-simplicial)", "pairs": "looks at single others (pairwise)"}
-SHORT_WORDS = {"triples": "looks at pairs", "pairs": "looks at singles"}
+HEAD_WORDS = {"triples": "looks at two others at once", "pairs": "looks at one other at a time"}
+SHORT_WORDS = {"triples": "two at once", "pairs": "one at a time"}
 N_FRESH = 1000
 SIZE = 430
 TABLE_STYLE = """<style>
@@ -38,7 +39,12 @@ TABLE_STYLE = """<style>
 .answers th:first-child { text-align: left; font-weight: 400; padding-left: 0; }
 .answers thead th { font-size: 1.15rem; font-weight: 600; border-bottom: 1px solid #8a93a055; }
 .answers td.yes { font-weight: 600; } .answers td.no { opacity: 0.75; }
-.answers td.wrong { color: #D55E00; font-weight: 600; text-decoration: underline wavy; text-underline-offset: 4px; }
+.answers td.wrong { color: color-mix(in srgb, #D55E00 57%, currentcolor); font-weight: 600; }
+.answers td.wrong { text-decoration: underline wavy; text-underline-offset: 4px; }
+@media (max-width: 640px) {
+  .answers table { font-size: 0.8rem; } .answers thead th { font-size: 0.9rem; }
+  .answers th, .answers td { padding: 0.28rem 0.12rem; } .answers th:first-child { white-space: normal; }
+}
 .answers .chosen { box-shadow: inset 0 -3px 0 #0072B2; }
 </style>"""
 
@@ -60,7 +66,9 @@ TEXT = Field(
     parse=lambda text: _written(read_numbers(text.replace("-", " ")).numbers or NUMBERS.default),
     text=lambda text: _written(_readable(text), "-"),
 )
-QUERY, HEAD, DRAW = Field(NAME, "query", -1), Field(NAME, "head", "triples"), Field(NAME, "seed", 0)
+QUERY = Field(NAME, "query", -1, address="query", parse=whole_number)
+HEAD = Field(NAME, "head", "triples", address="head", parse=one_of(HEADS))
+DRAW = Field(NAME, "seed", 0, address="draw", parse=between(0, 9999))
 STEPS = Stepper(NAME)
 
 
@@ -94,7 +102,7 @@ def _take(numbers: list[int]) -> None:
     QUERY.forget()
 
 
-@computed()
+@computed(by_model=True)
 def head_trace(head: str, numbers: list[int]) -> AttentionTrace:
     """Let a head answer for every number."""
     return model_or_stop(HEADS[head]).trace(numbers)
@@ -119,7 +127,7 @@ def answers_table(numbers: list[int], traces: dict[str, AttentionTrace], query: 
         ]
         rows += _row("td", SHORT_WORDS[head], kinds, (f"{share:.0%}" for share in shares))
     st.html(f'{TABLE_STYLE}<div class="answers"><table>{rows}</table></div>')
-    st.caption("Per cent: how sure the head is of yes. Underlined in orange: wrong.")
+    st.caption("Per cent: how sure the head is that there is a pair. Underlined in orange: a wrong answer.")
 
 
 def _row(tag: str, head: str, kinds: Iterable[str], texts: Iterable[str]) -> str:
@@ -132,16 +140,16 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     head = choice("Step through the head that", HEAD, HEAD_WORDS)
     trace = traces[head]
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, query):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     best = int(trace.weights(0, [query])[0].argmax())
     with words:
         show_words(trace, step, 0, query, best)
         if head == "triples":
-            st.caption(
-                f"Here a key is a pair: number {best} is the pair {trace.story.key_axis.labels[best]}. The softmax and "
-                "the weighted sum are those of every other page, only over n × n keys instead of n."
+            note(
+                f"Here every pair of others is a key: key {best + 1} is the pair {trace.story.key_axis.labels[best]}. "
+                "The softmax and the weighted sum are as on every other page, but over n × n keys instead of n."
             )
     with matrix:
         if step.col_axis.grid:
@@ -149,7 +157,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
         elif step.row_axis.grid:
             values = to_array(step.value().float())
             pictures = values.T.reshape(-1, *step.row_axis.grid)
-            labels = [f"K[:, {number}]" for number in range(len(pictures))]
+            labels = [f"K {number}" for number in range(1, len(pictures) + 1)]
             ramp = ramp_for(step.role, values, len(step.col_axis))
             chart = contact_sheet(pictures, labels, ramp, title=step.title.lower(), columns=8, size=SIZE // 8 - 8)
             draw_chart(chart, width="content", alt="One small square per dimension of the keys")
@@ -160,7 +168,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:
     values, ramp = to_array(step.value(0, [query]).float()).reshape(step.col_axis.grid), None
     if step.name == "weights":
-        seen = np.isfinite(to_array(pair_scores(trace, query)))
+        seen = _allowed_pairs(trace, query)
         ramp = weights_ramp(int(seen.sum()), float(values.max()))
         values = np.where(seen, values, np.nan)
     pairs = matching_pairs(numbers, query)
@@ -175,20 +183,27 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     )
     draw_chart(chart, width="content", alt=f"{step.title} of one query over all pairs")
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
-    st.caption(
-        f"Framed: {sums}, which with {numbers[query]} make 0 modulo {MODULUS}."
+    note(
+        f"Framed: {sums}. Together with {numbers[query]} each gives a multiple of {MODULUS}."
         if pairs
-        else f"No pair sums with {numbers[query]} to 0 modulo {MODULUS}."
+        else f"No two others give a multiple of {MODULUS} together with {numbers[query]}."
     )
+
+
+def _allowed_pairs(trace: AttentionTrace, query: int) -> np.ndarray:
+    return np.isfinite(to_array(pair_scores(trace, query)))
 
 
 def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
     """Draw the n x n x n weights as one small square per query, and where the chosen one looks among single others."""
     block, alone = st.columns([1.35, 1], gap="large")
     with block:
-        st.caption("One square per query: first of the pair down, second across, nobody last.")
+        st.caption(
+            "One square for each number that asks. Down: the first of the two others; across: the second; last: nobody."
+        )
         squares = np.stack([to_array(pair_weights(traces["triples"], place)) for place in range(len(numbers))])
-        labels, ramp = [f"query {number}" for number in numbers], weights_ramp(squares[0].size, 1.0)
+        labels = [f"{number} asks" for number in numbers]
+        ramp = weights_ramp(int(_allowed_pairs(traces["triples"], query).sum()), 1.0)
         chart = contact_sheet(squares, labels, ramp, title="weight", columns=4, size=120)
         draw_chart(chart, width="content", alt="One square of weights over all pairs for every query")
     with alone:
@@ -205,8 +220,8 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
         )
         draw_chart(chart, width="content", alt="The pairwise head's weights of the same query")
         st.caption(
-            "Its weights must go somewhere, but no single number can settle the question: whatever it is, the answer "
-            "hangs on a second one that this score never sees beside it."
+            "Looking at one number at a time can only guess: the answer depends on a second number that this score "
+            "never sees together with the first."
         )
 
 
@@ -214,11 +229,11 @@ def accuracies() -> None:
     """Draw both heads' accuracies from their cards, and on fresh sequences when asked."""
     triples, pairs = (read_card(file) for file in HEADS.values())
     first, second, third = st.columns(3)
-    first.metric("Looks at pairs of others", f"{triples['test_accuracy']:.1%}")
-    second.metric("Looks at single others", f"{pairs['test_accuracy']:.1%}")
+    first.metric("Looks at two others at once", f"{triples['test_accuracy']:.1%}")
+    second.metric("Looks at one other at a time", f"{pairs['test_accuracy']:.1%}")
     third.metric("Always the commoner answer", f"{triples['majority_share']:.1%}")
     st.caption(
-        f"Right answers per number on {triples['test_numbers']:,} held-out numbers. Both heads have "
+        f"Share of right answers on {triples['test_numbers']:,} numbers that no head was trained on. Both heads have "
         f"{triples['parameters']:,} parameters, the same projections and the same read-out, and saw the same "
         f"{triples['batches']:,} batches."
     )
@@ -226,10 +241,10 @@ def accuracies() -> None:
         DRAW.value += 1
     if DRAW.value:
         of_triples, of_pairs = (_fresh_accuracy(file, DRAW.value) for file in HEADS.values())
-        st.markdown(f"Draw {DRAW.value}: pairs of others **{of_triples:.2%}**, single others **{of_pairs:.2%}**.")
+        st.markdown(f"Draw {DRAW.value}: two at once **{of_triples:.2%}**, one at a time **{of_pairs:.2%}**.")
 
 
-@computed(spinner="Answering")
+@computed(spinner="Answering", by_model=True)
 def _fresh_accuracy(model_name: str, seed: int) -> float:
     model = model_or_stop(model_name)
     return accuracy(model, fresh_sequences(N_FRESH, seed), device_of(model).type)

@@ -49,8 +49,8 @@ def _temperature_sweep(records: Records, query: str | float, temperature: float)
     chart = sweep_chart(weights, temperatures, [as_text(key) for key in records.keys], temperature)
     draw_chart(chart, key="sweep", alt="Weights of the chosen query against the temperature")
     st.caption(
-        "Cold: all weight on the most similar key, as in a dictionary, only that it never misses. "
-        f"Hot: every record gets 1/{len(records.keys)}, and what comes back is the plain average."
+        "Low temperature: all the weight goes to the most similar key. It acts like a dictionary that always answers. "
+        f"High temperature: every record gets 1/{len(records.keys)}, and the answer is the plain average."
     )
 
 
@@ -62,7 +62,8 @@ def _recall_among_noise(records: Records, temperature: float) -> None:
     first = "" if len(keys) == len(set(records.keys)) else f" The first {len(keys)} records are tried."
     st.caption(
         "Letters of all keys are replaced at random, then each record is asked for by its right name, "
-        f"{times}. One wrong letter and the dictionary misses; the soft look-up forgets gradually.{first}"
+        f"{times}. With one wrong letter the dictionary finds nothing. The soft look-up gets worse only "
+        f"gradually.{first}"
     )
 
 
@@ -99,7 +100,7 @@ def step_by_step(trace: AttentionTrace) -> None:
     """Step through the look-up for the chosen query."""
     query = choose_query(trace)
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, query):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
@@ -131,7 +132,7 @@ def in_numbers(records: Records, queries: Sequence, trace: AttentionTrace) -> No
         sign = {"sign": st.column_config.NumberColumn(format="%+d")}
         st.dataframe(table, hide_index=True, height=180, width="content", column_config=sign)
         st.caption(
-            "A hash, not a dictionary, decides which of the 512 numbers a run adds to; _ marks the ends of a word. It "
-            "compares spelling, not meaning: “car” and “automobile” have nothing in common here. All vectors have "
-            "length 1: scored by the L2 distance, the keys would get the very same weights."
+            "Each run adds to one of 512 numbers; a hash, a fixed scrambling of its letters, says which. _ marks the "
+            "ends of a word. Only spelling is compared, not meaning: “car” and “automobile” have nothing in common "
+            "here. All vectors have length 1, so scores by L2 distance would give the very same weights."
         )

@@ -11,7 +11,7 @@ import streamlit as st
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts import ROLE_COLOURS
+from attention_core.packed import pack, unpack
 from attention_core.topics.lookup.presets import PRESETS
 from attention_core.topics.lookup.records import (
     MAX_QUERIES,
@@ -24,8 +24,10 @@ from attention_core.topics.lookup.records import (
     usable_records,
 )
 from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
-from ui.labels import distinct, literal
-from ui.state import Field, choice
+from ui.glossary import abbr, note
+from ui.labels import distinct, literal, said
+from ui.layout import role_colour
+from ui.state import Field, choice, one_of, whole_number
 
 NAME = "lookup"
 KEPT_ROWS = 2000
@@ -41,12 +43,25 @@ PRESET = Field(
 )
 LOADED = Field(NAME, "loaded", "")
 """The preset that the fields below began with."""
-ROWS, EDITION, BASE = Field(NAME, "rows", list), Field(NAME, "edition", 0), Field(NAME, "base", list)
-KEY, VALUE, QUERIES = Field(NAME, "key", ""), Field(NAME, "value", ""), Field(NAME, "queries", "")
-TEMPERATURE, WIDTH = Field(NAME, "temperature", 0.05), Field(NAME, "width", 0.4)
-QUERY = Field(NAME, "query", -1)
+EDITION, BASE = Field(NAME, "edition", 0), Field(NAME, "base", list)
+ROWS = Field(NAME, "rows", list, address="rows", parse=lambda text: _fitting(unpack(text)), text=pack)
+KEY, VALUE = (
+    Field(
+        NAME,
+        name,
+        "",
+        address=name,
+        parse=lambda text: _table().columns[whole_number(text)],
+        text=lambda column: str(_table().columns.index(column)),
+    )
+    for name in ("key", "value")
+)
+QUERIES = Field(NAME, "queries", "", address="q")
+QUERY = Field(NAME, "query", -1, address="query", parse=whole_number)
 TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
 WIDTHS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
+TEMPERATURE = Field(NAME, "temperature", 0.05, address="temperature", parse=one_of(TEMPERATURES))
+WIDTH = Field(NAME, "width", 0.4, address="width", parse=one_of(WIDTHS))
 TABLE_STYLE = """<style>
 .looked-up { max-height: 24rem; overflow: auto; } .looked-up table { border-collapse: collapse; width: 100%; }
 .looked-up th, .looked-up td { padding: 0.3rem 0.5rem; text-align: left; vertical-align: top; font-size: 0.9rem; }
@@ -57,7 +72,7 @@ TABLE_STYLE = """<style>
 
 def record_table() -> Usable:
     """Let a person take a preset, edit its records, and choose which column is asked and which is handed over."""
-    if PRESET.value != LOADED.value:
+    if PRESET.value != LOADED.value or not ROWS.is_found:
         _load(PRESET.value)
     preset = PRESETS[choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True)]
     columns = preset.table.columns
@@ -75,12 +90,30 @@ def record_table() -> Usable:
 def _load(name: str) -> None:
     preset = PRESETS[name]
     LOADED.value = name
-    ROWS.value = [list(row) for row in preset.table.rows]
     EDITION.value += 1
-    KEY.value, VALUE.value, QUERIES.value = preset.key, preset.value, "\n".join(preset.queries)
+    ROWS.found([list(row) for row in preset.table.rows])
+    KEY.found(preset.key)
+    VALUE.found(preset.value)
+    QUERIES.found("\n".join(preset.queries))
     numeric = preset.table.numeric[preset.table.columns.index(preset.key)]
-    (WIDTH if numeric else TEMPERATURE).value = preset.temperature
-    QUERY.forget()
+    (WIDTH if numeric else TEMPERATURE).found(preset.temperature)
+    QUERY.found(QUERY.default)
+
+
+def _table() -> Table:
+    return PRESETS[PRESET.value].table
+
+
+def _fitting(rows: list[list]) -> list[list]:
+    """Return rows of a link as the table has them; ValueError = they are another table's, or none."""
+    numeric = _table().numeric
+    if not isinstance(rows, list) or len(rows) > KEPT_ROWS:
+        raise ValueError(f"there must be at most {KEPT_ROWS} rows")
+    for row in rows:
+        for cell, is_number in zip(row, numeric, strict=True):
+            if cell is not None and not isinstance(cell, int | float if is_number else str):
+                raise ValueError("a cell must be of its column's kind")
+    return rows
 
 
 def _edit(table: Table) -> tuple[tuple, ...]:
@@ -93,15 +126,17 @@ def _edit(table: Table) -> tuple[tuple, ...]:
     for column, numeric in zip(table.columns, table.numeric, strict=True):
         base[column] = base[column].astype("float64" if numeric else "object")
         config[column] = (
-            st.column_config.NumberColumn(column, format="%.6g")
+            st.column_config.NumberColumn(column, format="%.6g", width=70)
             if numeric
-            else st.column_config.TextColumn(column, max_chars=MAX_TEXT)
+            else st.column_config.TextColumn(column, max_chars=MAX_TEXT, width=190)
         )
     edited = st.data_editor(
         base, key=key, num_rows="dynamic", hide_index=True, height=250, width="stretch", column_config=config
     )
     ROWS.value = edited.astype(object).where(edited.notna(), None).to_numpy().tolist()[:KEPT_ROWS]
-    st.caption(f"Click a cell to edit it, add rows at the end, or paste from a spreadsheet; up to {MAX_RECORDS} count.")
+    st.caption(
+        f"Click a cell to edit it, add rows below, or paste from a spreadsheet. The first {MAX_RECORDS} are used."
+    )
     return tuple(map(tuple, ROWS.value))
 
 
@@ -152,14 +187,15 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
         rows.append((as_text(query), as_text(hit.value) if hit.found else "miss", back, most))
     softly = "soft look-up (average)" if records.numeric_values else "soft look-up"
     heads = {"query": Role.QUERY, "dictionary": None, softly: Role.CONTEXT, "most weight on": Role.WEIGHTS}
-    top = "".join(f'<th style="color:{ROLE_COLOURS.get(role, "inherit")}">{head}</th>' for head, role in heads.items())
+    top = "".join(f'<th style="color:{role_colour(role)}">{head}</th>' for head, role in heads.items())
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell[:160])}</td>" for cell in row) + "</tr>" for row in rows)
+    body = body.replace("(cosine", "(" + abbr("cosine"), 1).replace(", cosine", ", " + abbr("cosine"), 1)
     st.html(f'{TABLE_STYLE}<div class="looked-up"><table><tr>{top}</tr>{body}</table></div>')
     nearest, worst = likeness.max(1).values.min(0)
     if not records.numeric_keys and float(nearest) < 0.25:
-        st.caption(
+        note(
             f"{literal(as_text(queries[int(worst)]), 40)} resembles no key (cosine at most {float(nearest):.2f}), and "
-            "yet its weights sum to 100 %: a softmax cannot say miss."
+            "yet its weights sum to 100 %: a softmax cannot answer “nothing fits”."
         )
 
 
@@ -172,5 +208,8 @@ def choose_query(trace: AttentionTrace) -> int:
     """Let a person choose which query is looked at."""
     QUERY.among(range(trace.n_queries), min(1, trace.n_queries - 1))
     return choice(
-        "Look closer at one query", QUERY, dict(enumerate(distinct(trace.story.query_axis.labels))), wrap=True
+        "Look closer at one query",
+        QUERY,
+        dict(enumerate(distinct([*map(said, trace.story.query_axis.labels)]))),
+        wrap=True,
     )

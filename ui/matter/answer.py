@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
+from attention_core.charts.bar_table import Bars, bar_table
+from attention_core.charts.design import Design
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.words import shade_ramp, shaded_words
+from attention_core.data.review_presets import MEANT, is_negated
 from attention_core.topics.matter.sentences import (
     Sentence,
     Verdict,
@@ -18,9 +25,11 @@ from attention_core.topics.matter.sentences import (
 from attention_core.weights import WeightsError
 from ui.component import component
 from ui.computed import computed
+from ui.figures import note_picture
+from ui.glossary import note
 from ui.labels import literal
 from ui.models import card_or_empty, model_or_none, model_or_stop
-from ui.state import Field
+from ui.state import Field, whole_number
 from ui.step_view import counted
 
 NAME = "matter"
@@ -33,6 +42,7 @@ MODELS = {
 STYLE = """<style>
 .verdict { font-size: 1.7rem; font-weight: 600; line-height: 1.25; margin: 0; }
 .verdict small { font-size: 0.95rem; font-weight: 400; opacity: 0.8; }
+.fault { margin: 0.2rem 0 0; font-size: 0.92rem; }
 .judges { display: grid; grid-template-columns: max-content minmax(40px, 1fr) max-content max-content; gap: 9px 12px;
   align-items: center; font-size: 0.92rem; font-variant-numeric: tabular-nums; margin-top: 10px; }
 .judges .head { font-size: 0.78rem; opacity: 0.75; }
@@ -43,15 +53,17 @@ STYLE = """<style>
 </style>"""
 SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
 
-BLOCKED: Field[list[int]] = Field(NAME, "blocked", list)
+HARDLY = 0.02
+"""A change of the probability below which blocking a word is said to change nothing."""
+BLOCKED: Field[list[int]] = Field(NAME, "blocked", list, address="blocked")
 BLOCKED_IN = Field(NAME, "blocked_in", "")
-PICKED = Field(NAME, "picked", -1)
+PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
 """The word whose neighbours are shown."""
 
 _component = component("weighed_words")
 
 
-@computed()
+@computed(by_model=True)
 def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
     """Return what a model says of a sentence.
 
@@ -64,44 +76,64 @@ def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
     return judge(model, read_sentence(text), Intervention(blocked_keys=blocked))
 
 
-@computed()
+@computed(by_model=True)
 def erased(text: str, blocked: tuple[int, ...]) -> tuple[list[float], list[float]]:
     """Return what losing each word does, see Erasure: blocked as well, and removed."""
     erasure = erase_each(model_or_stop(ATTENTION), read_sentence(text), Intervention(blocked_keys=blocked))
     return erasure.blocked.tolist(), erasure.removed.tolist()
 
 
-@computed()
+@computed(by_model=True)
 def attention_trace(text: str, blocked: tuple[int, ...] = ()) -> AttentionTrace:
     """Return how the model with attention came to its answer."""
     return explain(model_or_stop(ATTENTION), read_sentence(text), Intervention(blocked_keys=blocked))
 
 
-def answers(text: str, blocked: tuple[int, ...]) -> None:
-    """Draw what the model with attention says, and what all three say, with their accuracies."""
+def answers(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
+    """Draw what the model with attention says, and what all three say, with their accuracies.
+
+    Args:
+        text: the sentence.
+        blocked: places of words that attention may not look at.
+        is_read: whether the models know enough of its words to judge by.
+    """
+    if not is_read:
+        st.html(f'{STYLE}<p class="verdict">no judgement <small>too few of its words are known</small></p>')
+        return
     now = verdict_of(ATTENTION, text, blocked)
     before = ""
     if blocked:
         was = verdict_of(ATTENTION, text, ())
         before = f"with {counted(len(blocked), 'words')} blocked; before: {was.answer} {was.confidence:.0%}"
-    rows, notes = [], []
+    rows, missing = [], []
     for name, (title, what) in MODELS.items():
         try:
             verdict, accuracy = verdict_of(name, text, blocked), card_or_empty(name).get("development_accuracy")
         except WeightsError:
-            notes.append(f"**{title}**: {model_or_none(name)[1]}")
+            missing.append(f"**{title}**: {model_or_none(name)[1]}")
             continue
         rows.append(_row(title, what, verdict, f"{accuracy:.1%}" if isinstance(accuracy, float) else "unknown"))
     colour = f"color-mix(in srgb, {SIDES[now.answer]} 75%, currentcolor)"
     st.html(
         f'{STYLE}<p class="verdict" style="color:{colour}">{now.answer} {now.confidence:.0%} '
-        f"<small>{before}</small></p>"
+        f"<small>{before}</small></p>{_fault(text, now.answer)}"
         '<div class="judges"><span class="head">model</span><span class="head">negative ◂ ▸ positive</span>'
         '<span></span><span class="head" title="share of 925 new sentences judged right">accuracy</span>'
         f"{''.join(rows)}</div>"
     )
-    for note in notes:
-        st.warning(note)
+    for fault in missing:
+        st.warning(fault)
+
+
+def _fault(text: str, answer: str) -> str:
+    """Return what is wrong with an answer, or may be, as HTML: negations are often misread."""
+    meant, negated = MEANT.get(text), is_negated(text)
+    if meant and meant != answer:
+        why = "The negation did not turn the words round" if negated else "Irony was taken at its word"
+        return f'<p class="fault"><b>Wrong.</b> People read this as {meant}. {why}.</p>'
+    if negated and not meant:
+        return '<p class="fault">There is a negation here. The models misread many of them: judge for yourself.</p>'
+    return ""
 
 
 def _row(title: str, what: str, verdict: Verdict, accuracy: str) -> str:
@@ -120,8 +152,8 @@ def what_differs() -> None:
             "All three were trained by us on the same 8,737 sentences of film reviews and tried on 925 others; "
             "with so few, figures less than three points apart do not say which is better.\n"
             "* **Attention**: the weights decide how much of each word's state is handed over.\n"
-            "* **Plain mean**: the same network, but every weight is 1/n. A recurrent state can still be loud or "
-            "silent by itself, so that it need not be much worse.\n"
+            "* **Plain mean**: the same network, but every weight is 1/n. A state can still make itself large or "
+            "small, so this network need not be much worse.\n"
             "* **Two phases**, as attention was often introduced: the first network's attention is trained, then "
             "frozen. A second network reads word vectors one at a time, blind to the rest of the sentence; it gets "
             "each word in the proportion of the frozen weights, and nothing else."
@@ -148,8 +180,9 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
         "A weight says how much of a word's state was handed over, not why. A state has read its neighbours, so that "
         "blocking a word does not make the network forget it; removing it does. Two networks can weigh words "
         "differently and give the same answers (Jain and Wallace 2019): take the map as a hint, and erase words to "
-        "test it. In training, a helper had to answer from the bare words with the same weights. Without it, the "
-        "network was no less accurate, but the two orders agreed to 0.07 only: nothing else ties weights to words.\n\n"
+        "test it. During training, a second small network had to answer from the words alone, using the same weights. "
+        "This ties the weights to the words: without it, the network was as accurate, but the two orders agreed to "
+        "0.07 only.\n\n"
         "And take the answer itself with care: one new sentence in five is judged wrong, negation above all, "
         "for which 8,737 sentences are few."
     )
@@ -158,7 +191,11 @@ def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
 def blocked_words(text: str) -> tuple[int, ...]:
     """Return the words of this text that a person blocked; another text begins with none, and none picked."""
     if BLOCKED_IN.value != text:
-        BLOCKED_IN.value, BLOCKED.value, PICKED.value = text, [], PICKED.default
+        BLOCKED_IN.value = text
+        BLOCKED.found([])
+        PICKED.found(PICKED.default)
+    n_words = len(read_sentence(text).words)
+    BLOCKED.value = [place for place in BLOCKED.value if 0 <= place < n_words]
     return tuple(BLOCKED.value)
 
 
@@ -172,10 +209,46 @@ def _give_back() -> None:
     BLOCKED.value = []
 
 
+def _note_pictures(
+    words: list[str],
+    weights: list[float],
+    order: list[int],
+    positive: float,
+    changes: tuple[list[float], list[float]],
+    blocked: tuple[int, ...],
+) -> None:
+    """Note the sentence and its bars; the changes of the probability, if blocked and if removed, become log-odds."""
+    colour, most = ROLE_COLOURS[Role.WEIGHTS], max(1 / len(weights), *weights)
+
+    def sentence() -> Design:
+        bar = shade_ramp(colour, most), "weight"
+        return shaded_words(words, [weight / most for weight in weights], colour, bar=bar, struck=blocked)
+
+    def bars() -> Design:
+        shares = [weights[place] for place in order]
+        columns = [Bars("weight", shares, most, [f"{share:.1%}" for share in shares], (colour,), 1 / len(weights))]
+        odds = _log_odds(positive + np.array(changes)[:, order]) - _log_odds(np.array(positive))
+        reach = max(0.2, float(np.abs(odds).max()))
+        for what, some in zip(("blocked", "removed"), odds.tolist(), strict=True):
+            said = [f"{one:+.2f}".replace("-", "−") for one in some]
+            columns.append(Bars(f"{what}: log-odds", some, reach, said, tuple(SIDES.values())))
+        return bar_table([words[place] for place in order], columns)
+
+    note_picture(sentence, "The sentence, shaded by its weights")
+    note_picture(bars, "Every word's weight, and what blocking or removing it does to “positive”")
+
+
+def _log_odds(shares: np.ndarray) -> np.ndarray:
+    return np.log(np.maximum(shares, 1e-7) / np.maximum(1 - shares, 1e-7))
+
+
 def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
     """Draw the shaded sentence with its bars, and what was read otherwise than typed."""
     weights = trace.weights()[0]
     if_blocked, if_removed = erased(text, blocked)
+    positive = verdict_of(ATTENTION, text, blocked).positive
+    order = weights.argsort(descending=True, stable=True).tolist()
+    _note_pictures(sentence.labels, weights.tolist(), order, positive, (if_blocked, if_removed), blocked)
     _component(
         key="matter_weighed",
         data={
@@ -183,16 +256,16 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
             "weights": [round(weight, 5) for weight in weights.tolist()],
             "ifBlocked": [round(change, 8) for change in if_blocked],
             "ifRemoved": [round(change, 8) for change in if_removed],
-            "positive": round(verdict_of(ATTENTION, text, blocked).positive, 8),
+            "positive": round(positive, 8),
             "uniform": 1 / trace.n_keys,
-            "order": weights.argsort(descending=True, stable=True).tolist(),
+            "order": order,
             "blocked": list(blocked),
             "turned": sentence.turned,
         },
         default={"pressed": None},
         on_pressed_change=_press,
     )
-    st.caption(
+    note(
         "Blocked: attention may not look at the word, though the encoder has read it. Removed: the sentence is read "
         "without it. Bars to the right make “positive” likelier, to the left “negative”, in log-odds: 0.7 doubles the "
         "odds."
@@ -200,8 +273,14 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace, blocked:
     if blocked:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Give all words back", key="matter_unblock", on_click=_give_back)
+            before, now = (verdict_of(ATTENTION, text, words).positive for words in ((), blocked))
             if len(blocked) == len(sentence.words):
                 st.caption("Every word is blocked: nothing is handed over, and the answer is the network's prejudice.")
+            elif abs(before - now) < HARDLY:
+                st.caption(
+                    f"Blocking {'it' if len(blocked) == 1 else 'them'} changes nothing: positive {before:.0%} before, "
+                    f"{now:.0%} now. The encoder had read the word before, and the states of its neighbours tell of it."
+                )
     unknown_places = set(sentence.unknown_words)
     cut = [
         f"{literal(sentence.labels[place], 30)} as {literal(' + '.join(sentence.texts[place]))}"

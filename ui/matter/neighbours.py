@@ -8,8 +8,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
-from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.neighbours import neighbours_chart
 from attention_core.data.review_presets import BANK
 from attention_core.topics.matter.sentences import Sentence, read_sentence, sentences_with
@@ -17,7 +15,8 @@ from attention_core.topics.matter.word_space import Neighbour, neighbours_in_pla
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, said
+from ui.layout import shade
 from ui.matter.answer import ATTENTION, PICKED, attention_trace
 from ui.models import load_snapshots, model_or_stop
 
@@ -40,7 +39,7 @@ def neighbours_tab(sentence: Sentence, text: str, trace: AttentionTrace) -> None
     try:
         near = _neighbours(text, place)
     except WeightsError as error:
-        st.warning(str(error))
+        st.warning(said(error))
         return
     left, right = st.columns([1.1, 1], gap="large")
     with left:
@@ -61,7 +60,7 @@ def neighbours_tab(sentence: Sentence, text: str, trace: AttentionTrace) -> None
             st.html(STYLE + '<div class="examples">' + "".join(_shaded(example, near) for example in found) + "</div>")
 
 
-@computed()
+@computed(by_model=True)
 def _neighbours(text: str, place: int) -> list[Neighbour]:
     usual = usual_weights(load_snapshots(ATTENTION))
     return neighbours_in_place(model_or_stop(ATTENTION), read_sentence(text), place, usual)
@@ -74,7 +73,7 @@ def _pick_word(sentence: Sentence, trace: AttentionTrace) -> int | None:
     if not options:
         return None
     PICKED.among(options, next(place for place in heaviest if place in options))
-    labels = dict(zip(options, distinct([sentence.labels[place] for place in options]), strict=True))
+    labels = dict(zip(options, distinct([said(sentence.labels[place]) for place in options]), strict=True))
     return st.pills(
         "Pick a word",
         options,
@@ -92,9 +91,8 @@ def _shaded(text: str, near: Sequence[Neighbour]) -> str:
     parts = []
     for word, weight in zip(words, weights, strict=True):
         marked = ' class="near"' if word.lower() in wanted else ""
-        shade = f"color-mix(in srgb, {ROLE_COLOURS[Role.WEIGHTS]} {82 * weight / most:.0f}%, transparent)"
         parts.append(
-            f'<span{marked} style="background:{shade}" title="{weight:.1%}, {weight * len(words):.1f} times 1/n">'
-            f"{html.escape(word)}</span>"
+            f'<span{marked} style="background:{shade(weight / most)}" title="{weight:.1%}, '
+            f'{weight * len(words):.1f} times 1/n">{html.escape(word)}</span>'
         )
     return f"<p>{' '.join(parts)}</p>"

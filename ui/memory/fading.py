@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -13,11 +13,14 @@ from attention_core.evaluate.forgetting import read_forgetting
 from attention_core.topics.memory.overview import Memory
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import draw_chart
+from ui.glossary import note, say
+from ui.layout import section
 from ui.memory.reading import NAME, NETWORKS
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of
+from ui.step_view import counted
 
-LOGARITHMIC = Field(NAME, "fading_log", True)
-PART = Field(NAME, "part", PARTS[0])
+LOGARITHMIC = Field(NAME, "fading_log", True, address="fading_log")
+PART = Field(NAME, "part", PARTS[0], address="part", parse=one_of(PARTS))
 
 
 def fading_tab(memories: dict[str, Memory]) -> None:
@@ -26,73 +29,79 @@ def fading_tab(memories: dict[str, Memory]) -> None:
     here, general = st.columns(2, gap="large")
     labels = next(iter(memories.values())).labels
     with here:
+        section(f"What is left of the first word, “{labels[0][:24]}”")
         chart = fading_chart(
             {label: memory.left_after() for label, memory in memories.items()},
             words=labels,
             logarithmic=logarithmic,
-            title=f"What is left of the first word, “{labels[0][:24]}”",
         )
         alt = "What is left of the first word after more words"
         draw_chart(chart, width="content", key="memory_fading", alt=alt)
-        _half_lives({label: memory.half_life() for label, memory in memories.items()})
+        _who_keeps_more({label: memory.left_after() for label, memory in memories.items()})
     figures = read_forgetting()
     with general:
         if figures is None:
             st.caption("The average over many sentences has not been measured with these weights.")
             return
         known = {NETWORKS[name]: facts for name, facts in figures["networks"].items() if name in NETWORKS}
+        section("What is left of any word: median, and the middle half")
         chart = fading_chart(
             {label: facts["median"] for label, facts in known.items()},
             bands={label: (facts["lower"], facts["upper"]) for label, facts in known.items()},
             logarithmic=logarithmic,
-            title="What is left of any word: median, and the middle half",
         )
         alt = "What is left of a word after more words, over many sentences"
         draw_chart(chart, width="content", key="memory_average", alt=alt)
-        _half_lives({label: facts["half_life"] for label, facts in known.items()})
-        st.caption(f"Over {figures['sentences']} development sentences; `{figures['command']}`.")
+        _who_keeps_more({label: facts["median"] for label, facts in known.items()})
+        st.caption(f"Measured on {figures['sentences']} development sentences.", help=f"`{figures['command']}`")
+    st.markdown(
+        "**Does the plain RNN remember better, since its words fade later at first?** No: it lets every word fade "
+        "alike, a little at each step. The GRU lets most words go at once and holds on to a few. Which of them serves "
+        "better is told by the translations made from it: *Why attention was needed* compares them."
+    )
 
 
-def _half_lives(words: Mapping[str, float | None]) -> None:
-    lines = [
-        f"**{label}**: "
-        + (
-            "more than half of it is left at the end."
-            if half is None
-            else f"half of it is gone after {half:.1f} words."
-        )
-        for label, half in words.items()
-    ]
-    st.markdown("  \n".join(lines))
+def _who_keeps_more(left: Mapping[str, Sequence[float]]) -> None:
+    """Say from which word on more is left in the first network than in the second; nothing of one alone."""
+    if len(left) < 2:
+        return
+    (first, here), (second, there), *_ = left.items()
+    is_more = [one > other for one, other in zip(here, there, strict=False)]
+    n_at_the_end = len(is_more) if all(is_more) else is_more[::-1].index(False)
+    if not n_at_the_end:
+        st.markdown(f"More is left in the **{second}**, however many words follow.")
+    else:
+        st.markdown(f"From {counted(len(is_more) - n_at_the_end, 'words')} later on, more is left in the **{first}**.")
 
 
 def length_tab() -> None:
     """Draw chart and table of every translator's BLEU by length; name those whose figures are missing."""
-    st.markdown(
-        "Without attention the decoder gets the last states and nothing else: 384 numbers for four words or for forty. "
-        "A GRU learns to keep the words that carry the meaning, yet every further word has to share those numbers. "
-        "Attention hands over *all* states and lets each target word choose (Bahdanau et al. 2015; this chart is their "
-        "figure 2 for our models)."
+    say(
+        "Without attention, long sentences break. The decoder gets the last states and nothing else: 384 numbers, for "
+        "four words or for forty. A GRU learns to keep what carries the meaning, but every further word has to share "
+        "those numbers. Attention hands over *all* states, and each French word chooses among them (after figure 2 of "
+        "Bahdanau et al. 2015)."
     )
     part = choice("Sentences", PART, {part: f"{part} sentences" for part in PARTS}, label_visibility="collapsed")
     figures = bleu_by_length(part=part)
     if figures.scores:
         alt = "BLEU of every translator by the length of the sentence; the table below has the numbers"
-        draw_chart(length_chart(figures, width=760), width="content", key="memory_lengths", alt=alt)
+        with st.container(key="memory_wide"):
+            draw_chart(length_chart(figures, width=760), width="content", key="memory_lengths", alt=alt)
         none, attention = figures.long.get("translator-none"), figures.long.get("translator-additive")
         if none is not None and attention is not None:
             st.markdown(
-                f"Twelve words and more: **{none:.1f}** without attention, **{attention:.1f}** with additive "
-                f"attention, a gap of **{attention - none:.1f}**."
+                f"Sentences of twelve words and more: BLEU **{none:.1f}** without attention, **{attention:.1f}** with "
+                f"additive attention, a gap of **{attention - none:.1f}**."
             )
         table = pd.DataFrame.from_dict(figures.scores, "index", columns=figures.groups).assign(all=figures.overall)
         number = st.column_config.NumberColumn(format="%.1f", width=56)
         columns = dict.fromkeys(table.columns, number)
         table.insert(0, "translator", [TRANSLATORS.get(name, name) for name in table.index])
         st.dataframe(table, hide_index=True, width="stretch", column_config=columns)
-        st.caption(
+        note(
             f"Lower-cased BLEU (sacrebleu, beam search) on {figures.n:,} {part} sentences that no translator was "
-            "trained on. There are few of each length: a point or two is chance."
+            "trained on. There are few sentences of each length: a difference of a point or two is chance."
         )
     if figures.missing:
         missing = ", ".join(f"{TRANSLATORS[name]} (`{name}`)" for name in figures.missing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -10,48 +11,70 @@ import streamlit as st
 
 from attention_core.charts.memory import NETWORK_COLOURS
 from attention_core.data.sentence_presets import REMEMBERED
+from attention_core.device import to_array
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.influence import DIRECTIONS
+from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
 from attention_core.topics.memory.overview import Memory, remember
 from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
-from ui.labels import literal
+from ui.glossary import abbr, note
+from ui.labels import literal, said
+from ui.layout import end_here
 from ui.models import model_or_none
 from ui.player import END, Walk
-from ui.sentence import sentence_box
-from ui.state import Field, choice
+from ui.sentence import knows_enough, sentence_box
+from ui.state import Field, choice, one_of
 
 NAME = "memory"
+NOTEBOOK = """from attention_core import load
+from attention_core.topics.memory.influence import gradient_norms
+from attention_core.topics.translate.translation import read_source
+
+source = read_source({text!r})
+for name in ("translator-none", "translator-plain"):
+    norms = gradient_norms(load(name, "cpu"), source.ids, word_of=source.word_of)
+    print(name, norms.shape)  # rows are states, columns the words that they have read
+    print(norms[-1] / norms[-1].sum())  # the last state: each word's share
+"""
 NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
 READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
-READING = Field(NAME, "reading", "causal")
-BY_PIECES = Field(NAME, "pieces", False)
+READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
+BY_PIECES = Field(NAME, "pieces", False, address="pieces")
 WALK = Walk(NAME, first=END)
 STYLE = """<style>
 .shaded { line-height: 1.3; margin: 0.1rem 0 0.5rem; }
 .shaded .word { display: inline-block; text-align: center; padding: 0.15rem 0.3rem; margin: 0 0.15rem 0.3rem 0;
   border-radius: 3px; max-width: 100%; overflow-wrap: anywhere; }
-.shaded .share { display: block; font-size: 0.68rem; opacity: 0.75; font-variant-numeric: tabular-nums; }
+.shaded .share { display: block; font-size: 0.68rem; font-variant-numeric: tabular-nums; }
 .shaded .name { font-weight: 600; display: block; margin-bottom: 0.25rem; }
 </style>"""
 
 
-@computed(spinner="Reading the sentence", grad=True)
-def _remember(name: str, text: str, by_pieces: bool, both: bool) -> Memory:
-    directions = DIRECTIONS if both else DIRECTIONS[:1]
-    return remember(cast(Translator, model_or_none(name)[0]), read_source(text), by_pieces, directions)
+@computed(spinner="Reading the sentence", by_model=True)
+def _remember(name: str, text: str, by_pieces: bool) -> Memory:
+    return remember(_model(name), read_source(text), by_pieces, at_end=True)
+
+
+@computed(by_model=True)
+def _norms(name: str, text: str, by_pieces: bool, direction: str) -> np.ndarray:
+    source = read_source(text)
+    return to_array(gradient_norms(_model(name), source.ids, direction, None if by_pieces else source.word_of))
+
+
+def _model(name: str) -> Translator:
+    return cast(Translator, model_or_none(name)[0])
 
 
 def read_sentence() -> str:
     """Let a person type a sentence and choose how it is read."""
     text = sentence_box(NAME, REMEMBERED, on_change=_walk_to_the_end)
     if text is None:
-        st.stop()
+        end_here()
     choice(
         "Reading",
         READING,
         READINGS,
-        help="Causal: a state knows what came before it. Bidirectional: a second network reads from the end.",
+        help="Forwards only: a state knows the words before it. Backwards too: a second network reads from the end.",
     )
     st.toggle(
         "Piece by piece",
@@ -63,8 +86,8 @@ def read_sentence() -> str:
     try:
         source = read_source(text)
     except ValueError as error:
-        st.info(str(error))
-        st.stop()
+        st.info(said(error))
+        end_here()
     _pieces_remark(source)
     return text
 
@@ -73,8 +96,8 @@ def _walk_to_the_end() -> None:
     WALK.field.value = END
 
 
-def memories_of(text: str, both: bool) -> dict[str, Memory]:
-    """Return what each network that is there remembers of the sentence, read in one or both directions.
+def memories_of(text: str) -> dict[str, Memory]:
+    """Return what each network that is there remembers of the sentence, with gradient norms at the end alone.
 
     Says what is missing, and ends the page if all is.
     """
@@ -82,12 +105,27 @@ def memories_of(text: str, both: bool) -> dict[str, Memory]:
     for name, label in NETWORKS.items():
         model, fault = model_or_none(name)
         if model is None:
-            st.error(f"**The {label} cannot be loaded.** {fault}", icon=":material/error:")
+            st.error(f"**The {label} cannot be loaded.** {said(fault)}", icon=":material/error:")
         else:
-            found[label] = _remember(name, text, BY_PIECES.value, both)
+            found[label] = _remember(name, text, BY_PIECES.value)
     if not found:
-        st.stop()
+        end_here()
     return found
+
+
+def with_norms(memories: dict[str, Memory], text: str, both: bool) -> dict[str, Memory]:
+    """Return memories with the gradient norms of all states, in one or both directions."""
+    ways = DIRECTIONS[: 1 + both]
+    return {
+        label: replace(memories[label], norms={way: _norms(name, text, BY_PIECES.value, way) for way in ways})
+        for name, label in NETWORKS.items()
+        if label in memories
+    }
+
+
+def notebook(text: str) -> str:
+    """Return the code that computes what of each word is left in the last state, word by word."""
+    return NOTEBOOK.format(text=text)
 
 
 def _pieces_remark(source: Source) -> None:
@@ -96,18 +134,19 @@ def _pieces_remark(source: Source) -> None:
     for number, word in enumerate(source.words):
         pieces = [piece for piece, of in zip(source.labels, source.word_of, strict=True) if of == number]
         if len(pieces) > 1:
-            several.append(f"{literal(word, 20)} as {literal(' '.join(pieces), 40)}")
+            several.append(f"{literal(word, 20)} = {literal(' · '.join(pieces), 40)}")
     if source.n_dropped:
         last = literal(source.words[-1], 20)
         remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
     if several:
         more = f" and {len(several) - 3} more" if len(several) > 3 else ""
-        remarks.append(f"Read in pieces: {', '.join(several[:3])}{more}.")
+        remarks.append(f"Not in the vocabulary as a whole, read in pieces: {', '.join(several[:3])}{more}.")
     if source.unknown:
         unknown = ", ".join(literal(word, 20) for word in source.unknown[:4])
         remarks.append(f"Not in the vocabulary, so that the networks cannot tell them apart: {unknown}.")
     if remarks:
         st.caption(" ".join(remarks))
+    knows_enough(source.words, source.known)
 
 
 def end_section(memories: dict[str, Memory], both: bool) -> None:
@@ -116,7 +155,7 @@ def end_section(memories: dict[str, Memory], both: bool) -> None:
     largest = max(float(part.max()) for part in share.values())
     st.html(STYLE + "".join(_shaded(label, memory, share[label], largest) for label, memory in memories.items()))
     state = "the two last states, all that a translator without attention hands over," if both else "the last state"
-    st.caption(f"How much {state} still depends on each word, in per cent: shares of the gradient's norm.")
+    note(f"Below each word: how much {state} still depends on it, in per cent (shares of the gradient's norm).")
 
 
 def _shaded(label: str, memory: Memory, share: np.ndarray, largest: float) -> str:
@@ -126,4 +165,4 @@ def _shaded(label: str, memory: Memory, share: np.ndarray, largest: float) -> st
         f'{html.escape(word)}<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
         for word, part in zip(memory.labels, share, strict=True)
     )
-    return f'<div class="shaded"><span class="name">{label}</span>{words}</div>'
+    return f'<div class="shaded"><span class="name">{label.replace("GRU", abbr("GRU"))}</span>{words}</div>'

@@ -11,17 +11,18 @@ from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.topics.memory.overview import MEASURES, Memory
 from attention_core.topics.memory.recurrence import CODE, FORMULAS
 from ui.chart import draw_chart
+from ui.glossary import say
 from ui.labels import literal
 from ui.memory.reading import NAME, WALK
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of
 
-MEASURE = Field(NAME, "measure", "norm")
-LOGARITHMIC = Field(NAME, "log", False)
+MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))
+LOGARITHMIC = Field(NAME, "log", False, address="log")
 CHART_WIDTH = 470
 STATE_RAMP, GATE_RAMP = signed_ramp(np.array([-1.0, 1.0])), Ramp(VIRIDIS, 0.0, 1.0)
 GATES = {
     "update": ("update gate: the share of the old state that is kept", None),
-    "reset": ("reset gate: the share of it that the proposal for the new one sees", "gate, 0 closed to 1 open"),
+    "reset": ("reset gate: the share of it that the proposal for a new state may use", "gate, 0 closed to 1 open"),
 }
 
 
@@ -31,10 +32,10 @@ def walk_tab(memories: dict[str, Memory], both: bool) -> None:
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
         places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
         with column:
-            st.markdown(f"**{label}**")
-            st.markdown("  \n".join(_gates_in_words(memory, *reading) for reading in places.items()))
+            say(f"**{label}**")
+            say("  \n".join(_gates_in_words(memory, *reading) for reading in places.items()))
             for direction, now in places.items():
-                title = f"hidden state, read {direction}s; dimensions that behave alike are neighbours"
+                title = f"hidden state, read {direction}s; numbers that behave alike lie side by side"
                 _over_time(label, memory, "states", direction, now, title, "number in the state")
             for kind, (title, bar) in GATES.items() if memory.update and not both else ():
                 _over_time(label, memory, kind, "forward", at, title, bar)
@@ -74,9 +75,10 @@ def _over_time(label: str, memory: Memory, kind: str, direction: str, now: int, 
 
 def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
     """Compare how much each word still matters to each state; a click on a row goes to that state."""
-    st.markdown(
-        "The norm of the gradient of state $h_t$ by the word vector $x_s$: how far the state would move if the word "
-        "were nudged. One row per state; rest the mouse on a cell to read it, click to walk there."
+    say(
+        "Nudge a word a little: how far does each later state move? A row is a state, a column a word, and the colour "
+        "the norm of the gradient of state $h_t$ by the word vector $x_s$. Rest the mouse on a cell to read it; click "
+        "to go there."
     )
     at = WALK.draw(next(iter(memories.values())).labels)
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
@@ -98,7 +100,7 @@ def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
             size=CHART_WIDTH - 90,
         )
         with column:
-            st.markdown(f"**{label}**")
+            say(f"**{label}**")
             draw_chart(
                 chart,
                 width="content",

@@ -11,13 +11,15 @@ from attention_core.hub.generation import Generation
 from attention_core.hub.model import ModelError
 from ui.chart import draw_chart
 from ui.heavy import heavy
+from ui.labels import said
 from ui.layout import section
 from ui.model.state import NAME
 from ui.model.writing import generation_of, text_ids
 from ui.runs.runs import Latest
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of
 
-VECTORS = Field(NAME, "says_kept", "keys")
+KEPT_VECTORS = {"keys": "Keys", "values": "Values"}
+VECTORS = Field(NAME, "says_kept", "keys", address="kept", parse=one_of(KEPT_VECTORS))
 COST = Field[tuple[int, str, StepCost, StepCost] | None](NAME, "says_step_cost", None)
 """Tokens and model for which the next token was measured, its cost with the cache and without."""
 
@@ -28,7 +30,7 @@ def kv_cache(asked: Latest) -> None:
     try:
         made = generation_of(asked, text_ids(asked))
     except ModelError as error:
-        st.info(str(error))
+        st.info(said(error))
         return
     found = kept(made)
     if found is None:
@@ -36,13 +38,12 @@ def kv_cache(asked: Latest) -> None:
         st.info(made.note)
         return
     st.markdown(
-        "A column for each token: its key and value in every layer never change again, so they are kept, and the next "
+        "A column for each token. Its key and value never change again, in any layer. So they are kept, and the next "
         "token is compared with all of them."
     )
     left, right = st.columns(2, gap="large")
     with left:
-        names = {"keys": "Keys", "values": "Values"}
-        which = choice("Kept vectors", VECTORS, names, label_visibility="collapsed")
+        which = choice("Kept vectors", VECTORS, KEPT_VECTORS, label_visibility="collapsed")
         chart = kept_chart(
             lengths_kept(made, which),
             [layer.n_key_heads for layer in found.layers],

@@ -11,27 +11,27 @@ from attention_core.device import to_array
 from attention_core.explain.heads import Look, distances_head_for_head, groups, habit
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.model.glance import glance_picture, head_map, look_for, summaries_of
 from ui.model.input import choose_input
 from ui.model.one_head import large_matrix
 from ui.model.state import NAME, Chosen, chosen, kept_with, nearest
 from ui.runs.runs import Latest, pretrained_of, run_of
 from ui.runs.source import choose_model, uploaded_run
-from ui.state import Field, choice
+from ui.state import Field, choice, named
 
 OTHER = "model_other"
 INPUT, MODEL = "Another input", "Another model"
 ALL, ONE, MOVED = "All heads", "The chosen head", "How far each head moved"
 SECOND_TEXT = "The animal didn't cross the street because it was too wide."
 """What the second input begins with: as many tokens as the page's own example, another meaning of "it"."""
-COMPARED = Field(NAME, "other_what", INPUT)
-SHOWN = Field(NAME, "other_shown", ALL)
+COMPARED = Field(NAME, "other_what", INPUT, address="compare", **named(input=INPUT, model=MODEL))
+SHOWN = Field(NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL, one=ONE, moved=MOVED))
 
 
 def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
     """Let a person choose a second run and draw both, head for head."""
-    st.markdown("The same head on another input, or in another model: which heads change, and which do not care?")
+    st.markdown("The same head on another input, or in another model: which heads change, and which stay the same?")
     with st.container(horizontal=True, gap="large"):
         if asked is not None:
             choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")
@@ -39,12 +39,12 @@ def side_by_side(run: ModelRun, asked: Latest | None, look: Look) -> None:
     try:
         other = _other_run(asked)
     except ModelError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(said(error), icon=":material/error:")
         return
     if other is None:
         return
     for note in other.notes:
-        st.info(note)
+        st.info(said(note))
     now = chosen(run)
     if SHOWN.value == MOVED:
         _heads_that_moved(run, other, now)

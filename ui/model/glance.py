@@ -18,7 +18,7 @@ from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import literal
 from ui.layout import section
 from ui.model.state import FRAMED, HEAD, NAME, Chosen, choose, chosen, chosen_layers, clickable_chart, kept_with
-from ui.state import Field, choice
+from ui.state import Field, choice, named
 
 WIDTH, HEIGHT = 700, 265
 """Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""
@@ -27,8 +27,16 @@ LARGEST, LEGIBLE, SMALLEST = 150, 48, 12
 SCROLLS = """<style>[class*="_glance"] { overflow-x: auto; }</style>"""
 WEIGHT, LENGTH, SHARE = "Weight A", "Weight × |value|", "As a share"
 SPECIAL, FIRST, SIGNS = "Special tokens", "First token", "Punctuation"
-SHOWN = Field(NAME, "shown", WEIGHT)
-HIDDEN = Field[list[str]](NAME, "hidden", list)
+SHOWN = Field(NAME, "shown", WEIGHT, address="shown", **named(weight=WEIGHT, length=LENGTH, share=SHARE))
+_KINDS = named(special=SPECIAL, first=FIRST, signs=SIGNS)
+HIDDEN = Field[list[str]](
+    NAME,
+    "hidden",
+    list,
+    address="hidden",
+    parse=lambda text: [_KINDS["parse"](name) for name in text.split(".")],
+    text=lambda kinds: ".".join(map(_KINDS["text"], kinds)),
+)
 
 
 def look_controls(run: ModelRun) -> Look:
@@ -41,6 +49,7 @@ def look_controls(run: ModelRun) -> Look:
             "Shown",
             SHOWN,
             [WEIGHT, LENGTH, SHARE] if known else [WEIGHT],
+            wrap=True,
             help="A weight says how much of a value is taken; weight × |value| how long the arrow is that arrives "
             "(after Kobayashi et al. 2020; here the head's values before the output projection).",
         )
@@ -50,6 +59,7 @@ def look_controls(run: ModelRun) -> Look:
             key=HIDDEN.key,
             selection_mode="multi",
             persist_state="session",
+            wrap=True,
             help="Tokens that take weight when there is nothing to look at. What they took is shared out among the "
             "others in proportion, so that each row keeps its sum: no longer what the model computed.",
         )
@@ -98,18 +108,17 @@ def not_plain(look: Look, trace: AttentionTrace) -> str:
 def glance(run: ModelRun, look: Look) -> None:
     """Draw all heads of the chosen kind of attention, and what chooses among them."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        with st.container(width="stretch", gap="xxsmall"):
+        with st.container(width="stretch"):
             section("Every layer and head")
-            st.markdown("One picture a head: queries down, keys across. A click chooses it.")
         now = _choice(run)
         FRAMED.value = HEAD.value
     st.html(SCROLLS)
-    with st.container(key="model_glance"):
+    with st.container(key="tells_model"), st.container(key="model_glance"):
         pictures = glance_picture(run, now, look, takes_click=True)
     n_keys = pictures.ramp.reference_label
     words = (
-        f"Weights shrink with longer inputs, so each picture has its own colours: looking everywhere alike, {n_keys}, "
-        "is the same blue in all of them, and the brightest is the picture's own largest weight."
+        "The brightest colour is the picture's own largest weight; the blue of looking everywhere alike, "
+        f"{n_keys}, is the same in all pictures."
     )
     if look.times_value and not look.normalised:
         words = "Each picture has colours of its own; the brightest is its own largest weight × |value|."
@@ -117,7 +126,7 @@ def glance(run: ModelRun, look: Look) -> None:
         words += " Each pixel stands for several tokens and shows the largest of them."
     if pictures.n_rows < pictures.n_queries:
         words += f" {pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it."
-    st.caption(words)
+    st.caption(f"Each picture is a head, queries down, keys across; click one to choose it. {words}")
 
 
 def _choice(run: ModelRun) -> Chosen:

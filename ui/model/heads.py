@@ -19,13 +19,14 @@ from attention_core.explain.heads.similarity import MOST_HEADS, Distances
 from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import draw_chart
+from ui.glossary import say
 from ui.layout import section
 from ui.model.glance import head_map, summaries_of
 from ui.model.one_head import weights_chart
 from ui.model.state import NAME, choose, chosen_layers, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
 from ui.model.tokens import WINDOW, patch_view
-from ui.state import Field
+from ui.state import Field, one_of
 
 EXPLAINED = {
     "entropy": "0 bits: each query looks at one key. Mean over the queries.",
@@ -42,7 +43,7 @@ EXPLAINED = {
 SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent", "largest"}
 N_SIMILAR = 6
 MATRIX_SIZE = 270
-METRIC = Field(NAME, "metric", next(iter(METRICS)))
+METRIC = Field(NAME, "metric", next(iter(METRICS)), address="metric", parse=one_of(METRICS))
 
 
 def heads_in_numbers(run: ModelRun) -> None:
@@ -85,8 +86,8 @@ def heads_alike(run: ModelRun) -> None:
     """Draw how far all heads are from each other, and list those that look most like the chosen one."""
     section("Heads that look alike")
     st.markdown(
-        "Two heads are near each other if the same queries look at the same keys: the Jensen-Shannon distance of their "
-        "rows (Lin 1991), mean over the queries; 0 is the same, 1 has nothing in common."
+        "Two heads are alike if the same queries look at the same keys. The Jensen-Shannon distance of their rows (Lin "
+        "1991), mean over the queries, says how much: 0 is the same, 1 has nothing in common."
     )
     now, layers = chosen_layers(run)
     n_heads = [trace.n_heads for trace in layers]
@@ -134,9 +135,10 @@ def _all_distances(group: str, found: Distances, n_heads: list[int], places: lis
 
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where the chosen token came from."""
-    st.markdown(
-        "Attention rollout multiplies the layers' mean weights, half of each position passing by on the residual "
-        "connection (Abnar and Zuidema 2020): an account of the weights, not of what the model makes of the values."
+    say(
+        "Where does each position's content come from, after all layers? Attention rollout multiplies the layers' mean "
+        "weights; half of each position passes by on the residual connection (Abnar and Zuidema 2020). It follows the "
+        "weights alone, not what the model makes of the values."
     )
     now, layers = chosen_layers(run)
     trace = layers[0]

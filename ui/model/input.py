@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
-from io import BytesIO
-
 import streamlit as st
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image
 
 from attention_core.hub.inputs import MOST_TOKENS
 from attention_core.hub.language import predicts_words
 from attention_core.hub.model import Kind, ModelError, Pretrained
+from attention_core.hub.picture_file import MOST_FILE_BYTES, MOST_PIXELS, png_of, read_picture
 from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
+from ui.labels import literal, said
 from ui.model.state import NAME
 from ui.opened import opened_recording
 from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
-from ui.runs.source import choose_model, opened_run, uploaded_run
-from ui.state import Field, choice
+from ui.runs.source import OF_THE_PAGE, choose_model, opened_run, uploaded_run
+from ui.state import Field, choice, named
 
 MOST_CHARACTERS = 100_000
 """Of each text; a model reads far fewer, this only keeps the page quick."""
-MOST_FILE_BYTES = 10_000_000
-MOST_PIXELS = 40_000_000
-SHOWN_SIDE = 1_024
-"""Pictures are made this small, in pixels of their longer side, before they are kept."""
 PREVIEW = 256
 ENGLISH = {
     "Who was tired?": "The animal didn't cross the street because it was too tired.",
@@ -51,7 +46,13 @@ SECOND = {
 }
 DRAW, UPLOAD = "Draw", "Upload"
 MODEL, RECORDING = "A model", "A recording"
-SOURCE = Field(NAME, "what", lambda: RECORDING if opened_recording() else MODEL)
+SOURCE = Field(
+    NAME,
+    "what",
+    lambda: RECORDING if opened_recording() else MODEL,
+    address="what",
+    **named(model=MODEL, recording=RECORDING),
+)
 
 
 def choose_source() -> str | ModelRun | None:
@@ -72,8 +73,22 @@ def _recording() -> ModelRun | None:
             run = uploaded_run(NAME) or run
     if run is not None:
         n_heads = sum(trace.n_heads for trace in run.recording.traces)
-        st.markdown(f"**{run.model}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
+        st.markdown(f"**{said(run.model)}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
     return run
+
+
+def offer_model(run: ModelRun) -> None:
+    """Offer to load the model that made a recording, with the text that it read: only a model runs without a head."""
+    name = run.recording.model
+    st.info(f"A recording cannot run again without one of its heads; the model that made it can: {literal(name)}.")
+
+    def load() -> None:
+        SOURCE.value = MODEL
+        if run.recording.text:
+            st.session_state.update({f"{NAME}_text_{kind.value}": run.recording.text for kind in Kind})
+        OF_THE_PAGE.ask(name)
+
+    st.button("Load it, with the same text" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=load)
 
 
 def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest | None]:
@@ -86,11 +101,11 @@ def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest |
                 run, asked = run_of(source, given), Latest(source, given)
                 remember(source, given)
         except ModelError as error:
-            st.error(str(error), icon=":material/error:")
+            st.error(said(error), icon=":material/error:")
     else:
         run = source
     for note in run.notes if run is not None else ():
-        st.info(note)
+        st.info(said(note))
     return run, asked
 
 
@@ -111,8 +126,8 @@ def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first
 
 def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInput | None:
     kind, examples = pretrained.kind, _examples(pretrained)
-    text = Field(name, f"text_{kind.value}", first or next(iter(examples.values())))
-    second = Field(name, f"second_{kind.value}", "")
+    text = Field(name, f"text_{kind.value}", first or next(iter(examples.values())), address=f"text_{kind.value}")
+    second = Field(name, f"second_{kind.value}", "", address=f"second_{kind.value}")
     buttons = {label: {text.key: example} for label, example in examples.items()}
     if kind is Kind.DECODER:
         st.text_area("Text", key=text.key, height=96, persist_state="session")
@@ -149,10 +164,11 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
 
 
 def _picture(name: str) -> PictureInput | None:
-    if choice("Picture", Field(name, "way", DRAW), [DRAW, UPLOAD]) == UPLOAD:
+    way = Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD))
+    if choice("Picture", way, [DRAW, UPLOAD]) == UPLOAD:
         return _uploaded(name)
-    pad = drawing_pad(Pad(f"{name}_pad", digit_presets(), first="7", address=""))
-    return PictureInput(_png(Image.fromarray(pad.canvas)))
+    pad = drawing_pad(Pad(f"{name}_pad", digit_presets(), first="7"))
+    return PictureInput(png_of(Image.fromarray(pad.canvas)))
 
 
 def _uploaded(name: str) -> PictureInput | None:
@@ -170,42 +186,10 @@ def _uploaded(name: str) -> PictureInput | None:
             picture.value = read_picture(upload.getvalue())
         except ValueError as error:
             stays = "" if picture.value is None else " The picture before it stays."
-            st.error(f"{error}{stays}", icon=":material/error:")
+            st.error(f"{said(error)}{stays}", icon=":material/error:")
     elif picture.value is None:
         st.caption("The picture is resized as the model wants it and cut into patches.")
     if picture.value is None:
         return None
     st.image(picture.value, width=PREVIEW)
     return PictureInput(picture.value)
-
-
-def read_picture(content: bytes) -> bytes:
-    """Return a picture file as a PNG of bounded size, upright.
-
-    Raises:
-        ValueError: too large, or no picture; the message is for people.
-    """
-    if len(content) > MOST_FILE_BYTES:
-        raise ValueError(
-            f"The file has {len(content) / 1e6:.0f} MB; at most {MOST_FILE_BYTES // 1_000_000} MB are read."
-        )
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the bound on pixels follows
-            image = Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP"))
-        if image.width * image.height > MOST_PIXELS:
-            raise ValueError(
-                f"The picture has {image.width * image.height / 1e6:.0f} million pixels; at most "
-                f"{MOST_PIXELS // 1_000_000} million are read."
-            )
-        image = ImageOps.exif_transpose(image)
-        image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
-        return _png(image.convert("RGBA"))
-    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValueError("This is no PNG, JPEG or WebP picture, or the file is damaged.") from error
-
-
-def _png(image: Image.Image) -> bytes:
-    file = BytesIO()
-    image.save(file, "PNG", compress_level=1)
-    return file.getvalue()

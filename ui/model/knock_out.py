@@ -27,16 +27,18 @@ from attention_core.hub.knock_out import (
 from attention_core.hub.language import log_probabilities, predicts_words, token_text
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
+from attention_core.packed import pack, unpack
 from ui.chart import draw_chart
+from ui.glossary import say
 from ui.heavy import heavy
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, said
 from ui.model.glance import head_map
 from ui.model.state import NAME, Chosen, chosen, kept_with, portion, run_again, setting
 from ui.model.token_component import Chip, chips
 from ui.model.words import hidden_logits, hidden_place
 from ui.model.writing import given_ids
 from ui.runs.runs import Latest, prepared_of, pretrained_of, run_of
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of, whole_number
 
 MOST_OFF = 200
 """Heads that may be switched off together."""
@@ -44,18 +46,26 @@ N_SHOWN = 6
 NAMES = ("every head", "without")
 MOST_BITS = 6
 """A token whose log-probability changes by so many bits has the full shade."""
-OFF = Field[list[str] | None](NAME, "out", None)
-CHANGE_AT = Field[int | None](NAME, "out_change_at", None)
+OFF = Field[list[str] | None](
+    NAME,
+    "out",
+    None,
+    address="off",
+    parse=lambda text: [_head_name(*head) for head in unpack(text)],
+    text=lambda heads: pack([_parts_of(head) for head in heads]),
+)
+CHANGE_AT = Field[int | None](NAME, "out_change_at", None, address="change_at", parse=whole_number)
 FOLLOWED = Field(NAME, "out_followed", "")
+"""The chosen head, while it alone is switched off."""
 TRYING = Field(NAME, "out_trying", False)
-WORTH_OF = Field(NAME, "out_worth_of", Effect._fields[0])
+WORTH_OF = Field(NAME, "out_worth_of", Effect._fields[0], address="worth", parse=one_of(Effect._fields))
 
 
 def knock_out(run: ModelRun, asked: Latest) -> None:
     """Draw what changes without the chosen heads, and how much the model needs each head."""
     st.markdown(
-        "A head that is switched off hands over 0 inside the run, so that everything after it changes. High weights do "
-        "not tell whether a head matters; this does."
+        "Does a head matter? High weights cannot tell. Switch it off: it hands over 0, and everything after it is "
+        "computed anew."
     )
     if "bypasses" in run.recording.note:
         name = pretrained_of(asked.key).name
@@ -73,7 +83,7 @@ def knock_out(run: ModelRun, asked: Latest) -> None:
             try:
                 _change(run, run_of(*asked, off), asked, off)
             except ModelError as error:
-                st.warning(str(error))
+                st.warning(said(error))
     if TRYING.value and not run_again():
         TRYING.value = False
 
@@ -82,12 +92,12 @@ def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
     """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
     number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
     heads = {
-        f"{group}, layer {layer + 1}, head {head + 1}": (number[id(trace)], head)
+        _head_name(group, layer, head): (number[id(trace)], head)
         for group, layers in groups(run.recording).items()
         for layer, trace in enumerate(layers)
         for head in range(trace.n_heads)
     }
-    followed = f"{now.group}, layer {now.layer + 1}, head {now.head + 1}"
+    followed = _head_name(now.group, now.layer, now.head)
     before = OFF.value
     if before is None or before == [FOLLOWED.value]:
         OFF.value = [followed]
@@ -108,6 +118,15 @@ def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
             more = [*names, followed]
             st.button(f"Add {followed}", key="model_out_add", on_click=setting(OFF), args=(more,))
     return tuple(heads[name] for name in names)
+
+
+def _head_name(group: str, layer: int, head: int) -> str:
+    return f"{group}, layer {layer + 1}, head {head + 1}"
+
+
+def _parts_of(name: str) -> list[str | int]:
+    group, layer, head = name.rsplit(", ", 2)
+    return [group, int(layer.split()[1]) - 1, int(head.split()[1]) - 1]
 
 
 def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
@@ -135,8 +154,8 @@ def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(
-        f"Most needed here: layer {layer + 1}, head {head + 1}. Each head alone is switched off, for this input; heads "
-        "that stand in for each other both look dispensable. Click one to see what changes."
+        f"Most needed here: layer {layer + 1}, head {head + 1}. Each head alone is switched off, for this input; two "
+        "heads that can replace each other both seem unnecessary. Click one to see what changes."
     )
 
 
@@ -158,7 +177,7 @@ def _go_on(found: KnockOutMap, asked: Latest) -> None:
                     break
     except ModelError as error:
         TRYING.value = False
-        st.warning(f"The heads cannot be tried: {str(error).splitlines()[0][:300]}")
+        st.warning(f"The heads cannot be tried: {said(str(error).splitlines()[0][:300])}")
         return
     if found.is_whole:
         TRYING.value = False
@@ -252,7 +271,7 @@ def _hidden_word(run: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
     try:
         before, after = (hidden_logits(run, asked, place, heads) for heads in ((), off))
     except ModelError as error:
-        st.info(str(error))
+        st.info(said(error))
         return
     amount = float(divergence(before[None], after[None]))
     st.markdown(
@@ -306,7 +325,7 @@ def _last_layer(run: ModelRun, without: ModelRun) -> None:
     most = max(float(turned.max()), 1e-6)
     tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
     whole = sentence_change(run.hidden, without.hidden)
-    st.markdown(
+    say(
         f"**The sentence's vector turns by {_small(whole)}** (1 - cosine of the mean over tokens; 0 = nothing "
         f"has changed, 1 = at right angles); a token's by {_small(float(turned.mean()))}."
     )

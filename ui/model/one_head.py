@@ -14,10 +14,10 @@ from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import Look, matrix_for
 from attention_core.hub.run import ModelRun
-from ui.labels import literal
+from ui.labels import literal, said
 from ui.layout import section
 from ui.model.glance import what_is_shown
-from ui.model.state import NAME, STEPS, Chosen, choose, chosen_layers, clickable_chart
+from ui.model.state import NAME, STEPS, Chosen, choose, chosen_layers, clickable_chart, in_code
 from ui.model.tokens import token_view
 from ui.step_view import export_bar, query_row, show_matrix, show_words
 
@@ -30,7 +30,7 @@ def one_head(run: ModelRun, look: Look) -> None:
     """Draw the chosen head: its tokens beside its matrix, the chosen query in numbers."""
     now, trace = _head(run)
     if trace.story.note:
-        st.info(trace.story.note)
+        st.info(said(trace.story.note))
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
         token_view(run, trace, now.head, look)
@@ -44,12 +44,12 @@ def step_by_step(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
     now, trace = _head(run)
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, now.query, now.head):
         return
     words, matrix = st.columns([0.9, 1], gap="large")
     best = int(trace.weights(now.head, [now.query])[0].argmax())
     with words:
-        st.caption(f"The query is {literal(trace.story.query_axis.labels[now.query])}, position {now.query}.")
+        st.caption(f"The query is {literal(trace.story.query_axis.labels[now.query])}, position {now.query + 1}.")
         show_words(trace, step, now.head, now.query, best)
     with matrix:
         if max(step.shape) > MOST_DRAWN:
@@ -62,13 +62,18 @@ def step_by_step(run: ModelRun) -> None:
 def take_along(run: ModelRun) -> None:
     """Offer the chosen head's numbers and the script that computes them."""
     now, trace = _head(run)
-    export_bar(trace, NAME, head=now.head, query=now.query)
+    seen = {"recording": run.recording, "picture": run.picture, "grid": run.patch_grid}
+    about = f"{run.recording.model} {now.group} layer {now.layer + 1} head {now.head + 1}"
+    export_bar(trace, NAME, head=now.head, query=now.query, about=about, **seen)
 
 
 def _head(run: ModelRun) -> tuple[Chosen, AttentionTrace]:
     """Draw the name of the chosen head; return what is chosen and the trace of its layer."""
     now, layers = chosen_layers(run)
-    section(f"{now.group.capitalize()}, layer {now.layer + 1}, head {now.head + 1}", Role.WEIGHTS)
+    section(
+        f"{now.group.capitalize()}, layer {now.layer + 1}, head {now.head + 1} <small>{in_code(now)}</small>",
+        Role.WEIGHTS,
+    )
     return now, layers[now.layer]
 
 

@@ -60,6 +60,11 @@ class Chosen(NamedTuple):
     query: int
 
 
+def in_code(place: Chosen) -> str:
+    """Return how libraries write a layer and a head: both from 0."""
+    return f"L{place.layer}H{place.head} in code"
+
+
 def _place(text: str) -> Place:
     trace, _, head = text.rpartition(":")
     with suppress(ValueError):
@@ -74,6 +79,8 @@ HEAD = Field[Place | None](
 TOKEN = Field[int | None](NAME, "query", None, address="token", parse=whole_number)
 FRAMED = Field[Place | None](NAME, "framed", None)
 """The head that is framed on the first screen."""
+FAR_LOOK_OF = Field(NAME, "far_look_of", "")
+"""The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
 TAB = Field(NAME, "tab", "", address="tab")
 VIEW = Field(NAME, "view", "", address="view", text=lambda slug: "")
 """The tab of older links; it is read and never written."""
@@ -81,6 +88,11 @@ VIEW = Field(NAME, "view", "", address="view", text=lambda slug: "")
 
 def open_on_a_far_look(run: ModelRun) -> None:
     """Open on the head in which one word looks hardest at another far away, unless somebody has chosen already."""
+    this = f"{run.model} {hash(tuple(run.tokens))}"
+    if FAR_LOOK_OF.value not in ("", this):
+        HEAD.tell()
+        TOKEN.tell()
+    FAR_LOOK_OF.value = this
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
     group, layers = next(iter(groups(run.recording).items()))
@@ -109,6 +121,8 @@ def chosen(run: ModelRun) -> Chosen:
             if trace.story.name == place.trace
         )
         place = next(named, Place())
+        if place.group:
+            HEAD.value = place
     now = nearest(run, Chosen(place.group, place.layer, place.head, TOKEN.value or 0))
     HEAD.among([Place(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
     TOKEN.among([now.query])

@@ -12,11 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import streamlit as st
 
-from ui.component import component
+from attention_core.attention.types import Role
+from attention_core.attention.view.pieces import pieces
+from attention_core.charts.design import Design
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
+from ui.component import component, script_of
+from ui.figures import note_picture
 from ui.model.state import choose
+from ui.pictures import address
 
 _chips = component("token_chips")
-_view = component("token_view")
+_view = component("token_view", script_of("token_view", "token_start"))
+MOST_INLINE = 4096
+"""Cells of a matrix that are sent with the tokens; of a larger one the chosen query's, the rest when it is hovered."""
 
 
 class Chip(NamedTuple):
@@ -53,10 +62,13 @@ def chips(
         if isinstance(clicked.get("place"), int):
             on_choose(clicked["place"])
 
+    shades, colours = [min(max(chip.share, 0.0), 1.0) for chip in shown], [chip.colour for chip in shown]
+    words = [chip.text for chip in shown]
+    note_picture(lambda: shaded_words(words, shades, colours, chosen=chosen), f"{label}. {hint}")
     _chips(
         key=key,
         data={
-            "tokens": [{**chip._asdict(), "share": round(min(max(chip.share, 0.0), 1.0), 4)} for chip in shown],
+            "tokens": [{**chip._asdict(), "share": round(shade, 4)} for chip, shade in zip(shown, shades, strict=True)],
             "chosen": chosen,
             "label": label,
             "hint": hint,
@@ -108,7 +120,13 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
 
     drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted)
     active, stamp = _seed(key, hash(drawn), query)
-    high = float(tokens.matrix.max(initial=0.0))
+    active = min(max(active - tokens.start[0], 0), len(tokens.queries) - 1)
+    _note_pictures(tokens, active)
+    matrix, high = tokens.matrix, float(tokens.matrix.max(initial=0.0))
+    file = address(_roots(matrix, high).tobytes(), "bin") if matrix.size > MOST_INLINE else None
+    sent = matrix
+    if file:
+        sent = matrix[active] if tokens.keys else np.concatenate([matrix[active], matrix[:, active]])
     _view(
         key=key,
         data={
@@ -117,12 +135,13 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
             "names": list(tokens.names),
             "verbs": list(tokens.verbs),
             "legend": list(tokens.legend),
-            "packed": packed(tokens.matrix, high),
+            "packed": packed(sent, high),
+            "file": file,
             "high": high,
-            "active": min(max(active - tokens.start[0], 0), len(tokens.queries) - 1),
+            "active": active,
             "start": list(tokens.start),
             "outside": None if tokens.outside is None else [round(float(share), 5) for share in tokens.outside],
-            "uniform": 1 / (tokens.n_keys or tokens.matrix.shape[1]),
+            "uniform": 1 / (tokens.n_keys or matrix.shape[1]),
             "percent": tokens.percent,
             "stamp": stamp,
         },
@@ -131,33 +150,39 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     )
 
 
+def _note_pictures(tokens: Tokens, row: int) -> None:
+    """Note both views: the text, shaded by what one query gives to its keys, and the two columns."""
+    asks, colour = pieces(tokens.queries)[row][0], ROLE_COLOURS[Role.WEIGHTS]
+    keys = tokens.queries if tokens.keys is None else tokens.keys
+    weights, uniform = tokens.matrix[row], 1 / (tokens.n_keys or len(keys))
+
+    def text() -> Design:
+        words, glued = zip(*pieces(keys), strict=True)
+        # as the browser shades: small weights show too, but no pattern where there is none
+        ramp = shade_ramp(colour, max(float(weights.max()), min(1, 6 * uniform) if tokens.percent else 1e-9), 0.6)
+        chosen = row if tokens.keys is None else None
+        shares = ramp.position(weights).tolist()
+        return shaded_words(words, shares, colour, bar=(ramp, "weight"), glued=glued, chosen=chosen)
+
+    def columns() -> Design:
+        shown = tokens.matrix if tokens.percent else tokens.matrix / (tokens.matrix.max() or 1.0)
+        right, left = ([text for text, _ in pieces(labels)] for labels in (keys, tokens.queries))
+        return word_arcs(right, left, shown, row, down=True)
+
+    note_picture(text, f"“{asks}”, {tokens.legend[0]}, as text")
+    note_picture(columns, f"“{asks}”, {tokens.legend[0]}, in two columns")
+
+
 def packed(matrix: np.ndarray, high: float) -> str:
     """Return a matrix as text: 16 bits a cell, the square root of its share of the largest, base64.
 
     A weight of a thousandth of the largest is exact to 1 in 1,000, one of a hundred-thousandth to 1 in 100.
     """
-    shares = np.sqrt(np.clip(matrix / (high or 1.0), 0, 1))
-    return base64.b64encode(np.rint(65535 * shares).astype("<u2").tobytes()).decode()
+    return base64.b64encode(_roots(matrix, high).tobytes()).decode()
 
 
-def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
-    """Return each token's text, and whether it goes on with the word before.
-
-    A word begins with a space (or the signs Ġ and ▁ that stand for one) where any token of the text has one; else
-    "##" goes on with a word; else every token stands alone.
-    """
-    spaced = any(label[:1] in (" ", "Ġ", "▁") and len(label) > 1 for label in labels)
-    found = []
-    for place, label in enumerate(labels):
-        if spaced:
-            begins = label[:1] in (" ", "Ġ", "▁")
-            is_named = label.startswith(("<", "[")) and label.endswith((">", "]"))
-            after_named = place > 0 and labels[place - 1].endswith((">", "]"))
-            found.append((label[1:] if begins and len(label) > 1 else label, not (begins or is_named or after_named)))
-        else:
-            glued = label.startswith("##") and len(label) > 2
-            found.append((label[2:] if glued else label, glued))
-    return [(text or "·", glued) for text, glued in found]
+def _roots(matrix: np.ndarray, high: float) -> np.ndarray:
+    return np.rint(65535 * np.sqrt(np.clip(matrix / (high or 1.0), 0, 1))).astype("<u2")
 
 
 def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:

@@ -12,15 +12,15 @@ from attention_core.explain.heads import Look, Patches, is_of_itself, matrix_for
 from attention_core.explain.heads.look import shown
 from attention_core.explain.heads.rows import whole_rows
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, said
 from ui.model.glance import not_plain
 from ui.model.state import NAME, choose, chosen, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
-from ui.state import Field
+from ui.state import Field, whole_number
 
 WINDOW = 512
 """Queries and keys that are sent to the browser; of longer inputs a window."""
-WINDOW_START = Field(NAME, "window", -WINDOW)
+WINDOW_START = Field(NAME, "window", -WINDOW, address="window", parse=whole_number)
 PICTURE_SIZE = 300
 FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
@@ -87,7 +87,9 @@ def _window(run: ModelRun, trace: AttentionTrace, head: int, look: Look, query: 
             choose(query=min(moved + WINDOW // 2, trace.n_queries - 1))
 
     if last:
-        st.slider("Window begins at token", 0, last, key=WINDOW_START.key, step=1, on_change=follow)
+        st.slider(
+            "Window begins at token", 0, last, key=WINDOW_START.key, step=1, persist_state="session", on_change=follow
+        )
     if not is_of_itself(trace):
         seen = trace, head, look
         best = kept_with(run, ("best", *seen, query), lambda: int(matrix_for(*seen, [query])[0].argmax()))
@@ -118,7 +120,7 @@ def patch_view(
     key = "model_patches" if column is not None else "model_rolled_patches"
     before = patches.n_prefix
     if before:
-        _prefix_buttons(f"{key}_prefix", distinct(list(run.tokens[:before]))[:8], query)
+        _prefix_buttons(f"{key}_prefix", distinct([*map(said, run.tokens[:before])])[:8], query)
     marked = query - before if query >= before else None
     asks = run.tokens[query]
     if marked is not None:

@@ -18,7 +18,7 @@ from attention_core.hub.language import Expected, expected, expected_in_place, p
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, said
 from ui.layout import section
 from ui.model.one_head import weights_chart
 from ui.model.state import NAME, chosen, kept_with, portion, run_again, setting
@@ -39,19 +39,19 @@ from ui.model.writing import (
     why_full,
 )
 from ui.runs.runs import Latest, prepared_of, pretrained_of
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of, whole_number
 from ui.words import Bar, chosen_piece, word_bars
 
 N_EXPECTED = 10
 MOST_BITS = 12
 """A token as surprising as one of 4,096 has the full shade."""
 SHADES = {"surprise": "Surprise", "weights": "Weights of the chosen head"}
-SHADE = Field(NAME, "says_shade", "surprise")
+SHADE = Field(NAME, "says_shade", "surprise", address="shade", parse=one_of(SHADES))
 WAYS = {"likeliest": "The likeliest", "drawn": "Drawn by chance"}
-WAY = Field(NAME, "says_way", "likeliest")
-TEMPERATURE = Field(NAME, "says_temperature", 1.0)
-SEED = Field(NAME, "says_seed", 0)
-HIDDEN_WORD = Field[int | None](NAME, "hidden_word", None)
+WAY = Field(NAME, "says_way", "likeliest", address="way", parse=one_of(WAYS))
+TEMPERATURE = Field(NAME, "says_temperature", 1.0, address="temperature", parse=between(0.1, 2.0))
+SEED = Field(NAME, "says_seed", 0, address="seed", parse=between(0, 9999))
+HIDDEN_WORD = Field[int | None](NAME, "hidden_word", None, address="hidden_word", parse=whole_number)
 
 
 def next_tokens(run: ModelRun, asked: Latest) -> None:
@@ -79,7 +79,7 @@ def _generation(run: ModelRun, asked: Latest) -> None:
         _write_portion(asked, temperature, seed)
         made = generation_of(asked, text_ids(asked))
     except ModelError as error:
-        st.info(str(error))
+        st.info(said(error))
         return
     with text:
         _text(run, made)
@@ -243,7 +243,7 @@ def _hidden_word(run: ModelRun, asked: Latest) -> None:
         try:
             found = expected(hidden_logits(run, asked, place), pretrained_of(asked.key).tokenizer, n=N_EXPECTED)
         except ModelError as error:
-            st.info(str(error))
+            st.info(said(error))
             return
         draw_chart(
             bars(

@@ -10,6 +10,7 @@ from torch import Tensor
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
 from attention_core.hub.model import Kind
 from attention_core.hub.tokens import readable
+from attention_core.packed import pack, unpack
 from ui.heavy import heavy
 from ui.model.state import NAME
 from ui.runs.runs import ALSO_FORGOTTEN, Latest, prepared_of, pretrained_of
@@ -23,8 +24,17 @@ MOST_TEXTS, MOST_MODELS = 8, 2
 """Texts that are kept for all visitors, and of how many models."""
 NEAR = 4
 """Tokens by which a kept text may be shorter to be grown rather than run at once."""
-WRITING = Field[dict[str, Any] | None](NAME, "says_writing", None)
+WRITING = Field[dict[str, Any] | None](
+    NAME,
+    "says_writing",
+    None,
+    address="written",
+    parse=lambda text: _linked(unpack(text)),
+    text=lambda text: pack([text["n_given"], text["at"], *text["ids"]]),
+)
 """of: model and input; ids: the tokens; n_given: how many of them still are the input's; at: the chosen one or None."""
+LINKED = ""
+"""In the place of model and input: a link says what was written, which is still to be compared with these."""
 WANTED = Field(NAME, "says_asked", 0)
 """Tokens that the model is still to write."""
 _TEXTS: dict[Any, Generation] = {}
@@ -81,14 +91,31 @@ def given_ids(asked: Latest) -> tuple[int, ...]:
 
 def text_ids(asked: Latest) -> tuple[int, ...]:
     """Return the tokens as the visitor left them; those of the input for another model or input than last time."""
-    if WRITING.value is None or WRITING.value["of"] != _of(asked):
-        _begin(asked, given_ids(asked))
+    text, given = WRITING.value, given_ids(asked)
+    if text is not None and text["of"] == LINKED and _fits(text, asked, given):
+        text["of"] = _of(asked)
+    elif text is None or text["of"] != _of(asked):
+        stop()
+        WRITING.found(_nothing_written(asked, given))
     return tuple(WRITING.value["ids"])
 
 
-def _begin(asked: Latest, ids: tuple[int, ...]) -> None:
-    stop()
-    WRITING.value = {"of": _of(asked), "ids": list(ids), "n_given": len(ids), "at": None}
+def _nothing_written(asked: Latest, ids: tuple[int, ...]) -> dict[str, Any]:
+    return {"of": _of(asked), "ids": list(ids), "n_given": len(ids), "at": None}
+
+
+def _linked(parts: Any) -> dict[str, Any]:
+    """Return what a link says was written; ValueError = that is no text."""
+    n_given, at, *ids = parts
+    if not ids or not all(type(part) is int and part >= 0 for part in (n_given, at or 0, *ids)):
+        raise ValueError("a text is the number of given tokens, the chosen one or nothing, and the tokens")
+    return {"of": LINKED, "ids": ids, "n_given": min(n_given, len(ids)), "at": at}
+
+
+def _fits(text: Mapping[str, Any], asked: Latest, given: tuple[int, ...]) -> bool:
+    ids, n_given = text["ids"], text["n_given"]
+    known = max(ids) < len(pretrained_of(asked.key).tokenizer) and len(ids) <= len(given) + MOST_WRITTEN
+    return known and n_given <= len(given) and tuple(ids[:n_given]) == given[:n_given]
 
 
 def _of(asked: Latest) -> str:
@@ -133,7 +160,9 @@ def stop() -> None:
 def restart(asked: Latest) -> None:
     """Return to the input, or, where an encoder reads it, to nothing written; for callbacks."""
     start = given_ids(asked)
-    _begin(asked, start[:1] if pretrained_of(asked.key).kind is Kind.ENCODER_DECODER else start)
+    stop()
+    written = start[:1] if pretrained_of(asked.key).kind is Kind.ENCODER_DECODER else start
+    WRITING.value = _nothing_written(asked, written)
 
 
 def why_ended(asked: Latest, ids: tuple[int, ...]) -> str:

@@ -54,6 +54,6 @@ def answers(image: Tensor) -> Answer:
     )
     st.caption(
         f"With every weight set to 1/784 the same attention network would read {blind.digit} "
-        f"({blind.confidence:.0%}): it is the attention that carries the answer."
+        f"({blind.confidence:.0%}): without attention the answer is lost."
     )
     return attention

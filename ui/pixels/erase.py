@@ -1,4 +1,4 @@
-"""Explicit against implicit: erase ink, and see which numbers change."""
+"""Fixed weights, or weights made from the input? Erase ink, and see which numbers change."""
 
 from __future__ import annotations
 
@@ -18,18 +18,27 @@ from ui.computed import computed
 from ui.digits import Answer, ask, ink_image
 from ui.models import model_or_stop
 from ui.pixels.drawing import NAME
-from ui.state import Field, choice
+from ui.state import Field, between, choice, whole_number
 
 RANDOM_TRIALS = 20
 MOST_LOOKED_AT = "what is looked at most"
-ERASED = Field(NAME, "erased", MOST_LOOKED_AT)
+ERASED = Field(
+    NAME,
+    "erased",
+    MOST_LOOKED_AT,
+    address="erase",
+    parse=lambda text: f"stroke {whole_number(text)}",
+    text=lambda chosen: chosen.removeprefix("stroke "),
+)
+N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
 
 
 def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer) -> None:
-    """Explicit against implicit: erase ink and see which numbers change."""
+    """Fixed weights, or weights made from the input? Erase ink and see which numbers change."""
     st.markdown(
+        "**Fixed weights, or weights made from the input?** "
         "A feed-forward neuron keeps its weights whatever you draw; pixels meet only in its sum. The attention matrix "
-        "is made anew from every drawing: erase some ink and the matrix itself changes."
+        "is computed from each drawing: erase some ink, and the matrix itself changes."
     )
     trace = before.traces[0]
     importance = trace.summary(0, ink_mask(image).flatten()).received
@@ -40,7 +49,9 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         chosen = choice("Erase", ERASED, list(choices), wrap=True)
         path = choices.get(chosen)
         if path is None:
-            n = st.slider("Ink pixels", 1, max(2, n_ink - 1), max(1, n_ink // 4), key="erase_n", width=320)
+            most = max(2, n_ink - 1)
+            N_ERASED.value = N_ERASED.among(range(1, most + 1), max(1, n_ink // 4))  # another bound is another slider
+            n = st.slider("Ink pixels", 1, most, key=N_ERASED.key, persist_state="session", width=320)
             erased = erase_highest(image, importance, n)
         else:
             erased = erase_along(image, torch.from_numpy(drawing.locate(path)).float())
@@ -58,29 +69,28 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         _ink_and_attention(
             erased.image,
             after.traces[0],
-            f"Without {chosen}" if path is not None else f"Without its {n} most looked-at pixels",
+            "Most looked at erased" if path is None else f"Without {chosen}",
         )
-        st.markdown(
-            f"reads **{after.digit}** ({after.confidence:.0%}); {before.digit}: {after.probabilities[before.digit]:.0%}"
-        )
+        other = "" if after.digit == before.digit else f"; {before.digit}: {after.probabilities[before.digit]:.0%}"
+        st.markdown(f"reads **{after.digit}** ({after.confidence:.0%}){other}")
     with columns[2]:
         random_trace = ask("pixel-classifier", trials[0]).traces[0]
-        _ink_and_attention(trials[0], random_trace, f"Without {n} ink pixels at random")
+        _ink_and_attention(trials[0], random_trace, "As many at random")
         st.markdown(
-            f"reads **{before.digit}** in {agreeing} of {RANDOM_TRIALS} draws; {before.digit}: "
-            f"{at_random[:, before.digit].mean():.0%} on average"
+            f"reads **{before.digit}** in {agreeing} of {RANDOM_TRIALS} draws, on average with "
+            f"{at_random[:, before.digit].mean():.0%}"
         )
     with columns[3]:
         st.metric(
-            "attention that moved",
+            "attention moved",
             f"{moved:.0%}",
             help="Half the summed change of a row of the weights, averaged over all rows, after this erasure.",
         )
-        st.metric("feed-forward weights that moved", "0 %", help="Its parameters are the same for every input.")
+        st.metric("feed-forward moved", "0 %", help="Its parameters are the same for every input.")
         st.caption(f"The feed-forward network now reads {ffn.digit} ({ffn.confidence:.0%}).")
 
 
-@computed()
+@computed(by_model=True)
 def ask_many(name: str, images: Tensor) -> np.ndarray:
     """Return probabilities (n, 10) of pictures (n, 28, 28)."""
     model = model_or_stop(name)

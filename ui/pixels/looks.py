@@ -16,22 +16,23 @@ from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import chosen_query, pick_pixel, query_maps, whole_maps
+from ui.glossary import explain
 from ui.layout import section
 from ui.models import load_snapshots, model_or_stop
 from ui.pixels.drawing import NAME, STEPS
-from ui.state import Field, whole_number, yes
+from ui.state import Field, whole_number
 from ui.step_view import query_row, show_matrix, show_words
 
 MODEL = "pixel-classifier"
 MOMENT = Field(NAME, "snapshot", -1, address="moment", parse=whole_number)
-INK_ONLY = Field(NAME, "ink_only", False, address="ink", parse=yes, text=lambda on: "1" if on else "0")
+INK_ONLY = Field(NAME, "ink_only", False, address="ink")
 
 
 def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
     """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
     query = chosen_query(drawing.image, NAME)
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(step)
+    hidden = STEPS.hides(trace, step, query)
     left, right = st.columns([0.82, 1], gap="large")
     with left:
         drawn, hint = st.columns([1, 1.1], vertical_alignment="center")
@@ -40,8 +41,8 @@ def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
         with hint:
             row, column = divmod(query, 28)
             st.caption(
-                f"The framed pixel is the query: number {query} (row {row}, column {column}). Click another one. "
-                "The arrow keys step."
+                f"The framed pixel is the query: number {query + 1} (row {row + 1}, column {column + 1}). Click "
+                "another one. The arrow keys step."
             )
         if not hidden:
             show_words(trace, step, 0, query, int(trace.weights(0, [query])[0].argmax()))
@@ -53,14 +54,13 @@ def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
 def chosen_pixel(trace: AttentionTrace, drawing: Drawing) -> None:
     """Draw where the query looks, who looks at it, and its row in numbers."""
     query = chosen_query(drawing.image, NAME)
-    pick, maps, numbers = st.columns([0.62, 1.15, 1], gap="large")
+    pick, looks = st.columns([1, 3], gap="medium")
     with pick:
         section("The chosen pixel", Role.QUERY)
         pick_pixel(drawing.image, NAME, size=168, key="pick_map")
         st.caption("Click a pixel: it becomes the query.")
-    with maps:
+    with looks:
         query_maps(trace, 0, query, drawing.image, 250, NAME)
-    with numbers:
         query_row(trace, 0, query)
 
 
@@ -113,12 +113,12 @@ def learning_section(image: Tensor) -> None:
         st.metric(
             "mean entropy of a row",
             f"{float(summary.entropy.mean()):.1f} bits",
-            help="log2(784) = 9.6 bits means looking everywhere alike.",
+            help=f"{explain('entropy')} log2(784) = 9.6 bits: looking everywhere alike.",
         )
         st.metric("largest weight", f"{float(summary.largest.max()):.3f}")
         st.caption("From the first batch to the last: the same drawing, the attention parameters of that moment.")
 
 
-@computed()
+@computed(by_model=True)
 def _at_moment(number: int, image: Tensor) -> AttentionTrace:
     return attention_at_snapshot(model_or_stop(MODEL), load_snapshots(MODEL), number, image)[0]

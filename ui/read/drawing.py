@@ -13,7 +13,8 @@ import torch
 
 from attention_core.data.canvases import ink_picture
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
-from attention_core.data.sketches import Stroke, number_strokes
+from attention_core.data.sketches import number_strokes
+from attention_core.data.stroke import Stroke
 from attention_core.data.strokes import smooth_path
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES, END, Reading
@@ -36,7 +37,6 @@ REFUSED = Field(NAME, "refused", False)
 SIZE = (144, 576)
 COLUMNS = [1.68, 1]
 """The pad, and whatever stands under it, beside the answers."""
-LONGEST_TYPED = 8
 ZOOMS = "".join(
     f"@container (max-width: {SIZE[1] * (percent + 5) / 100 - 1:g}px) "
     f"{{ .st-key-read_canvas_frame {{ zoom: {percent}%; }} }}"
@@ -58,9 +58,10 @@ STYLE = f"""<style>
 .reading .end i {{ background: #8a93a0; }}
 .reading .blind {{ outline: 1.5px dashed #8a93a0; outline-offset: -1px; }}
 </style>"""
-HARD = "More digits than the reader was trained on: numbers of one to six. "
+HARD = f"More digits than the reader was trained on: numbers of one to {MOST_DIGITS}. "
 REMARKS = {
-    NumberRemark.EMPTY: "Write a number on the pad, one to six digits from left to right, or take one from below it.",
+    NumberRemark.EMPTY: "Write a number on the pad, one to "
+    f"{MOST_DIGITS} digits from left to right, or take one from below it.",
     NumberRemark.ONE_COLOUR: "The whole pad has one colour, so no ink can be told from paper. "
     "Undo takes the last stroke away; your strokes are all still there.",
     NumberRemark.COVERED: "Most of the pad is painted over. The reader takes the rarer colour for ink and reads that; "
@@ -113,7 +114,7 @@ def maps_of(reading: Reading) -> np.ndarray:
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(f"[0-9]{{1,{LONGEST_TYPED}}}", text) is not None
+    return re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", text) is not None
 
 
 def _strokes(number: str) -> list[Stroke]:
@@ -126,7 +127,7 @@ def _asked(number: str) -> list[Stroke] | None:
     return _strokes(number) if _is_number(number) else None
 
 
-PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "1809", "31415", "271828", "5555", "1234567")}
+PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "1809", "31415", "271828", "5555")}
 PAD = Pad(NAME, PRESETS, "31415", SIZE, address="number", help="Write {} for me", pen_width=10, from_address=_asked)
 
 
@@ -144,7 +145,7 @@ def number_pad() -> PadState:
         on_change=_write_typed,
     )
     if REFUSED.value:
-        st.info(f"Only the digits 0 to 9, one to {LONGEST_TYPED} of them, can be written. The pad is as it was.")
+        st.info(f"Only the digits 0 to 9, one to {MOST_DIGITS} of them, can be written. The pad is as it was.")
     return pad
 
 
@@ -156,13 +157,13 @@ def _write_typed() -> None:
         put_strokes(PAD, _strokes(typed), told=typed)
 
 
-@computed()
+@computed(by_model=True)
 def read_again(picture: np.ndarray, start: torch.Tensor | None = None, skipped: Collection[int] = ()) -> Reading:
     """Let the model read a picture (48, 192); see DigitReader.read."""
     return model_or_stop(MODEL).read(torch.from_numpy(picture), start=start, skipped=tuple(skipped))
 
 
-@computed()
+@computed(by_model=True)
 def read_drawing(pad: PadState) -> ReadDrawing | NumberRemark:
     """Read what is on the pad, or say why there is nothing to read."""
     seen = ink_picture(pad.canvas, READ_SIZE)

@@ -10,7 +10,7 @@ from attention_core.models.digit_reader import Reading
 from attention_core.topics.read import begins_at, looks_of, nearest_look, random_state, written
 from ui.chart import draw_chart
 from ui.read.drawing import NAME, PRESETS, ReadDrawing, cards, labels_of, maps_of, numbered, read_again
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of, whole_number
 
 STARTS = {
     "learned": "the learned one",
@@ -20,12 +20,12 @@ STARTS = {
     "random": "random",
 }
 OTHERS = list(PRESETS)[1:5]
-START = Field(NAME, "start", "learned")
-AFTER = Field(NAME, "after", 1)
-OTHER = Field(NAME, "other", OTHERS[1])
-OTHER_AFTER = Field(NAME, "other_after", 1)
-SEED = Field(NAME, "seed_of_start", 0)
-SKIPPED = Field[list[int]](NAME, "skipped", list)
+START = Field(NAME, "start", "learned", address="start", parse=one_of(STARTS))
+AFTER = Field(NAME, "after", 1, address="after", parse=whole_number)
+OTHER = Field(NAME, "other", OTHERS[1], address="other", parse=one_of(OTHERS))
+OTHER_AFTER = Field(NAME, "other_after", 1, address="other_after", parse=whole_number)
+SEED = Field(NAME, "seed_of_start", 0, address="seed", parse=whole_number)
+SKIPPED = Field[list[int]](NAME, "skipped", list, address="skipped")
 
 
 def another_start(drawing: ReadDrawing) -> None:
@@ -103,7 +103,7 @@ def _choose_look(field: Field[int], labels: list[str]) -> int:
 
 def _choose_skipped(labels: list[str]) -> list[int]:
     """Let the visitor withhold the glimpses of some looks."""
-    SKIPPED.value = [look for look in SKIPPED.value if look < len(labels)]
+    SKIPPED.value = [look for look in SKIPPED.value if 0 <= look < len(labels)]
     skipped = st.pills(
         "Withhold the glimpse of look",
         range(len(labels)),

@@ -13,16 +13,17 @@ from attention_core.models.digit_reader import CLASSES
 from attention_core.topics.read import column_weights, looks_of
 from ui.chart import draw_chart
 from ui.digits import ink_image
+from ui.glossary import say
 from ui.layout import section
 from ui.player import Walk
 from ui.read.drawing import COLUMNS, NAME, ReadDrawing, maps_of, numbered
-from ui.state import Field
-from ui.step_view import query_row, show_matrix, show_words
+from ui.state import Field, whole_number
+from ui.step_view import folded_row, show_matrix, show_words
 from ui.stepper import Stepper
 
 WALK = Walk(NAME, label="Look")
 STEPS = Stepper(NAME, modifier="Shift+")
-REGION = Field(NAME, "region", None)
+REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 STRIP = Field(NAME, "strip_number", 0)
 """How many strips were mounted: a second click on the same picture counts only on a new one."""
 STEP_SIZE = 480
@@ -78,7 +79,10 @@ def another_question(drawing: ReadDrawing) -> None:
             width="content",
             alt=f"Weights of {len(labels)} looks over {weights.shape[1]} columns of the picture",
         )
-        st.caption("A look is a row; the rows of regions are summed. The dashed column holds the region on the right.")
+        st.caption(
+            "Each row is one look. Weights are added up over the height of the picture. The dashed column holds the "
+            "region on the right."
+        )
     with right:
         section("One region through all looks", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
@@ -90,9 +94,9 @@ def another_question(drawing: ReadDrawing) -> None:
         )
         whose = "look 1 looks at most" if REGION.value is None else "you chose"
         st.caption(
-            f"The region that {whose} (row {row}, column {column}) has one key for all looks. The line is its score, "
-            f"the percentages its weight; the uniform weight is {1 / trace.n_keys:.1%}. Click another region on the "
-            "large map."
+            f"The region that {whose} (row {row + 1}, column {column + 1}) has one key for all looks. The line is its "
+            f"score, the percentages its weight; the uniform weight is {1 / trace.n_keys:.1%}. Click another region on "
+            "the large map."
         )
 
 
@@ -116,10 +120,10 @@ def vectors(drawing: ReadDrawing) -> None:
             alt="The state before the look, its glimpse, the state after it and their difference, a cell per number",
         )
     with right:
-        st.markdown(
+        say(
             "The glimpse is the weighted sum of the regions' features, the only thing the reader gets of the picture. "
-            "A gated recurrent unit mixes it into the state. What was said is not fed back: the state alone knows "
-            "what has been read."
+            "A gated recurrent unit (GRU) mixes it into the state. The network never sees its own answers. Only its "
+            "state remembers what it has read."
         )
         st.caption("Rest the mouse on a cell for its number. All rows share one scale.")
 
@@ -128,18 +132,17 @@ def step_by_step(drawing: ReadDrawing) -> None:
     """Draw the stepper, the present step's words and its numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, look):
         return
     words, numbers = st.columns([0.9, 1.1], gap="large")
     best = int(trace.weights(rows=[look])[0].argmax())
     with words:
-        st.caption(f"Query {look} is the state before look {look + 1}. Shift and the arrow keys step.")
+        st.caption(f"Query {look + 1} is the state before look {look + 1}. Shift and the arrow keys step.")
         show_words(trace, step, 0, look, best)
     with numbers:
         _show_step(drawing, step, look, best)
         if step.name in ("scores", "weights"):
-            with st.expander("This look in numbers"):
-                query_row(trace, 0, look, n=5, key_words="region")
+            folded_row("This look in numbers", NAME, trace, 0, look, 5, "region")
 
 
 def _film(drawing: ReadDrawing) -> int:
@@ -176,7 +179,7 @@ def _film(drawing: ReadDrawing) -> int:
             key="read_said",
             alt=f"Probabilities of the ten digits and the end after look {look + 1}",
         )
-        st.markdown(_words_of_look(drawing, look))
+        say(_words_of_look(drawing, look))
     return look
 
 
@@ -184,7 +187,10 @@ def _words_of_look(drawing: ReadDrawing, look: int) -> str:
     """Say what the present look did, and what is special about the last one."""
     looks, label = looks_of(drawing.reading.trace, drawing.picture), drawing.labels[look]
     now = looks[look]
-    where = f"centre at {now.centre:.0%} of the width, {now.on_ink:.0%} of the weight on ink, {now.spread:.1f} bits"
+    where = (
+        f"centre at {now.centre:.0%} of the width, {now.on_ink:.0%} of the weight on ink, spread as over "
+        f"{2**now.spread:.0f} regions (entropy {now.spread:.1f} bits)"
+    )
     if label != "end":
         return f"The map says where **{label}** was read: {where}."
     others = looks[:look]
@@ -221,7 +227,7 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
             size=STEP_SIZE // 2 - 8,
             marked=best,
         )
-        draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words)
+        draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words, step=step.name)
     else:
         show_matrix(step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)
 

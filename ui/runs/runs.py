@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from dataclasses import astuple, dataclass
 from io import BytesIO
 from pathlib import Path
@@ -24,6 +25,7 @@ from attention_core.hub.own import own_language_model
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
+from ui.cluster import cluster, computed_there
 from ui.computed import computing
 from ui.heavy import heavy
 from ui.shelf import Shelf
@@ -108,12 +110,13 @@ def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = (
     asked = key, given, tuple(ablated)
     found = _runs().find(asked)
     if found is None:
-        pretrained, prepared = pretrained_of(key), prepared_of(key, given)
-        with heavy("Running the model"):
-            found = _runs().find(asked)  # who was before may have asked the same
-            if found is None:
-                found = (run(pretrained, prepared, ablated=asked[-1]),)
-                _runs().keep(asked, found)
+        with st.spinner("Running the model") if cluster() else nullcontext():
+            found = computed_there(run_of, *asked)
+        if found is None:
+            pretrained, prepared = pretrained_of(key), prepared_of(key, given)
+            with heavy("Running the model"):  # who was before may have asked the same
+                found = _runs().find(asked) or (run(pretrained, prepared, ablated=asked[-1]),)
+        _runs().keep(asked, found)
     return found[0]
 
 

@@ -11,11 +11,13 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, local_models
+from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, left_out, local_models
+from attention_core.hub.hosted import HOSTED, is_hosted
 from attention_core.hub.look_up import Candidate, is_path, look_up
 from attention_core.hub.model import ModelError
-from attention_core.hub.room import HOSTED, NoMemory, in_megabytes, is_hosted, most_model_bytes
+from attention_core.hub.room import NoMemory, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelRun
+from ui.labels import literal, said
 from ui.opened import opened_recording
 from ui.runs.runs import latest_download, make_room, pretrained_of, start_download
 from ui.skeleton import live
@@ -30,9 +32,9 @@ MOST_MEGABYTES = 1000
 def choose_model(name: str) -> str | None:
     """Draw the choice of a model and return the key of the one that is loaded, or None if there is none at all.
 
-    What cannot be had is told beside the field, and the model shown before stays. The choice "model" is in the address.
+    What cannot be had is told beside the field, and the model shown before stays. The choice is in the address.
     """
-    return (OF_THE_PAGE if name == OF_THE_PAGE.name else ModelChoice(name)).draw()
+    return (OF_THE_PAGE if name == OF_THE_PAGE.name else ModelChoice(name, address="model")).draw()
 
 
 def folders_allowed() -> bool:
@@ -97,7 +99,7 @@ class ModelChoice:
         self.key.value = self.picked.value
         self.message.forget()
 
-    def _ask(self, wanted: str | None = None) -> None:
+    def ask(self, wanted: str | None = None) -> None:
         """Look a model up: show it at once if it is on this machine, else begin to fetch it."""
         if wanted is not None:
             self.asked.value = wanted
@@ -119,7 +121,7 @@ class ModelChoice:
             text, button = st.columns([4, 1], vertical_alignment="bottom")
             example = "distilbert/distilgpt2"
             text.text_input(label, key=self.asked.key, placeholder=example, max_chars=300, persist_state="session")
-            button.form_submit_button("Load", on_click=self._ask, width="stretch")
+            button.form_submit_button("Load", on_click=self.ask, width="stretch")
 
     def _draw_suggestions(self) -> None:
         most = most_model_bytes()
@@ -130,10 +132,14 @@ class ModelChoice:
                     if model.megabytes * 1e6 <= most:
                         label = f"**{model.name}**, {model.megabytes} MB  \n:gray[{model.kind.value}: {model.about}]"
                         key, asks_for = f"{self.name}_try_{model.name}", (model.name,)
-                        st.button(label, key=key, type="tertiary", on_click=self._ask, args=asks_for)
+                        st.button(label, key=key, type="tertiary", on_click=self.ask, args=asks_for)
             st.caption(
                 f"At most {in_megabytes(most)} for a model, from safetensors files; a repository's code is never run."
             )
+        if without := left_out():
+            reasons = "\n\n".join(f"{literal(name)}: {reason}" for name, reason in without.items())
+            names = ", ".join(map(literal, without))
+            st.caption(f"Not in the list, for want of whole safetensors files: {names}.", help=reasons)
 
     def _draw_progress(self) -> None:
         """Draw how far the download is; when it has ended, the page follows."""
@@ -154,17 +160,20 @@ class ModelChoice:
     def _draw_message(self) -> None:
         kind, words = self.message.value
         if kind == "error":
-            st.error(words, icon=":material/error:")
+            st.error(said(words), icon=":material/error:")
         elif kind:
-            st.info(words)
+            st.info(said(words))
 
     def _loaded(self, there: list[str]) -> str | None:
         """Load the chosen model; if that fails, say why and go back to the one before, or to the first there is."""
-        for key in dict.fromkeys((self.key.value, self.loaded_last.value, *there[:1])):
+        drawn = self.key.value
+        for key in dict.fromkeys((drawn, self.loaded_last.value, *there[:1])):
             try:
                 if key:
                     pretrained_of(key)
                     self.key.value = self.loaded_last.value = key
+                    if key != drawn:
+                        st.rerun()  # the list above names the one that failed
                     return key
             except ModelError as error:
                 message = "error", f"{key} cannot be loaded. {error}"
@@ -207,7 +216,7 @@ def uploaded_run(name: str) -> ModelRun | None:
         return _run_or_complaint(lambda: _run_of(upload.file_id, upload.name, 0, upload))
     st.caption(
         "In a notebook: `with attention_core.capture() as p: my_model(x)`, then `p.save('run.npz')`. Or start the "
-        "app with it: `streamlit run app.py -- run.npz`."
+        "app with it: `attention-explorer run.npz`, in the repository `streamlit run app.py -- run.npz`."
     )
     return None
 
@@ -217,7 +226,7 @@ def _run_or_complaint(read: Callable[[], ModelRun]) -> ModelRun | None:
         return read()
     except (OSError, ValueError) as error:
         reason = f"There is no file {error.filename}." if isinstance(error, FileNotFoundError) else error
-        st.error(f"**The file cannot be opened.** {reason}", icon=":material/error:")
+        st.error(f"**The file cannot be opened.** {said(reason)}", icon=":material/error:")
         return None
 
 

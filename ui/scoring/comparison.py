@@ -16,15 +16,21 @@ from torch import Tensor
 
 from attention_core.attention.score import Score
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.palette import BLUE_ORANGE, Ramp
+from attention_core.attention.types import Role
+from attention_core.charts.bar_table import Bars, bar_table
+from attention_core.charts.design import Design
+from attention_core.charts.palette import BLUE_ORANGE, ROLE_COLOURS, Ramp
+from attention_core.charts.plane import score_fields
 from attention_core.device import to_array
 from attention_core.topics.scoring.compare import favourites, nearest_key, score_field
 from attention_core.topics.scoring.presets import EXTENT
 from ui.component import component
+from ui.figures import note_picture
+from ui.glossary import say
 from ui.scoring.vector_plane import NAME, key_name
 from ui.state import Field
 
-SHARED = Field(NAME, "shared", False)
+SHARED = Field(NAME, "shared", False, address="shared")
 POINTS = 41
 BANDS = 17
 """Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""
@@ -46,6 +52,7 @@ def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
     ]
     largest = max(abs(score) for row in rows for score in row["scores"])
     n_keys = len(rows[0]["scores"])
+    note_picture(lambda: _bar_picture(rows, _nice_limit(largest)), "Scores and weights under every function")
     _bars(
         key="scoring_bars",
         data={
@@ -55,6 +62,17 @@ def side_by_side(traces: Mapping[str, AttentionTrace], active: int) -> None:
             "active": active,
         },
     )
+
+
+def _bar_picture(rows: Sequence[Mapping], limit: float) -> Design:
+    n_keys = len(rows[0]["scores"])
+    scores, weights = ([one for row in rows for one in row[what]] for what in ("scores", "weights"))
+    columns = [
+        Bars("score", scores, limit, [_short(score) for score in scores], (ROLE_COLOURS[Role.SCORES],) * 2),
+        Bars("weight", weights, 1.0, [f"{weight:.0%}" for weight in weights], (ROLE_COLOURS[Role.WEIGHTS],)),
+    ]
+    heads = [(number * n_keys, row["name"]) for number, row in enumerate(rows)]
+    return bar_table([f"k{place + 1}" for _ in rows for place in range(n_keys)], columns, heads)
 
 
 def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
@@ -69,7 +87,7 @@ def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) ->
     parts = [f"**{key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
     if undecided:
         parts.append(f"nobody in particular: {', '.join(undecided)}")
-    st.markdown(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
+    say(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
 
 
 def _nice_limit(largest: float) -> float:
@@ -102,11 +120,12 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
         name: to_array(score_field(function, query, extent=EXTENT, n=POINTS)) for name, function in functions.items()
     }
     reaches = {name: float(np.ptp(field)) / 2 for name, field in fields.items()}
-    panels = []
+    panels, ramps = [], []
     for name, field in fields.items():
         middle = (field.max() + field.min()) / 2
         reach = max(max(reaches.values()) if shared else reaches[name], 1e-9)
         ramp = Ramp(BLUE_ORANGE, middle - reach, middle + reach)
+        ramps.append(ramp)
         index = np.rint(ramp.position(field) * 255).astype(np.uint8)
         own = "With the parameters that you put in."
         panels.append(
@@ -118,6 +137,10 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
                 "shape": own if name in changed else functions[name].picture,
             }
         )
+    note_picture(
+        lambda: score_fields(fields, ramps, query.tolist(), key.tolist(), EXTENT, bands=BANDS),
+        "What each function would score at every place of the plane",
+    )
     with drawn:
         vectors = {"query": query.tolist(), "keys": key.tolist()}
         data = {"panels": panels, "n": POINTS, "colours": _COLOURS, "extent": EXTENT, **vectors}

@@ -11,12 +11,13 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import SCORES
+from attention_core.attention.scores import SCORES, all_scores
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
-from attention_core.topics.scoring.compare import cosine_matrix
+from attention_core.packed import pack, unpack
+from attention_core.topics.scoring.compare import compare, cosine_matrix
 from attention_core.topics.scoring.presets import (
     DIMENSIONS,
     EXTENT,
@@ -28,15 +29,25 @@ from attention_core.topics.scoring.presets import (
 )
 from attention_core.weights import read_card
 from ui.chart import draw_chart
+from ui.glossary import say
+from ui.models import model_or_stop
 from ui.scoring.vector_plane import NAME, RANDOM, VECTORS, VERSION, WIDTH, arrange, choose_width, key_name
-from ui.state import Field, choice
+from ui.state import Field, choice, one_of
 
 Rows = Sequence[Sequence[float]]
 Parameters = dict[str, Rows | list[float]]
 PARAMETER_LIMIT = 100.0
-CHANGED: Field[dict[int, Parameters]] = Field(NAME, "parameters", dict)
+CHANGED: Field[dict[int, Parameters]] = Field(
+    NAME,
+    "parameters",
+    dict,
+    address="parameters",
+    parse=lambda text: {int(d): linked_parameters(parameters, int(d)) for d, parameters in unpack(text).items()},
+    text=pack,
+)
 """Vectors' width -> the parameters that are no longer the trained ones; replaced as a whole by every change."""
-FUNCTION = Field(NAME, "parameters_of", "general")
+LEARNED = [name for name, kind in SCORES.items() if kind.parameter_names()]
+FUNCTION = Field(NAME, "parameters_of", "general", address="of", parse=one_of(LEARNED))
 SEED = Field(NAME, "seed", 0)
 
 
@@ -79,6 +90,22 @@ def _drop_key() -> None:
     arrange(replace(VECTORS.value, keys=VECTORS.value.keys[:-1]))
 
 
+def linked_parameters(parameters: Parameters, d: int) -> Parameters:
+    """Return parameters of a link; one of UNSOUND is raised where the functions for d numbers cannot use them."""
+    trained = {
+        name: tensor.detach().cpu().double()
+        for name, tensor in model_or_stop("scoring-functions").parameters_of(d).items()
+    }
+    changed = {name: torch.tensor(rows, dtype=torch.float64) for name, rows in parameters.items()}
+    for name, table in changed.items():
+        if table.numel() > 2 * trained[name].numel() or not (table.abs() <= PARAMETER_LIMIT).all():
+            raise ValueError(f"{name} must have numbers in bounds, and not too many")
+    vectors = torch.zeros(MAX_KEYS, d, dtype=torch.float64)
+    for trace in compare(all_scores(trained | changed), vectors[:1], vectors).values():
+        trace.scores(0)  # RuntimeError where shapes do not fit
+    return parameters
+
+
 def put_printed_formula() -> None:
     """Put vᵀtanh([q; k]) in the place of concat: the identity for W."""
     d = VECTORS.value.d
@@ -106,7 +133,7 @@ def cosines(vectors: Vectors) -> None:
     """Draw the cosine of every pair of vectors as a matrix."""
     values = to_array(cosine_matrix(torch.tensor([vectors.query, *vectors.keys], dtype=torch.float64)))
     axis, ramp = Axis("vectors", _names(vectors)), Ramp(BLUE_ORANGE, -1, 1)
-    st.markdown("The cosine of every pair: 1 = same direction, 0 = at right angles, −1 = opposite.")
+    say("The cosine of every pair: 1 = same direction, 0 = at right angles, −1 = opposite.")
     draw_chart(
         matrix_chart(values, axis, axis, Role.SCORES, title="cosine of the angle", size=330, ramp=ramp),
         width="content",
@@ -166,8 +193,7 @@ def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, 
         "f(−q, −k) = −f(q, k), while near stays near under a change of sign: on the whole plane it could match nothing."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        learned = [name for name, kind in SCORES.items() if kind.parameter_names()]
-        function = choice("Parameters of", FUNCTION, learned)
+        function = choice("Parameters of", FUNCTION, LEARNED)
         st.button(
             "Back to trained",
             key="scoring_trained",

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import streamlit as st
 import torch
 from torch import Tensor
 
 from attention_core.attention.types import Role
-from attention_core.charts import ROLE_COLOURS
 from attention_core.charts.scaling import scale_chart, sorted_weights_chart
 from attention_core.topics.scoring.compare import Parts, printed_parts
 from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note, say
+from ui.layout import role_colour, shade
 from ui.scoring.vector_plane import NAME, key_name
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of
 
-N_KEYS = Field(NAME, "n_keys", 16)
-D_K = Field(NAME, "d_k", 64)
-SEED = Field(NAME, "scale_seed", 0)
+MANY_KEYS = (4, 16, 64)
+N_KEYS = Field(NAME, "n_keys", 16, address="keys", parse=one_of(MANY_KEYS))
+D_K = Field(NAME, "d_k", 64, address="d_k", parse=one_of(DIMENSIONS))
+SEED = Field(NAME, "scale_seed", 0, address="seed", parse=between(0, 9999))
 
 
 def printed_tab(query: Tensor, key: Tensor) -> None:
@@ -35,10 +36,10 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
             r"& \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} \\ "
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
-        st.markdown(
+        say(
             "Without W no unit of the tanh ever sees query and key together. The query's part is a constant along a "
             "row, and the softmax cancels constants: **every query gets the same weights**. A matrix W in front mixes "
-            "the two inside the tanh, and that is what makes the function look."
+            "the two inside the tanh, and only then can the function choose."
         )
     with numbers:
         st.html(_printed_table(parts))
@@ -56,7 +57,7 @@ def _printed_table(parts: Parts) -> str:
         scores = "".join(f"<td>{_signed(score)}</td>" for score in parts.scores[place].tolist())
         weights = "".join(f"<td>{_weight_cell(weight)}</td>" for weight in parts.weights[place].tolist())
         rows.append(
-            f"<tr><th style='text-align:left;color:{ROLE_COLOURS[Role.QUERY]}'>{name}</th>"
+            f"<tr><th style='text-align:left;color:{role_colour(Role.QUERY)}'>{name}</th>"
             f"<td>{_signed(float(parts.query_part[place]))}</td>{scores}{weights}</tr>"
         )
     key_part = "".join(f"<td>{_signed(part)}</td>" for part in parts.key_part.tolist())
@@ -67,8 +68,8 @@ def _printed_table(parts: Parts) -> str:
 .printed tr.keypart td, .printed tr.keypart th {{ opacity: 0.75; }}
 .printed-scroll {{ overflow-x: auto; }}
 </style><div class="printed-scroll"><table class="printed">
-<tr class="top"><th></th><th>query's part</th><th colspan="{n}" style="color:{ROLE_COLOURS[Role.SCORES]}">scores</th>
-<th colspan="{n}" style="color:{ROLE_COLOURS[Role.WEIGHTS]}">weights</th></tr>
+<tr class="top"><th></th><th>query's part</th><th colspan="{n}" style="color:{role_colour(Role.SCORES)}">scores</th>
+<th colspan="{n}" style="color:{role_colour(Role.WEIGHTS)}">weights</th></tr>
 <tr><th></th><th></th>{heads}{heads}</tr>
 <tr class="keypart"><th style="text-align:left">key's part</th><td></td>{key_part}{"<td></td>" * n}</tr>
 {"".join(rows)}</table></div>"""
@@ -79,9 +80,8 @@ def _signed(value: float) -> str:
 
 
 def _weight_cell(weight: float) -> str:
-    shade = int(np.clip(round(60 * weight), 4, 60))
     return (
-        f"<span style='display:block;background:color-mix(in srgb,{ROLE_COLOURS[Role.WEIGHTS]} {shade}%,transparent);"
+        f"<span style='display:block;background:{shade(max(weight, 0.06))};"
         f"padding:1px 4px;border-radius:2px'>{weight:.0%}</span>"
     )
 
@@ -90,13 +90,13 @@ def scale_tab() -> None:
     """Draw variance, entropy, largest weight and gradient over d_k, and one query's weights at a chosen d_k."""
     words, controls = st.columns([1, 1.1], gap="medium", vertical_alignment="center")
     with words:
-        st.markdown(
+        say(
             "A dot product adds up dₖ products. For random numbers of variance 1 the sum has variance dₖ, so scores "
             "grow with the width alone: the softmax saturates, one key takes all, and its gradient vanishes. "
             "Dividing by √dₖ keeps the variance at 1 for every width."
         )
     with controls, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        n_keys = choice("Keys per query", N_KEYS, (4, 16, 64))
+        n_keys = choice("Keys per query", N_KEYS, MANY_KEYS)
         d_k = st.select_slider("dₖ of the example", DIMENSIONS, key=D_K.key, persist_state="session", width=190)
         seed = st.number_input("Seed", 0, 9999, key=SEED.key, persist_state="session", width=100)
     rows = _measured(n_keys, seed)
@@ -130,7 +130,7 @@ def scale_tab() -> None:
             f"(with the division {here[True].variance:.3g}) and the gradient's size **{here[False].gradient:.3g}** "
             f"(with it {here[True].gradient:.3g})."
         )
-        st.caption(
+        note(
             "Gradient: the Frobenius norm of the softmax's Jacobian diag(w) − w wᵀ, mean over queries. Dotted: what "
             "uniform weights would give. Source: Vaswani et al. 2017, section 3.2.1."
         )

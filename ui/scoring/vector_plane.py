@@ -5,11 +5,16 @@ The drag is drawn in the browser, Python follows.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
+from attention_core.charts.plane import vector_plane as plane
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
+from ui.address import PLAYING
 from ui.component import component
-from ui.state import PLAYING, Field
+from ui.figures import note_picture
+from ui.state import Field, whole_number
 
 NAME = "scoring"
 
@@ -20,13 +25,15 @@ _component = component("vector_plane")
 
 RANDOM = "Random vectors, drawn as in the training of the parameters."
 FIRST = VECTOR_PRESETS[0]
-VECTORS = Field(NAME, "vectors", FIRST, address="vectors", parse=Vectors.parse, text=Vectors.text)
+VECTORS = Field(NAME, "vectors", FIRST, address="vectors", parse=lambda text: _arranged(text), text=Vectors.text)
 SHOWN = Field(NAME, "shown", FIRST)
 """The vectors that the plane and the tables know."""
 OTHER_WIDTHS = Field(NAME, "other_widths", lambda: {2: FIRST})
 WIDTH = Field(NAME, "d", 2)
-ACTIVE = Field(NAME, "active", 0)
+ACTIVE = Field(NAME, "active", 0, address="active", parse=whole_number)
 """The key at full strength, whose angle is drawn."""
+TYPING = Field(NAME, "typing", False, address="typing")
+"""Whether the table of the vectors in the plane is open."""
 REVISION = Field(NAME, "revision", 0)
 """Counts the changes that Python made; the plane takes over the vectors only when it has changed."""
 VERSION = Field(NAME, "version", 0)
@@ -41,7 +48,14 @@ def arranged_vectors() -> Vectors:
         arrange(VECTORS.value)
     if WIDTH.value != VECTORS.value.d:
         WIDTH.value = VECTORS.value.d
+    ACTIVE.within(0, len(VECTORS.value.keys) - 1)
     return VECTORS.value
+
+
+def _arranged(text: str) -> Vectors:
+    """Return the vectors of an address, with the words of the preset that they are."""
+    vectors = Vectors.parse(text)
+    return next((replace(preset) for preset in VECTOR_PRESETS if preset.text() == vectors.text()), vectors)
 
 
 def arrange(vectors: Vectors, *, typed: bool = False) -> None:
@@ -75,11 +89,13 @@ def take_move() -> None:
 
 def vector_plane(vectors: Vectors) -> None:
     """Draw the plane. Call it last in its fragment: it counts a message as answered when it is drawn again."""
+    query, keys = list(vectors.query), [list(key) for key in vectors.keys]
+    note_picture(lambda: plane(query, keys, EXTENT), "The query and the keys as arrows")
     _component(
         key="scoring_plane",
         data={
-            "query": list(vectors.query),
-            "keys": [list(key) for key in vectors.keys],
+            "query": query,
+            "keys": keys,
             "revision": REVISION.value,
             "answered": ANSWERED.value,
             "active": ACTIVE.value,

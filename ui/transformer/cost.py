@@ -9,6 +9,7 @@ from attention_core.charts.cost import cost_chart
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.cost import CostRow
 from ui.chart import draw_chart
+from ui.glossary import explain, note
 from ui.heavy import heavy
 from ui.layout import figures_table
 from ui.state import Field
@@ -22,15 +23,15 @@ CHARTS = {"milliseconds": "Time of one layer", "megabytes": "Memory of one layer
 def cost_of_length(n: int) -> None:
     """Draw time and memory over n beside the expected slopes, and count what a sentence of n costs."""
     st.markdown(
-        "A recurrent layer walks: n steps, each waiting for the one before. Attention lets all meet at once: n × n "
-        "pairs, and no waiting. Fused attention computes the same without ever holding the n × n matrix."
+        "A recurrent layer takes n steps, and each waits for the one before. Attention compares all n × n pairs at "
+        "once, without waiting. Fused attention computes the same without ever holding the n × n matrix."
     )
     figures_table(
         (f"a sentence of n = {n} pieces, d = 192", "multiplications", "steps that wait for each other", "longest path"),
         *cost.layer_costs(n),
     )
     cheaper = "fewer" if n < 192 else "more"
-    st.caption(
+    note(
         f"After table 1 of Vaswani et al. 2017. While n is below d, as in sentences, attention even does {cheaper} "
         "multiplications. The path is how many steps apart two words are at most: what a gradient must survive."
     )
@@ -48,7 +49,8 @@ def cost_of_length(n: int) -> None:
         column.markdown(f"**{title}**")
         words = f"{title} over n on log axes, expected slopes dashed"
         draw_chart(cost_chart(rows, quantity), key=f"transformer_{quantity}", alt=words, on=column)
-        column.caption(_slopes(rows, quantity))
+        words = _slopes(rows, quantity)
+        column.caption(words, help=explain(words))
     beforehand = f"Measured beforehand on one slow core, torch {before.torch}, {before.when}."
     left_out = sum(row.milliseconds is None for row in rows)
     st.caption(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -13,12 +13,16 @@ from attention_core.topics.transformer.ablation import Edited, Head, switched_of
 from attention_core.topics.translate.translation import Source, Translation, explain_layers, read_source, translate
 from attention_core.topics.translate.word_view import piece_probabilities, sentence_probability
 from ui.computed import computed
-from ui.labels import literal
+from ui.labels import as_percent, literal
 from ui.models import model_or_stop
+from ui.sentence import knows_enough
+from ui.state import Field
 
 NAME = "transformer"
 MODEL = "translator-transformer"
 BEAM = 5
+MOST_NAMED = 4
+"""Changes that are named; more are counted."""
 PIECES_STYLE = """<style>
 .pieces { line-height: 2; margin: 0; overflow-wrap: anywhere; font-size: 0.95rem; }
 .pieces span { padding: 0.1rem 0.34rem; background: color-mix(in srgb, currentcolor 8%, transparent); }
@@ -47,46 +51,72 @@ class Experiment(NamedTuple):
         """The same sentence, with nothing changed."""
         return Experiment(self.text)
 
+    @property
+    def changes(self) -> list[str]:
+        """What is changed, in words."""
+        return [head.label for head in self.off] + ["positions left out"] * (not self.with_positions)
+
+
+AT_TOP: Field[Experiment | None] = Field(NAME, "at_top", None)
+"""Whose French stands there."""
+
 
 def _edited(experiment: Experiment) -> Edited:
     model: Any = model_or_stop(MODEL)
     return Edited(model, switched_off(experiment.off), experiment.with_positions)
 
 
-@computed()
+@computed(by_model=True)
 def translation(experiment: Experiment) -> Translation:
     """Return the French that beam search finds."""
     return translate(_edited(experiment), read_source(experiment.text), BEAM)
 
 
-@computed()
+@computed(by_model=True)
 def probabilities(experiment: Experiment) -> list[float]:
     """Return how probable each piece of the translation as trained is to the model as changed."""
-    return piece_probabilities(
-        _edited(experiment), read_source(experiment.text), translation(experiment.as_trained).ids
-    )
+    made = translation(experiment.as_trained)
+    if experiment == experiment.as_trained:
+        return made.probabilities
+    return piece_probabilities(_edited(experiment), read_source(experiment.text), made.ids)
 
 
-@computed()
+@computed(by_model=True)
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
     edited, source, made = _edited(experiment), read_source(experiment.text), translation(experiment.as_trained)
     return explain_layers(edited.model, source, made, edited.edits, with_positions=edited.with_positions)
 
 
-def french_part(text: str) -> None:
-    """Draw the French sentence, the pieces that the model says, and how probable they are."""
-    made, found = translation(Experiment(text)), probabilities(Experiment(text))
-    whole, per_piece = sentence_probability(found, len(found))
-    st.html(
-        f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(made.text)}</p>'
-        f'<p class="pieces">{pieces_html(made.labels, made.word_of)}</p>'
-    )
+def french_part(experiment: Experiment, restore: Callable[[], None]) -> None:
+    """Draw the French of the model as changed beside that of the trained one; its pieces, how probable they are.
+
+    Args:
+        experiment: the sentence, and what is changed.
+        restore: called when everything is to be as trained.
+    """
+    made, AT_TOP.value = translation(experiment), experiment
+    whole, per_piece = sentence_probability(made.probabilities, len(made.probabilities))
+    st.html(f'{PIECES_STYLE}<p class="said" lang="fr">{html.escape(made.text)}</p>')
+    if experiment.changes:
+        _as_trained(experiment, made, restore)
+    st.html(f'<p class="pieces">{pieces_html(made.labels, made.word_of)}</p>')
     unfinished = "" if made.finished else " It found no end."
     st.caption(
-        f"Probability {_percent(whole)}, {_percent(per_piece)} per piece.{unfinished} What touches is one word: the "
-        "model reads and says pieces."
+        f"Whole sentence: {as_percent(whole)}. Average per piece: {as_percent(per_piece)}.{unfinished} Pieces drawn "
+        "without a gap form one word. The model works with such pieces."
     )
+
+
+def _as_trained(experiment: Experiment, made: Translation, restore: Callable[[], None]) -> None:
+    before, changes = translation(experiment.as_trained), experiment.changes
+    beside = "the same words." if made.ids == before.ids else f'<i lang="fr">{html.escape(before.text)}</i>'
+    st.html(f'<p class="as-trained" style="margin:0">As trained: {beside}</p>')
+    what = ", ".join(changes[:MOST_NAMED])
+    more = f" and {len(changes) - MOST_NAMED} more" if len(changes) > MOST_NAMED else ""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"Off: {what}{more}." if experiment.off else f"{what.capitalize()}.")
+        st.button("Everything as trained", key="transformer_restore", on_click=restore)
 
 
 def english_part(source: Source) -> None:
@@ -95,6 +125,7 @@ def english_part(source: Source) -> None:
     if source.unknown:
         names = ", ".join(literal(word, 20) for word in source.unknown[:5])
         st.info(f"Letters or signs that the model never met: {names}. It takes all of them for the same unknown sign.")
+    knows_enough(source.words, source.known)
     if source.n_dropped:
         st.info(f"{source.n_dropped} more words were not read: there is room for 99 pieces.")
 
@@ -108,7 +139,3 @@ def pieces_html(labels: Sequence[str], word_of: Sequence[int]) -> str:
     if words.get(last) == ["<span>end</span>"]:
         words[last] = ['<span class="end">end</span>']
     return "".join(f"<b>{''.join(group)}</b>" for group in words.values())
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}" if share >= 0.001 else f"{share:.1e}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from typing import Any
 
@@ -24,12 +23,12 @@ from attention_core.topics.translate.word_view import WordView
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.labels import literal
-from ui.layout import section, who_asks
+from ui.layout import section
 from ui.models import model_or_stop
 from ui.state import Field, whole_number
 from ui.step_view import export_bar, query_row, show_matrix, show_words
 from ui.stepper import Stepper
-from ui.transformer.first_screen import MODEL, NAME, Experiment, probabilities, traces, translation
+from ui.transformer.first_screen import AT_TOP, MODEL, NAME, Experiment, probabilities, traces, translation
 from ui.words import aligned_words, chosen_row
 
 CONFIG = TransformerConfig()
@@ -40,14 +39,11 @@ CHOICES = {
 }
 BELOW = "what the layer below made of each of them"
 ASKS = {
-    "encoder": ("each piece of the English sentence", "all pieces of the same sentence", BELOW),
-    "decoder": ("each piece of the French so far", "itself and the French before it, never what comes after", BELOW),
-    "cross": (
-        "each French piece about to be said",
-        "all pieces of the English sentence",
-        "the encoder's output at each of them",
-    ),
+    "encoder": "Each piece of the English sentence asks all pieces of the same sentence",
+    "decoder": "Each piece of the French so far asks itself and the French before it, never what comes after",
+    "cross": "Each French piece that is about to be said asks all pieces of the English sentence",
 }
+HANDED = {"cross": "the encoder's output at each of them"}
 
 
 def _named(text: str) -> Head:
@@ -58,24 +54,41 @@ def _named(text: str) -> Head:
     return head
 
 
+def _name(head: Head) -> str:
+    return f"{head.kind}-{head.layer + 1}-{head.head + 1}"
+
+
 CHOSEN = Field(
     NAME,
     "chosen",
     Head("encoder", 0, 0),
     address="head",
     parse=_named,
-    text=lambda head: f"{head.kind}-{head.layer + 1}-{head.head + 1}",
+    text=_name,
 )
-QUERY = Field(NAME, "query", 2)
-OFF: Field[list[Head]] = Field(NAME, "off", list)
-WITHOUT_POSITIONS = Field(NAME, "without", False)
+QUERY = Field(NAME, "query", 2, address="query", parse=whole_number)
+OFF: Field[list[Head]] = Field(
+    NAME,
+    "off",
+    list,
+    address="off",
+    parse=lambda text: [*dict.fromkeys(map(_named, text.split(".")))],
+    text=lambda heads: ".".join(map(_name, heads)),
+)
+WITHOUT_POSITIONS = Field(NAME, "without", False, address="no_positions")
 STEPS = Stepper(NAME)
+
+
+def experiment_on(text: str) -> Experiment:
+    """Return a sentence with what is changed in the model that reads it."""
+    return Experiment(text, tuple(sorted(OFF.value)), not WITHOUT_POSITIONS.value)
 
 
 def _looked_at(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
     """Return the head, the sentence with what is changed in the model, the trace of the head's layer, the query."""
-    head = CHOSEN.value
-    experiment = Experiment(text, tuple(sorted(OFF.value)), not WITHOUT_POSITIONS.value)
+    head, experiment = CHOSEN.value, experiment_on(text)
+    if experiment != AT_TOP.value:
+        st.rerun()  # what was changed here shows in the translation at the top
     trace = traces(experiment)[head.kind, head.layer]
     return head, experiment, trace, min(QUERY.value, trace.n_queries - 1)
 
@@ -109,7 +122,7 @@ def _choose_head(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
             persist_state="session",
             help="Encoder and decoder are no longer told where a piece stands. They were trained with positions.",
         )
-    who_asks(*ASKS[head.kind])
+    st.caption(f"{ASKS[head.kind]}. Handed over is {HANDED.get(head.kind, BELOW)}.")
     return _looked_at(text)
 
 
@@ -134,7 +147,7 @@ def all_heads(text: str) -> None:
         _large(trace, head, query)
 
 
-@computed()
+@computed(by_model=True)
 def _habits(experiment: Experiment, kind: str) -> list[list[str]]:
     """Return for each layer and head of a kind what it mostly looks at, in a phrase."""
     return [[habit_words(trace, head) for head in range(trace.n_heads)] for trace in _layers(experiment, kind)]
@@ -198,10 +211,10 @@ def _large(trace: AttentionTrace, head: Head, query: int) -> None:
 def step_by_step(text: str) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
     head, experiment, trace, query = _choose_head(text)
-    _arcs(experiment, trace, head, query)
     step = STEPS.draw(trace)
-    if STEPS.hides(step):
+    if STEPS.hides(trace, step, query, head.head):
         return
+    _arcs(experiment, trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
         st.caption(
@@ -239,12 +252,12 @@ def _take_query() -> None:
 
 
 def heads_off(text: str) -> None:
-    """Draw what the translation loses without each head, and what the changed model makes of the sentence."""
+    """Draw what the translation loses without each head, and how the changed model finds its pieces."""
     head, experiment, _, _ = _choose_head(text)
     left, right = st.columns([0.8, 1.2], gap="large")
     left.markdown(f"**What each {head.kind} head is worth to this translation**")
     draw_chart(
-        worth_chart(to_array(_worth(text)[head.kind]), size=330),
+        worth_chart(to_array(_worth(text, head.kind)), size=330),
         key="transformer_worth",
         width="content",
         alt="Log-probability that the translation loses when one head alone is switched off",
@@ -255,36 +268,30 @@ def heads_off(text: str) -> None:
         "probable without it; near white: nobody misses it (Michel et al. 2019)."
     )
     with right:
-        _changed_translation(experiment)
+        _changed_probabilities(experiment)
 
 
-@computed(spinner="Switching off one head after the other")
-def _worth(text: str) -> dict[str, Tensor]:
-    """Return what the translation loses without each head, by kind (n_layers, n_heads)."""
+@computed(by_model=True)
+def _worth(text: str, kind: str) -> Tensor:
+    """Return what the translation loses without each head of a kind, (n_layers, n_heads)."""
     model: Any = model_or_stop(MODEL)
-    return head_worth(model, read_source(text), translation(Experiment(text)))
+    return head_worth(model, read_source(text), translation(Experiment(text)), [kind])[kind]
 
 
-def _changed_translation(experiment: Experiment) -> None:
-    if experiment == experiment.as_trained:
-        st.info("Choose a head above and switch it off, or leave the positions out: the translation answers here.")
+def _changed_probabilities(experiment: Experiment) -> None:
+    if not experiment.changes:
+        st.info("Choose a head above and switch it off, or leave positions out: the translation at the top answers.")
         return
-    before, after = translation(experiment.as_trained), translation(experiment)
-    st.html(f'<p class="said" lang="fr">{html.escape(after.text)}</p>')
-    plain = before.text.replace("*", "∗").replace("_", "＿").replace("`", "'")
-    same = "The same words" if after.ids == before.ids else f"Before: *{plain}*"
-    changes = [head.label for head in experiment.off] + ([] if experiment.with_positions else ["positions left out"])
-    what = ", ".join(changes)
-    st.caption(f"{same}. Off: {what}." if experiment.off else f"{same}. {what.capitalize()}.")
+    before = translation(experiment.as_trained)
     draw_chart(
         said_chart(before.labels, probabilities(experiment.as_trained), probabilities(experiment)),
         key="transformer_said",
         alt="Probability of each piece of the first translation, as trained and edited",
     )
-    st.button("Everything as trained", key="transformer_restore", on_click=_restore)
 
 
-def _restore() -> None:
+def restore() -> None:
+    """Leave the model as it was trained; call it in a callback."""
     OFF.value, WITHOUT_POSITIONS.value = [], False
 
 

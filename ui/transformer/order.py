@@ -30,8 +30,10 @@ from attention_core.topics.translate.translation import read_source, translate
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note
+from ui.labels import said
 from ui.models import model_or_stop
-from ui.state import Field, choice
+from ui.state import Field, between, choice, named, one_of, whole_number
 from ui.transformer.first_screen import BEAM, MODEL, NAME, Experiment, pieces_html, translation
 from ui.transformer.heads import CONFIG
 
@@ -40,17 +42,31 @@ N, D_ROTARY, FAR = 48, 64, 256
 PAIRS = (0, 2, 4, 6, 9, 13)
 """Pairs of a rotary vector that are drawn as hands, fast ones first."""
 SIZE = 270
-ORDER = Field(NAME, "order", ("shuffled", 0))
-POSITIONS = Field(NAME, "positions", "Sinusoidal")
-TRAINED_STEPS = Field(NAME, "positions_moment", -1)
-SEED = Field(NAME, "positions_seed", 0)
+
+
+def _order_of(how: str, seed: str) -> tuple[str, int]:
+    return one_of(("shuffled", "reversed"))(how), whole_number(seed)
+
+
+ORDER = Field(
+    NAME,
+    "order",
+    ("shuffled", 0),
+    address="order",
+    parse=lambda text: _order_of(*text.split("-")),
+    text=lambda order: f"{order[0]}-{order[1]}",
+)
+KINDS = ("Sinusoidal", "Learned", "Rotary")
+POSITIONS = Field(NAME, "positions", KINDS[0], address="positions", **named(**{kind.lower(): kind for kind in KINDS}))
+TRAINED_STEPS = Field(NAME, "positions_moment", -1, address="trained", parse=whole_number)
+SEED = Field(NAME, "positions_seed", 0, address="seed", parse=between(0, 9999))
 
 
 def shuffled_words(text: str) -> None:
     """Draw the encoder's states of the sentence against those of the same words in another order."""
     st.markdown(
-        "Attention is a weighted average: it knows what is there, not where. Shuffled inputs give the same outputs, "
-        "shuffled. Only what is added to each piece, its position, tells the encoder who bit whom."
+        "Attention is a weighted average: it knows which words are there, not where. Without positions, *dog bit man* "
+        "and *man bit dog* look the same. The encoder knows the order only from the position added to each piece."
     )
     source = read_source(text)
     order = word_order(movable_words(source), *ORDER.value)
@@ -77,7 +93,7 @@ def shuffled_words(text: str) -> None:
                 f'<p style="margin:0">As typed: <i lang="fr">{html.escape(typed)}</i><br>'
                 f'Shuffled: <i lang="fr">{html.escape(shuffled)}</i> ({same})</p>'
             )
-    st.caption(
+    note(
         "Cosine of the encoder's output for each piece of the sentence (rows) and of the shuffled one (columns). "
         "Left, every piece finds its own vector again: differences of a millionth are rounding. The decoder's own "
         "positions are left out with the encoder's."
@@ -89,7 +105,7 @@ def _reorder(how: str) -> None:
     ORDER.value = how, seed + (how == "shuffled")
 
 
-@computed()
+@computed(by_model=True)
 def _compared(text: str, order: list[int], with_positions: bool) -> tuple[Shuffled, str]:
     """Return how the encoder's outputs differ, and the French of the shuffled sentence."""
     model: Any = model_or_stop(MODEL)
@@ -101,7 +117,7 @@ def _compared(text: str, order: list[int], with_positions: bool) -> tuple[Shuffl
 
 def three_positions() -> None:
     """Draw one kind of positions: the table, the dot products of all pairs, and these by distance."""
-    ways = {"Sinusoidal": _sinusoidal, "Learned": _learned, "Rotary": _rotary}
+    ways = dict(zip(KINDS, (_sinusoidal, _learned, _rotary), strict=True))
     ways[choice("Positions", POSITIONS, list(ways), label_visibility="collapsed")]()
 
 
@@ -118,7 +134,7 @@ def _learned() -> None:
     try:
         tables, card = _read_learned()
     except WeightsError as error:
-        st.error(f"**The learned positions cannot be loaded.** {error}", icon=":material/error:")
+        st.error(f"**The learned positions cannot be loaded.** {said(error)}", icon=":material/error:")
         return
     steps = card["steps"]
     st.markdown(

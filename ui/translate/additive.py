@@ -19,13 +19,13 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.layout import figures_table, section
 from ui.models import load_snapshots, model_or_none, model_or_stop
-from ui.state import Field
+from ui.state import Field, between, whole_number
 from ui.translate.first_screen import NAME
 from ui.translate.translations import TRANSLATORS
 
 MODEL = "translator-additive"
-N_STATES = Field(NAME, "n", 8)
-MOMENT = Field(NAME, "moment", 5)
+N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, LONGEST))
+MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
 
 
 def any_length(text: str) -> None:
@@ -67,12 +67,12 @@ def any_length(text: str) -> None:
         )
         st.caption(
             f"{n} x {d} numbers in, {d} out, for every n. Laid end to end, all states would need a read-out matrix "
-            "that grows with the sentence and fits one length only; what it learned about the third place would be no "
-            "use at the fourth."
+            "that grows with the sentence and fits one length only; what it learned about the third word would not "
+            "help with the fourth."
         )
 
 
-@computed()
+@computed(by_model=True)
 def _collapsed(text: str, n: int) -> Collapse:
     return collapse(cast(Translator, model_or_stop(MODEL)), text, n)
 
@@ -111,7 +111,7 @@ def being_learned() -> None:
     st.caption("The additive model, the French given. Weights kept at eight moments of its training.")
 
 
-@computed()
+@computed(by_model=True)
 def _learned() -> list[Learning]:
     return learning_of(load_snapshots(MODEL))
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Mapping
 
 import streamlit as st
 
 from attention_core.data.sentence_presets import TRANSLATE
-from attention_core.topics.translate.translation import Source, french_prefix, read_source, translation_of
-from ui.labels import literal
+from attention_core.topics.translate.translation import Source, Translation, french_prefix, read_source, translation_of
+from attention_core.topics.translate.word_view import sentence_probability
+from ui.labels import as_percent, literal
 from ui.player import Player
-from ui.sentence import sentence_box
+from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import live
-from ui.state import Field, choice
+from ui.state import Field, between, choice, one_of, plain_text, whole_number, whole_numbers
 from ui.stepper import Stepper
 from ui.translate.translations import (
     N_LAYERS,
     TRANSLATORS,
     ShownTranslation,
-    scored_translation,
     shown_translation,
+    translation,
     why_missing,
 )
 from ui.words import aligned_words, chosen_row
@@ -41,7 +41,6 @@ LIST_STYLE = """<style>
 .said-by-all .fr { display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; overflow: hidden;
   overflow-wrap: anywhere; }
 </style>"""
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _named_models(text: str) -> dict[str, str]:
@@ -53,18 +52,25 @@ def _pieces_of(text: str) -> list[int]:
     return french_prefix(text[:MOST_TYPED])[:MOST_FORCED]
 
 
+def _numbered_pieces(text: str) -> list[int]:
+    numbers = whole_numbers(text)[:MOST_FORCED]
+    translation_of(numbers)  # IndexError where there is no such piece
+    return numbers
+
+
 MODELS = Field(
     NAME, "models", FIRST, address="models", parse=_named_models, text=lambda names: ",".join(names.values())
 )
-FORCED: Field[list[int]] = Field(NAME, "forced", list, address="begin", parse=_pieces_of)
-PREFIX = Field(
-    NAME, "prefix", "", address="begin", parse=lambda text: text[:MOST_TYPED]
-)  # last, so the address tells it
+PREFIX = Field(NAME, "prefix", "", address="begin", parse=lambda text: plain_text(text)[:MOST_TYPED])
+FORCED: Field[list[int]] = Field(
+    NAME, "forced", lambda: _pieces_of(PREFIX.value), address="pieces", parse=_numbered_pieces
+)
+"""Chosen one by one they need not be those into which the typed beginning would be cut."""
 EARLIER: Field[list[list[int]]] = Field(NAME, "earlier", list)
-FOCUS = Field(NAME, "focus", "lower")
-BY_PIECE = Field(NAME, "by_piece", False)
-LAYER = Field(NAME, "layer", N_LAYERS)
-WORD = Field(NAME, "at", 1)
+FOCUS = Field(NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
+BY_PIECE = Field(NAME, "by_piece", False, address="by_piece")
+LAYER = Field(NAME, "layer", N_LAYERS, address="layer", parse=between(1, N_LAYERS))
+WORD = Field(NAME, "at", 1, address="at", parse=whole_number)
 WORDS = Player(WORD, seconds=1.6)
 STEPS = Stepper(NAME)
 
@@ -136,8 +142,7 @@ def _remarks(source: Source) -> None:
     if source.unknown:
         names = ", ".join(literal(word, 24) for word in source.unknown[:4])
         st.info(f"{names}: signs that the models never saw. They cannot tell them from any other unknown sign.")
-    elif not any(letter.isascii() and letter.isalpha() for word in source.words for letter in word):
-        st.info("No English word in sight: the models translate anyway, from what little they know.")
+    knows_enough(source.words, source.known)
 
 
 def two_models(text: str) -> dict[str, ShownTranslation]:
@@ -188,19 +193,20 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
     if shown is None:
         st.error(f"**This model cannot be loaded.** {why_missing(name)}", icon=":material/error:")
         return
-    total, per_word = shown.scored.probability
-    open_end = "" if shown.scored.translation.finished else ", not finished"
-    aligned_words(
-        f"translate_{slot}",
-        shown.view,
-        model=TRANSLATORS[shown.translator],
-        active=WORD.value,
-        note=f"probability {_percent(total)}, per word {_percent(per_word)}{open_end}",
-        n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
-        single=f"one vector: {shown.trace.value.shape[-1]} numbers",
-        on_choose=_take_word,
-        args=(slot,),
-    )
+    open_end = "" if shown.made.finished else ", not finished"
+    total, per_word = _how_likely(shown.made)
+    with st.container(key=f"tells_translate_{slot}"):
+        aligned_words(
+            f"translate_{slot}",
+            shown.view,
+            model=TRANSLATORS[shown.translator],
+            active=WORD.value,
+            note=f"whole sentence: {total}, average per word: {per_word}{open_end}",
+            n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
+            single=f"one vector: {shown.trace.value.shape[-1]} numbers",
+            on_choose=_take_word,
+            args=(slot,),
+        )
 
 
 def _take_model(slot: str, key: str) -> None:
@@ -247,10 +253,9 @@ def all_models(text: str) -> None:
         marked = "one shown" if translator in MODELS.value.values() else "one"
         sure, french = "", "<i>cannot be loaded</i>"
         if not why_missing(translator):
-            scored = scored_translation(translator, text, forced())
-            total, per_word = scored.probability
-            sure = f"{_percent(total)}, per word {_percent(per_word)}"
-            french = html.escape(scored.translation.text) or "(nothing)"
+            made = translation(translator, text, forced())
+            total, per_word = _how_likely(made)
+            sure, french = f"sentence {total}, per word {per_word}", html.escape(made.text) or "(nothing)"
         rows.append(
             f'<div class="{marked}"><div class="top"><span>{label}</span><span>{sure}</span></div>'
             f'<div class="fr" lang="fr">{french}</div></div>'
@@ -258,12 +263,7 @@ def all_models(text: str) -> None:
     st.html(f'{LIST_STYLE}<div class="said-by-all">{"".join(rows)}</div>')
 
 
-def _percent(share: float) -> str:
-    """Return a probability for people: a percentage, one in so many, or a power of ten."""
-    if share >= 0.0995:
-        return f"{share:.0%}"
-    if share >= 0.001:
-        return f"{share:.1%}"
-    if share >= 1e-7:
-        return f"1 in {float(f'{1 / share:.1e}'):,.0f}"
-    return "0" if share == 0 else "10" + str(round(math.log10(share))).translate(SUPERSCRIPT)
+def _how_likely(made: Translation) -> tuple[str, str]:
+    """Return how likely a model finds its translation, the whole of it and a word on average."""
+    total, per_word = sentence_probability(made.probabilities, len(made.word_labels))
+    return as_percent(total), as_percent(per_word)

@@ -6,20 +6,22 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.alignment import alignment_chart
 from attention_core.device import to_array
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
+from ui.glossary import note
 from ui.layout import section
-from ui.state import Field, choice
-from ui.step_view import query_row, show_matrix, show_words
+from ui.state import Field, choice, whole_number
+from ui.step_view import folded_row, show_matrix, show_words
 from ui.translate.first_screen import LAYER, MOST_FORCED, NAME, STEPS, WORD, force, forced
 from ui.translate.translations import TRANSLATORS, ShownTranslation, candidates
 from ui.words import chosen_piece, next_words
 
-HEAD = Field(NAME, "head", 0)
+HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 FIXED = (
     "Here the softmax has one key to choose from: its weight is 1 at every word, and the context never changes. "
     "Everything that the decoder can know of the sentence has to fit into this one vector."
@@ -35,15 +37,16 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
     asks = view.target[row] == NEXT_LABEL
     st.markdown(
         f"**{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
-        + ("what comes next?" if asks else f"the decoder is about to say **{_escaped(view.target[row])}**.")
+        + ("what comes next?" if asks else f"the decoder is about to say **{as_markdown(view.target[row])}**.")
         + (
-            f" Its first piece is looked at, {_escaped(view.pieces_of[row][0])}."
+            f" Its first piece is looked at, {as_markdown(view.pieces_of[row][0])}."
             if len(view.pieces_of[row]) > 1
             else ""
         )
     )
     step = STEPS.draw(trace)
-    hidden = STEPS.hides(step)
+    head = min(HEAD.value, trace.n_heads - 1)
+    hidden = STEPS.hides(trace, step, query, head)
     words, matrix, following = st.columns([1.05, 1.15, 0.8], gap="medium")
     if not hidden:
         with words:
@@ -51,13 +54,12 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
             best = int(trace.weights(head, [query])[0].argmax())
             show_words(trace, step, head, query, best)
             if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
-                st.caption(FIXED)
+                note(FIXED)
         with matrix:
             marked = query if step.row_axis is trace.story.query_axis else best
             show_matrix(step, head, marked, NAME, size=330)
             if step.name in ("weights", "scores", "scaled") and trace.n_keys > 1:
-                with st.expander("This row in numbers"):
-                    query_row(trace, head, query, n=4, key_words="word")
+                folded_row("This row in numbers", NAME, trace, head, query, 4, "word")
     with following:
         _next_word(shown, text, query)
 
@@ -69,7 +71,7 @@ def _chosen_head(trace: AttentionTrace) -> int:
 
 
 def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
-    ids = shown.scored.translation.ids
+    ids = shown.made.ids
     after = tuple(ids[:piece])
     section("The next word", Role.OUTPUT)
     bars = candidates(shown.translator, text, after)
@@ -77,8 +79,8 @@ def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
     if len(after) >= MOST_FORCED:
         st.info(f"Up to {MOST_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption(
-        "Softmax over 8,000 pieces, the ten likeliest. Click one to put it there instead; every model goes on from it. "
-        "A hyphen marks a piece that continues a word, ␣ a space where none is due."
+        "The ten likeliest next pieces, out of 8,000. Click one to force it and see how each model continues. "
+        "A hyphen marks a piece that continues a word; ␣ marks a space where French has none."
     )
 
 
@@ -120,13 +122,9 @@ def alignments(models: Mapping[str, ShownTranslation]) -> None:
 
 def _what_it_is(shown: ShownTranslation) -> str:
     if shown.view.is_single:
-        return "one column, all 1. The bottleneck."
+        return "one column, all 1: everything has to pass through one vector."
     if shown.translator == "mean":
-        return f"every word gets 1/{len(shown.view.keys)}, always: adding instead of attending."
+        return f"every word always gets 1/{len(shown.view.keys)}. Nothing is chosen."
     if shown.translator == "transformer":
         return f"cross-attention of layer {LAYER.value}, mean of {shown.trace.n_heads} heads."
     return "hover a row to see where its word looks."
-
-
-def _escaped(text: str) -> str:
-    return "".join("\\" + letter if letter in "\\`*_{}[]<>()#+-.!|~$:" else letter for letter in text)

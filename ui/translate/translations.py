@@ -17,7 +17,7 @@ from attention_core.topics.translate.translation import (
     translate,
     translation_of,
 )
-from attention_core.topics.translate.word_view import WordView, piece_probabilities, sentence_probability, word_view
+from attention_core.topics.translate.word_view import WordView, piece_probabilities, word_view
 from ui.computed import computed
 from ui.models import model_or_none
 
@@ -34,24 +34,6 @@ N_LAYERS = 3
 BEAM = 5
 
 
-@dataclass(frozen=True)
-class ScoredTranslation:
-    """A model's translation, and how likely the model finds it.
-
-    Attributes:
-        translation: the French sentence.
-        probabilities: of each of its pieces, forced ones included.
-    """
-
-    translation: Translation
-    probabilities: list[float]
-
-    @property
-    def probability(self) -> tuple[float, float]:
-        """Of the whole sentence, and per word (geometric mean)."""
-        return sentence_probability(self.probabilities, len(self.translation.word_labels))
-
-
 @dataclass(frozen=True, eq=False)
 class ShownTranslation:
     """A model's translation with its attention.
@@ -59,7 +41,7 @@ class ShownTranslation:
     Attributes:
         translator: one of TRANSLATORS.
         forced: the pieces that it had to begin with.
-        scored: the translation.
+        made: the translation.
         trace: its attention, over pieces; a transformer's is one layer's cross-attention.
         words: the same by word.
         view: the same by word, or by piece where that was asked for.
@@ -67,7 +49,7 @@ class ShownTranslation:
 
     translator: str
     forced: tuple[int, ...]
-    scored: ScoredTranslation
+    made: Translation
     trace: AttentionTrace
     words: WordView
     view: WordView
@@ -78,9 +60,9 @@ def why_missing(translator: str) -> str:
     return model_or_none(f"translator-{translator}")[1]
 
 
-@computed()
-def scored_translation(translator: str, text: str, forced: tuple[int, ...]) -> ScoredTranslation:
-    """Return what a model, which is there, makes of a sentence.
+@computed(by_model=True)
+def translation(translator: str, text: str, forced: tuple[int, ...]) -> Translation:
+    """Return what a model, which is there, makes of a sentence, with how likely it finds each piece.
 
     Args:
         translator: one of TRANSLATORS.
@@ -88,29 +70,28 @@ def scored_translation(translator: str, text: str, forced: tuple[int, ...]) -> S
         forced: French pieces that it must begin with; END last ends it there.
     """
     model, source = _model(translator), read_source(text)
-    ended = bool(forced) and forced[-1] == END
-    made = translation_of(forced) if ended else translate(model, source, BEAM, forced)
-    return ScoredTranslation(made, piece_probabilities(model, source, made.ids))
+    if forced and forced[-1] == END:
+        return translation_of(forced, piece_probabilities(model, source, forced))
+    return translate(model, source, BEAM, forced)
 
 
-@computed()
+@computed(by_model=True)
 def shown_translation(
     translator: str, text: str, forced: tuple[int, ...], layer: int, by_piece: bool
 ) -> ShownTranslation:
     """Return the translation with its attention; `layer` is the transformer's, from 1."""
     model, source = _model(translator), read_source(text)
-    scored = scored_translation(translator, text, forced)
-    made, probabilities = scored.translation, scored.probabilities
+    made = translation(translator, text, forced)
     if translator == "transformer":
         trace = explain_layers(model, source, made)["cross", layer - 1]
     else:
         trace = explain(model, source, made)
-    words = word_view(trace, source, made, probabilities)
-    view = word_view(trace, source, made, probabilities, by_piece=True) if by_piece else words
-    return ShownTranslation(translator, forced, scored, trace, words, view)
+    words = word_view(trace, source, made, made.probabilities)
+    view = word_view(trace, source, made, made.probabilities, by_piece=True) if by_piece else words
+    return ShownTranslation(translator, forced, made, trace, words, view)
 
 
-@computed()
+@computed(by_model=True)
 def candidates(translator: str, text: str, after: tuple[int, ...]) -> list[Candidate]:
     """Return the ten likeliest next pieces."""
     return next_pieces(_model(translator), read_source(text), after)

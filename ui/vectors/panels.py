@@ -7,6 +7,7 @@ import html
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step
@@ -18,10 +19,11 @@ from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.softmax import softmax_parts
 from ui.chart import draw_chart
+from ui.glossary import abbr, say
 from ui.layout import section
-from ui.state import Field
+from ui.state import Field, between
 from ui.vectors.problem import NAME
-from ui.vectors.steps import chosen_cell, literal
+from ui.vectors.steps import chosen_cell
 
 FEW = 6
 """Pairs are drawn with their names for up to this many inputs."""
@@ -30,7 +32,9 @@ SMALL = 8
 MOST_BARS, MOST_ROWS = 24, 64
 NOTHING = -9.0
 """The score that every key gets when nothing is relevant."""
-BOTH = Field(NAME, "both", False)
+BOTH = Field(NAME, "both", False, address="both")
+CONSTANT = Field(NAME, "constant", 0.0, address="constant", parse=between(-5.0, 5.0))
+NOTHING_RELEVANT = Field(NAME, "nothing", False, address="nothing")
 
 
 def has_both_ways(problem: Problem, trace: AttentionTrace) -> bool:
@@ -43,7 +47,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
     step = step if step.name == "scaled" else step_of(trace, "scores")
     row, column = chosen_cell(step)
     scores, axis, other = to_array(step.value(head)), trace.story.query_axis, trace.story.key_axis
-    asks, asked = literal(axis.labels[row]), literal(other.labels[column])
+    asks, asked = as_markdown(axis.labels[row]), as_markdown(other.labels[column])
     gap = float(np.abs(scores - scores.T).max())
     same = "This matrix is symmetric." if gap < 1e-9 else f"Largest difference of a pair: {gap:.3g}."
     if row == column:
@@ -62,7 +66,7 @@ def both_ways_panel(problem: Problem, trace: AttentionTrace, step: Step, head: i
     pictures = (
         (f"{source} {source}ᵀ: no projections", plain, "Always symmetric: x · y = y · x.", ramp),
         (f"{step.title}: with projections", scores, "Queries and keys differ, so the two ways may differ.", ramp),
-        ("S − Sᵀ", scores - scores.T, "What separate projections buy: who looks at whom has a direction.", None),
+        ("S − Sᵀ", scores - scores.T, "Separate projections give attention a direction: who looks at whom.", None),
     )
     for (title, values, words, colours), box in zip(pictures, st.columns(3, gap="medium"), strict=True):
         with box:
@@ -89,7 +93,7 @@ def has_pairs(problem: Problem) -> bool:
 def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace | None, head: int) -> None:
     """Draw the pairs that attention weighs beside a neuron that weighs inputs."""
     n = trace.n_queries
-    section(f"{n} inputs, {n * n} pairs, and a neuron that has none")
+    section(f"{n} inputs: {n * n} pairs for attention, none for a neuron")
     inputs = problem.tables["X"].astype(float)
     own = np.round(0.9 * np.cos(1.7 * np.arange(inputs.size) + 0.4), 1).reshape(inputs.shape) + 0.0
     labels = list(trace.story.query_axis.labels)
@@ -99,8 +103,8 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
         chart = neuron_chart(own, inputs, labels)
         draw_chart(chart, width="content", alt="A neuron: a weighted sum of the inputs")
         st.caption(
-            "Its weights are its own: whatever you type as X, they stay what they are. Inputs meet only in the sum; no "
-            "number belongs to a pair."
+            "Its weights are fixed: they stay the same whatever you type as X. The inputs meet only in the sum, and "
+            "no number belongs to a pair."
         )
     with right:
         st.markdown(f"**Attention**: one weight for each of the {n} × {n} pairs")
@@ -119,8 +123,8 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
         if before is not None and before.n_queries == n and before.n_keys == n and head < before.n_heads:
             moved = int((np.abs(weights - to_array(before.weights(head))) > 1e-12).sum())
         st.caption(
-            "The cartesian product of the inputs with themselves: (who asks, who is asked). These weights are made "
-            "from the inputs, anew each time."
+            "Every input meets every input, itself too: (who asks, who is asked). The weights come from the inputs, "
+            "so they change whenever you type."
             + ("" if moved is None else f" The last edit changed {moved} of {n * n}; of the neuron's weights, none.")
         )
 
@@ -129,19 +133,23 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     """Draw one row's softmax: exponentials, sum, division; with a constant added, or with nothing relevant."""
     query, key = chosen_cell(step_of(trace, "weights"))
     asks, labels = trace.story.query_axis.labels[query], list(trace.story.key_axis.labels)
-    section(f"The softmax of {html.escape(asks)}, in three steps", Role.WEIGHTS)
+    section(f"The {abbr('softmax')} of {html.escape(asks)}, in three steps", Role.WEIGHTS)
     scores = to_array(trace.scores(head, [query]))[0]
     allowed = trace.allowed(head, [query])
     if allowed is not None:
         scores = np.where(to_array(allowed)[0] > 0, scores, -np.inf)
     left, right = st.columns([1, 1.6], gap="large", vertical_alignment="bottom")
-    constant = left.slider("Add a constant to every score", -5.0, 5.0, 0.0, 0.5, key="vectors_constant")
-    nothing = right.toggle("Let nothing be relevant", key="vectors_nothing", help="Every score becomes -9.")
+    constant = left.slider(
+        "Add a constant to every score", -5.0, 5.0, step=0.5, key=CONSTANT.key, persist_state="session"
+    )
+    nothing = right.toggle(
+        "Let nothing be relevant", key=NOTHING_RELEVANT.key, persist_state="session", help="Every score becomes -9."
+    )
     if nothing:
         scores = np.where(np.isfinite(scores), NOTHING, scores)
     parts = softmax_parts(scores, constant)
     if not parts.total:
-        st.info(f"{literal(asks)} may see no key: there is nothing to divide, and its weights are zeros.")
+        st.info(f"{as_markdown(asks)} may see no key: there is nothing to divide, and its weights are zeros.")
         return
     exponentials, shares, few = parts.exponentials[:MOST_BARS], parts.shares[:MOST_BARS], labels[:MOST_BARS]
     lowered = f" (each score lowered by the row's largest, {parts.lowered:.3g}, first)" if parts.lowered else ""
@@ -170,7 +178,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     if len(labels) > MOST_BARS:
         st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
     if nothing:
-        st.markdown("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
+        say("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
     elif constant:
         factor = float(np.exp(constant))
         st.markdown(
@@ -183,8 +191,8 @@ def hull_panel(trace: AttentionTrace, head: int) -> None:
     values = to_array(trace.value_of(head))
     if values.shape[1] != 2:
         st.caption(
-            f"Values of two columns are drawn as points, with every context inside their hull; these have "
-            f"{values.shape[1]}."
+            f"Values of two columns can be drawn as points, with every context between them; these have "
+            f"{values.shape[1]} columns."
         )
         return
     query, _ = chosen_cell(step_of(trace, "context"))
@@ -196,12 +204,12 @@ def hull_panel(trace: AttentionTrace, head: int) -> None:
         )
         draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
     with right:
-        asks = literal(trace.story.query_axis.labels[query])
+        asks = as_markdown(trace.story.query_axis.labels[query])
         if query in trace.blind_queries:
             st.markdown(f"{asks} may see no key: its context is the origin, 0, not an average.")
         else:
             st.markdown(
-                f"Circles are values, the diamonds contexts. The context of **{asks}** is pulled by every value as "
-                "hard as its weight (the width of the line). Weights are shares that sum to 1, so no context can "
-                "leave the values' hull: attention mixes what is there and invents nothing."
+                f"Circles are values, diamonds are contexts. The context of **{asks}** is pulled by every value as "
+                "hard as its weight (the width of the line). Weights are shares that sum to 1, so every context stays "
+                "inside the values' hull. Attention mixes what is there and adds nothing."
             )

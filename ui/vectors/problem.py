@@ -10,15 +10,19 @@ from dataclasses import asdict
 
 import numpy as np
 
+from attention_core.attention.scores import SCORES
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.drawing import prepare
 from attention_core.data.presets import preset_paths
 from attention_core.data.strokes import draw_paths
 from attention_core.device import to_array
+from attention_core.packed import pack, unpack
 from attention_core.topics.vectors import (
+    MASKS,
     MAX_ROWS,
     PIXELS,
     PRESETS,
+    SCALES,
     SIZES,
     TABLES,
     Fault,
@@ -33,11 +37,12 @@ from attention_core.topics.vectors import (
     spread_positions,
     trace_of,
 )
+from attention_core.topics.vectors.links import linked_cells, linked_labels, linked_mask, linked_problem
 from attention_core.topics.vectors.tables import parse_cells
 from ui.computed import computed
 from ui.digits import read_digit
 from ui.models import model_or_none
-from ui.state import Field
+from ui.state import Field, as_text, between, one_of, whole_number
 from ui.stepper import Stepper
 
 NAME = "vectors"
@@ -48,26 +53,63 @@ LABELLED = ("X", "Y", "Q", "K")
 PRESET = Field(NAME, "preset", FIRST, address="preset", parse={name: name for name in (*PRESETS, PIXELS)}.__getitem__)
 LOADED = Field(NAME, "loaded", "")
 """The preset that the tables began with."""
-MODE, LARGE = Field(NAME, "mode", str(Mode.SELF)), Field(NAME, "large", False)
-SETTINGS = {name: Field(NAME, name, value) for name, value in asdict(Settings()).items()}
-CELLS: Field[dict[str, list[list[str]]]] = Field(NAME, "cells", dict)
-LABELS: Field[dict[str, list[str]]] = Field(NAME, "labels", dict)
-DRAWN: Field[np.ndarray | None] = Field(NAME, "drawn", None)
+MODE = Field(NAME, "mode", str(Mode.SELF), address="mode", parse=one_of(map(str, Mode)))
+LARGE = Field(NAME, "large", False, address="large")
+BOUNDS = {
+    "scoring": one_of(SCORES),
+    "scale": one_of(SCALES),
+    "factor": between(-100.0, 100.0),
+    "temperature": between(0.05, 5.0),
+    "mask": one_of(MASKS),
+    "n_padding": between(0, MAX_ROWS),
+    "n_heads": between(1, 16),
+}
+SETTINGS = {
+    name: Field(NAME, name, value, address=name, parse=BOUNDS.get(name)) for name, value in asdict(Settings()).items()
+}
+CELLS: Field[dict[str, list[list[str]]]] = Field(
+    NAME, "cells", dict, address="cells", parse=lambda text: linked_cells(unpack(text)), text=pack
+)
+LABELS: Field[dict[str, list[str]]] = Field(
+    NAME, "labels", dict, address="labels", parse=lambda text: linked_labels(unpack(text)), text=pack
+)
+DRAWN: Field[np.ndarray | None] = Field(
+    NAME,
+    "drawn",
+    None,
+    address="drawn",
+    parse=lambda text: linked_mask(unpack(text)),
+    text=lambda mask: pack(mask.astype(int).tolist()),
+)
 EDITORS: Field[dict[str, dict]] = Field(NAME, "editors", dict)
 """What the editors on the page started from; without an entry an editor starts anew from the cells."""
 NOTES: Field[list[tuple[bool, str]]] = Field(NAME, "notes", list)
 """What to tell of the last preset, paste or file: whether it was refused, and the words."""
 GOOD: Field[dict | None] = Field(NAME, "good", None)
 """The last problem that could be computed; BEFORE: the one before the last edit."""
-BEFORE: Field[dict | None] = Field(NAME, "before", None)
-CELL = Field(NAME, "cell", lambda: {"query": 0, "key": 1, "dimension": 0})
+BEFORE: Field[dict | None] = Field(
+    NAME,
+    "before",
+    None,
+    address="before",
+    parse=lambda text: linked_problem(unpack(text)).to_plain(),
+    text=lambda plain: pack(Problem.from_plain(plain).to_json()),
+)
+CELL = Field(
+    NAME,
+    "cell",
+    lambda: {"query": 0, "key": 1, "dimension": 0},
+    address="cell",
+    parse=lambda text: dict(zip(CELL.default, map(whole_number, text.split(".")), strict=True)),
+    text=lambda cell: as_text(list(cell.values())),
+)
 """The chosen cell: the same query, key and dimension in every step."""
 STEPS = Stepper(NAME, first=lambda: "scores" if PRESET.value == PIXELS else PRESETS[PRESET.value].step)
 
 
 def follow_preset() -> None:
     """Put the chosen preset into the tables and the settings, unless they began with it."""
-    if PRESET.value == LOADED.value:
+    if PRESET.value == LOADED.value and CELLS.is_found:
         return
     NOTES.value = []
     missing = model_or_none("pixel-classifier")[1] if PRESET.value == PIXELS else ""
@@ -78,11 +120,16 @@ def follow_preset() -> None:
             return
     LOADED.value = PRESET.value
     CELLS.value, LABELS.value, DRAWN.value, CELL.value = {}, {}, None, CELL.default
-    put_problem(three_pixels()[0] if PRESET.value == PIXELS else PRESETS[PRESET.value].problem())
+    problem = three_pixels()[0] if PRESET.value == PIXELS else PRESETS[PRESET.value].problem()
+    put_problem(problem)
     GOOD.value = BEFORE.value = None
+    for field in (MODE, CELLS, LABELS, DRAWN, CELL, BEFORE, *SETTINGS.values()):
+        field.found(field.value)
+    if not CELLS.value.keys() >= set(TABLES[Mode(MODE.value)]):  # a link without the tables of its mode
+        put_problem(problem)
 
 
-@computed(spinner="Asking the digit model")
+@computed(spinner="Asking the digit model", by_model=True)
 def three_pixels() -> tuple[Problem, list[int]]:
     """Return three pixels of the digit page's first drawing, from its top to its foot, and their positions."""
     image = prepare(draw_paths(preset_paths(DIGIT, CANVAS_SIDE), CANVAS_SIDE, PEN)).image

@@ -7,22 +7,23 @@ import html
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.design import Design
-from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.charts.product import Factor, product_cell, product_chart
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
 from ui.chart import draw_chart
-from ui.layout import section
-from ui.state import Field, choice
+from ui.layout import role_colour
+from ui.state import Field, choice, whole_number
+from ui.step_view import describe
 from ui.vectors.problem import CELL, LARGE, NAME
 
-HEAD = Field(NAME, "head", 0)
+HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 MOST_CLICKED = 64
 """Rows or columns beyond which cells are too small to click."""
 MANY = 8
@@ -54,11 +55,7 @@ def show_step(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
     """Draw the step's heading, shape, formula, meaning and code (folded), its matrix, and which cell is chosen."""
     words, picture = (st.container(), st.container()) if LARGE.value else st.columns([0.8, 1], gap="medium")
     with words:
-        section(step.title, step.role)
-        rows, cols = step.shape
-        st.caption(f"{rows:,} {step.row_axis.name} × {cols:,} {step.col_axis.name}")
-        st.markdown(rf"$\displaystyle {step.formula}$")
-        st.markdown(step.explanation)
+        describe(step)
         if not LARGE.value:
             with st.expander("The PyTorch line"):
                 st.code(step.code)
@@ -161,7 +158,7 @@ def _factors(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> 
         return factor("Q", to_array(trace.query[head]), Role.QUERY), factor("Kᵀ", keys, Role.KEY)
     if step.name == "context":
         weights, values = to_array(trace.weights(head)), to_array(trace.value_of(head))
-        return factor("A", weights, Role.WEIGHTS), factor("V", values, Role.VALUE)
+        return factor("A", weights, Role.WEIGHTS if trace.has_softmax else Role.SCORES), factor("V", values, Role.VALUE)
     if step.name == "output":
         contexts = np.hstack([to_array(trace.context(place)) for place in range(trace.n_heads)])
         return factor("C", contexts, Role.CONTEXT), factor("W_O", tables["W_O"], Role.OUTPUT)
@@ -174,9 +171,9 @@ def show_cell(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
     arithmetic = cell_arithmetic(problem, trace, step, head, row, column)
     if arithmetic is None:
         value = float(step.value(head, [row], [column]))
-        st.markdown(f"Row {literal(step.row_axis.labels[row])}, column {column + 1}: **{value:.4g}**, as typed.")
+        st.markdown(f"Row {as_markdown(step.row_axis.labels[row])}, column {column + 1}: **{value:.4g}**, as typed.")
         return
-    st.markdown(f"**{literal(arithmetic.headline)}**")
+    st.markdown(f"**{as_markdown(arithmetic.headline)}**")
     if arithmetic.lines:
         _arithmetic_table(arithmetic, column if step.name == "weights" else None)
     st.markdown(rf"$\displaystyle {arithmetic.result}$")
@@ -193,7 +190,7 @@ def _arithmetic_table(arithmetic: Arithmetic, lit: int | None) -> None:
     rows = f"<thead><tr>{in_order('<th></th>', names, '<th>sum</th>' if summed else '')}</tr></thead>"
     for line in arithmetic.lines:
         last = summed and line is arithmetic.lines[-1]
-        head = f'<th style="color:{ROLE_COLOURS.get(line.role, "inherit")}">{html.escape(line.label)}</th>'
+        head = f'<th style="color:{role_colour(line.role)}">{html.escape(line.label)}</th>'
         numbers = [
             f'<td class="{"lit" if place == lit else ""}">{_number(value)}</td>'
             for place, value in enumerate(line.values)
@@ -207,16 +204,11 @@ def _number(value: float) -> str:
     return f"{value:.4g}" if np.isfinite(value) else "-∞" if value < 0 else "∞"
 
 
-def literal(text: str) -> str:
-    """Return text that Markdown leaves as it is."""
-    return "".join(f"\\{letter}" if letter in "*_[]`$<>#~|\\:&" else letter for letter in text)
-
-
 def show_change(before: AttentionTrace | None, step: Step, head: int) -> None:
     """Draw what the last edit changed in this step."""
     st.markdown("**Since the last edit**")
     if before is None:
-        st.caption("Change a number: the difference of every step appears here.")
+        st.caption("Change a number, and see here what that changes in the chosen step.")
         return
     old = next((other for other in steps_of(before) if other.name == step.name), None)
     if old is None or old.shape != step.shape or head >= before.n_heads:

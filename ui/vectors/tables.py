@@ -28,8 +28,19 @@ from attention_core.topics.vectors import (
     Mode,
     Problem,
 )
-from attention_core.topics.vectors.tables import TableError, parse_cells, read_csv, read_npz, write_csv, write_npz
-from ui.state import Field, choice
+from attention_core.topics.vectors.tables import (
+    TableError,
+    parse_cells,
+    read_csv,
+    read_npz,
+    read_otherwise,
+    write_csv,
+    write_npz,
+)
+from ui.glossary import explain
+from ui.labels import said
+from ui.layout import role_colour
+from ui.state import Field, between, choice
 from ui.vectors import problem as typed
 from ui.vectors.problem import (
     CELLS,
@@ -72,7 +83,8 @@ MOST_DRAWN = 64
 ROW_HEIGHT, HEADER_HEIGHT, MOST_HEIGHT = 29, 36, 300
 LABEL = "name"
 ERROR_ICON = ":material/error:"
-SEED, PASTE, TARGET = Field(NAME, "seed", 1), Field(NAME, "paste", ""), Field(NAME, "target", "")
+SEED = Field(NAME, "seed", 1, address="seed", parse=between(0, 999_999))
+PASTE, TARGET = Field(NAME, "paste", "", address="paste"), Field(NAME, "target", "", address="target")
 UPLOADS = Field(NAME, "uploads", 0)
 """Files that came: each empties the uploader."""
 MOUNTED = Field(NAME, "mounted", 0)
@@ -81,7 +93,7 @@ MOUNTED = Field(NAME, "mounted", 0)
 
 def preset_choice() -> None:
     """Draw the list of presets and the chosen one's line of explanation."""
-    left, right, view = st.columns([1, 2.3, 0.5], vertical_alignment="center", gap="medium")
+    left, right, view = st.columns([1, 2.2, 0.6], vertical_alignment="center", gap="medium")
     titles = {name: preset.title for name, preset in PRESETS.items()} | {PIXELS: PIXELS_TITLE}
     left.selectbox(
         "Example",
@@ -92,7 +104,8 @@ def preset_choice() -> None:
         label_visibility="collapsed",
         persist_state="session",
     )
-    right.markdown(PIXELS_LINE if PRESET.value == PIXELS else PRESETS[PRESET.value].line)
+    line = PIXELS_LINE if PRESET.value == PIXELS else PRESETS[PRESET.value].line
+    right.markdown(line, help=explain(line))
     view.toggle("Large type", key=LARGE.key, persist_state="session")
 
 
@@ -101,9 +114,10 @@ def _first_step() -> None:
 
 
 def settings_input() -> None:
-    """Draw scoring function, scale, temperature, mask and heads."""
+    """Draw scoring function, scale, temperature, mask, softmax and heads."""
     keys = {name: field.key for name, field in SETTINGS.items()}
-    first, second, third, fourth, fifth = st.columns([1, 1.1, 1.2, 1.1, 0.75], gap="small", vertical_alignment="bottom")
+    widths = [1, 1.1, 1.1, 1.05, 1, 0.7]
+    first, second, third, fourth, fifth, sixth = st.columns(widths, gap="small", vertical_alignment="bottom")
     first.selectbox("Score", list(SCORES), key=keys["scoring"], persist_state="session")
     second.selectbox("Scale", SCALES, format_func=SCALE_WORDS.get, key=keys["scale"], persist_state="session")
     if SETTINGS["scale"].value == "free":
@@ -112,7 +126,10 @@ def settings_input() -> None:
     fourth.selectbox("Mask", MASKS, format_func=MASK_WORDS.get, key=keys["mask"], persist_state="session")
     if SETTINGS["mask"].value == "padding":
         fourth.number_input("Padding keys", 0, MAX_ROWS, key=keys["n_padding"], persist_state="session")
-    fifth.number_input("Heads", 1, 16, key=keys["n_heads"], persist_state="session")
+    fifth.toggle(
+        "Softmax", key=keys["softmax"], persist_state="session", help="Off: (Q Kᵀ) V, the scores weigh the values."
+    )
+    sixth.number_input("Heads", 1, 16, key=keys["n_heads"], persist_state="session")
 
 
 def problem_input() -> Problem | None:
@@ -129,9 +146,9 @@ def problem_input() -> Problem | None:
             st.button("Fill all tables", key="vectors_randomise", on_click=typed.randomise, args=(int(seed),))
     for refused, words in NOTES.value:
         if refused:
-            st.error(words, icon=ERROR_ICON)
+            st.error(said(words), icon=ERROR_ICON)
         else:
-            st.info(words)
+            st.info(said(words))
     places = _tables()
     problem, _ = typed.read_problem()
     places |= _parameter_tables(problem)
@@ -178,10 +195,14 @@ def _files() -> None:
     with st.container(horizontal=True, gap="small"):
         if values is not None:
             csv = write_csv(values, LABELS.value.get(target, []))
-            st.download_button(f"{target} (.csv)", csv, f"{target}.csv", on_click="ignore", key="vectors_csv")
+            st.download_button(f"{target} (.csv)", csv, f"vectors-{target}.csv", on_click="ignore", key="vectors_csv")
         if problem is not None:
             st.download_button(
-                "Everything (.npz)", lambda: write_npz(problem), "workbench.npz", on_click="ignore", key="vectors_all"
+                "Everything (.npz)",
+                lambda: write_npz(problem),
+                "vectors-workbench.npz",
+                on_click="ignore",
+                key="vectors_all",
             )
 
 
@@ -207,7 +228,7 @@ def _take_file(file_name: str, data: bytes, target: str) -> None:
             notes = tuple(f"{target}: {note}" for note in table.notes)
         NOTES.value = [(False, note) for note in notes]
     except TableError as error:
-        NOTES.value = [(True, f"{html.escape(file_name)} was not taken, {target} stays as it was. {error}")]
+        NOTES.value = [(True, f"{file_name} was not taken, {target} stays as it was. {error}")]
 
 
 def _tables() -> dict[str, DeltaGenerator]:
@@ -231,7 +252,7 @@ def _table(name: str) -> DeltaGenerator:
     shape = f"{len(cells)} × {len(cells[0]) if cells else 0}"
     st.html(
         f'<p style="margin:0;white-space:nowrap;overflow:hidden;text-overflow:ellipsis">'
-        f'<b style="color:{ROLE_COLOURS[role]};font-size:1.05rem">{html.escape(plain)}</b> '
+        f'<b style="color:{role_colour(role)};font-size:1.05rem">{html.escape(plain)}</b> '
         f'<span style="opacity:.7;font-size:.85rem">{html.escape(words)} {shape}</span></p>'
     )
     labels = LABELS.value.get(name, []) if name in LABELLED else None
@@ -241,6 +262,8 @@ def _table(name: str) -> DeltaGenerator:
         _matrix_editor(name, labels, f"{plain}: {words}")
         if typed.cut_to_bounds(name):
             st.rerun()
+        if otherwise := read_otherwise(CELLS.value[name]):
+            st.caption(f"{plain}, {otherwise}")
     return st.container()
 
 
@@ -354,7 +377,7 @@ def _tell_faults(faults: list[Fault], places: dict[str, DeltaGenerator]) -> None
     """Say what is wrong beside the tables it concerns; what concerns no shown table goes below them."""
     for fault in faults:
         beside = [places[name] for name in fault.tables if name in places]
-        (beside[0] if beside else st.container()).error(fault.message, icon=ERROR_ICON)
+        (beside[0] if beside else st.container()).error(said(fault.message), icon=ERROR_ICON)
     if any(len(fault.tables) > 1 or fault.tables == ("W_O",) for fault in faults):
         st.button(
             "Make the tables fit",

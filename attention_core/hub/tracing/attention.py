@@ -126,6 +126,7 @@ def attention(
         context, normaliser = _fused(run, asked)
     else:
         context, all_weights = _by_model(own, asked)  # type: ignore[arg-type]
+    item = min(run.keeper.item, len(query) - 1)
     trace = run.keeper.trace(
         query,
         key,
@@ -142,7 +143,7 @@ def attention(
     if len(query) != run.n_items:
         trace = trace.retold(note=trace.story.note.replace("items of the batch", "parts of the batch, such as windows"))
     if unusual:
-        weights = all_weights[0]
+        weights = all_weights[item]
         heads = range(trace.n_heads)
         if sinks is not None and not _agree(trace, weights, heads, slice(None)):
             # Some models hand out weights without the sink and scale the context afterwards.
@@ -150,10 +151,10 @@ def attention(
             trace = replace(trace, sinks=None).retold(note=note)
         if not _agree(trace, weights, heads, slice(None)):
             trace = from_weights(weights, name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
-    elif own is not None and not _spot_check(trace, own, asked):
+    elif own is not None and not _spot_check(trace, own, asked, item):
         context, all_weights = _by_model(own, asked)
-        trace = from_weights(all_weights[0], name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
-    context, trace = _without_heads(context, trace, run.ablated.get(len(run.calls), ()), len(run.calls))
+        trace = from_weights(all_weights[item], name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
+    context, trace = _without_heads(context, trace, run.ablated.get(len(run.calls), ()), len(run.calls), item)
     run.calls.append((module, trace))
     return context, None
 
@@ -166,7 +167,7 @@ def _fused(run: Run, asked: Asked) -> tuple[Tensor, Tensor | None]:
     if _kernel_fits(asked):
         kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
         context, normalisers = kernel(query, key, value, 0.0, causal, scale=settings["scaling"])
-        return context.transpose(1, 2).contiguous(), normalisers[0].clone()
+        return context.transpose(1, 2).contiguous(), normalisers[min(run.keeper.item, len(query) - 1)].clone()
     context = sdpa_attention_forward(module, query, key, value, mask, **settings)[0]
     return _blind_look_everywhere(run, context, value, mask), None
 
@@ -199,9 +200,9 @@ def _blind_look_everywhere(run: Run, context: Tensor, value: Tensor, mask: Tenso
 
 
 def _without_heads(
-    context: Tensor, trace: AttentionTrace, ablated: Sequence[tuple[int, int]], number: int
+    context: Tensor, trace: AttentionTrace, ablated: Sequence[tuple[int, int]], number: int, kept: int
 ) -> tuple[Tensor, AttentionTrace]:
-    """Return the context (batch, n_queries, n_heads, d_v) with 0 for these (item, head), and the trace that says so."""
+    """Return the context (batch, n_queries, n_heads, d_v) with 0 for these (item, head), and the trace of an item."""
     if not ablated:
         return context, trace
     for _, head in ablated:
@@ -210,7 +211,7 @@ def _without_heads(
     context = context.clone()
     for item, head in ablated:
         context[slice(None) if item < 0 else item, :, head] = 0
-    heads = tuple(sorted({head for item, head in ablated if item <= 0}))
+    heads = tuple(sorted({head for item, head in ablated if item in (-1, kept)}))
     return context, replace(trace, intervention=Intervention(ablated_heads=heads))
 
 
@@ -248,10 +249,10 @@ def _by_model(own: Callable[..., tuple[Tensor, Tensor]], asked: Asked) -> tuple[
     return own(module, query, key, value, _written_out(mask, query, key, causal), **settings)
 
 
-def _spot_check(trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]], asked: Asked) -> bool:
+def _spot_check(trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]], asked: Asked, item: int) -> bool:
     """Return whether the trace has the weights of the model's own attention for the middle and the last query."""
     module, query, key, value, mask, causal, settings = asked
-    n_queries, bias = query.shape[2], settings.get("position_bias")
+    n_queries, bias, this = query.shape[2], settings.get("position_bias"), slice(item, item + 1)
     if any(pairs is not None and pairs.ndim != 4 for pairs in (mask, bias)):
         return True  # a shape whose rows cannot be told
     rows = slice(n_queries // 2, n_queries, max(n_queries - 1 - n_queries // 2, 1))  # a slice copies nothing
@@ -259,11 +260,12 @@ def _spot_check(trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]]
         queries, keys = (torch.arange(n, device=query.device) for n in (n_queries, key.shape[2]))
         mask = (keys <= queries[rows, None])[None, None]
     elif mask is not None:
-        mask = mask[:1]
+        mask = mask[this] if len(mask) > 1 else mask
         mask = mask[..., rows, :] if mask.shape[2] == n_queries else mask
     if bias is not None:
-        settings = settings | {"position_bias": bias[:1, :, rows] if bias.shape[2] == n_queries else bias[:1]}
-    weights = _by_model(own, Asked(module, query[:1, :, rows], key[:1], value[:1], mask, False, settings))[1]
+        bias = bias[this] if len(bias) > 1 else bias
+        settings = settings | {"position_bias": bias[:, :, rows] if bias.shape[2] == n_queries else bias}
+    weights = _by_model(own, Asked(module, query[this, :, rows], key[this], value[this], mask, False, settings))[1]
     return _agree(trace, weights[0], {0, trace.n_heads - 1}, rows)
 
 

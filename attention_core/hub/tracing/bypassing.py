@@ -13,21 +13,16 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from attention_core.attention.capture import capture
+from attention_core.attention.capture import watched
 from attention_core.attention.keeper import from_weights
+from attention_core.attention.recorder import N_HEADS, is_attention
+from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 
 WEIGHTS_ONLY = "The model handed out its weights only: scores are their logarithms, query, key and value are unknown."
 SCORES_ONLY = "The model handed out its scores, of which these weights are the softmax; query, key, value are unknown."
-N_HEADS = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads")
 Call = tuple[str, nn.Module, AttentionTrace]
 """The place of a module in its model, the module, what it did."""
-
-
-def is_attention(module: nn.Module) -> bool:
-    """Return whether a module calls itself attention."""
-    name = type(module).__name__.lower()
-    return "attention" in name or "attn" in name
 
 
 class Entries:
@@ -128,11 +123,14 @@ def seen_again(
     n_items: int,
     entries: Entries | None = None,
     missed: Collection[nn.Module] = (),
+    written_out: bool = False,
+    item: int = 0,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return what torch's own function is given and which weights modules hand out in another run of a model.
 
     `run` asks for the weights. Entries are those of the first run, which tells the order (None = as they run here), and
-    nothing is returned but of the modules that were missed in it.
+    nothing is returned but of the modules that were missed in it. With written_out, attention that is written out in
+    products of matrices is recorded as well, and comes before weights that are handed out.
 
     Returns:
         (how many attentions the first run had seen before, the call) for each, the modules that are missed still, and
@@ -140,9 +138,10 @@ def seen_again(
     """
 
     def take(module: nn.Module, weights: Tensor) -> None:
-        recording.traces.append(trace_of_weights(weights, name="", n_items=n_items, module=module))
+        recording.traces.append(trace_of_weights(weights, name="", n_items=n_items, module=module, item=item))
 
-    with capture() as recording, watching(model, lambda: len(recording), take) as now:
+    recording = Recording()
+    with watched(recording, item, written_out=written_out), watching(model, lambda: len(recording), take) as now:
         output = run()
     places = {module: name for name, module in model.named_modules()}
     result = []
@@ -155,10 +154,10 @@ def seen_again(
     return result, set(missed) & now.missed, output
 
 
-def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Module) -> AttentionTrace:
+def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Module, item: int = 0) -> AttentionTrace:
     """Return the trace of weights (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads.
 
-    n_items: of the batch; module: whose weights they are.
+    n_items: of the batch; module: whose weights they are; item: which to keep.
     """
     note = WEIGHTS_ONLY
     if weights.ndim == 5:
@@ -167,7 +166,7 @@ def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Mod
         note = f"{note} The first window."
     elif len(weights) != n_items:
         note = f"{note} The first of {len(weights)} windows."
-    first = weights[0]
+    first = weights[min(item * (len(weights) // n_items or 1), len(weights) - 1)]
     if not 0 <= float(first.min()) <= float(first.max()) <= 1.01:
         first, note = first.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
     return from_weights(first, name=name, note=note, mechanism=f"attention of {type(module).__name__}")

@@ -11,8 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.names import named
+from attention_core.attention.keeper import Keeper
+from attention_core.attention.names import looks_back, named
+from attention_core.attention.recorder import is_attention, name_of
 from attention_core.attention.recording import Recording
+from attention_core.hub.tokens import readable
 from attention_core.hub.tracing.attention import (
     Run,
     UnknownAttentionError,
@@ -25,7 +28,6 @@ from attention_core.hub.tracing.bypassing import (
     WEIGHTS_ONLY,
     Call,
     Entries,
-    is_attention,
     seen_again,
     trace_of_weights,
     watching,
@@ -39,7 +41,9 @@ _ONE_AT_A_TIME = threading.RLock()
 """A model's attention function is part of the model, which others may share: one run at a time."""
 
 
-def trace_model(model: Any, /, **inputs: Any) -> Recording:
+def trace_model(
+    model: Any, /, *, item: int = 0, tokens: Any = None, target_tokens: Sequence[str] = (), **inputs: Any
+) -> Recording:
     """Run a transformers model once and return every attention in it.
 
     The model is in evaluation mode and without gradients while it runs; its attention implementation, its mode and
@@ -47,10 +51,13 @@ def trace_model(model: Any, /, **inputs: Any) -> Recording:
 
     Args:
         model: a transformers model, built with any attention implementation, or a module around one.
+        item: of the batch, from 0.
+        tokens: what the positions of the input are called, or the tokenizer that made them; every axis is labelled.
+        target_tokens: those of a decoder beside an encoder; a tokenizer finds them by itself.
         inputs: what the model is called with, such as input_ids=..., attention_mask=..., pixel_values=...
 
     Returns:
-        a recording whose traces are in the order of execution, of the batch's first item, with names such as
+        a recording whose traces are in the order of execution, of one item of the batch, with names such as
         "encoder.0.self", "decoder.3.cross" or "vision_model.encoder.0.self". Parts of the model whose code does not go
         through the library's attention interface are run once more, to record what they ask torch for or, failing
         that, the weights that they hand out; the note of the trace or of the recording says so, and what was not seen.
@@ -60,9 +67,25 @@ def trace_model(model: Any, /, **inputs: Any) -> Recording:
     Raises:
         ImportError: transformers is not installed.
         TypeError: not a transformers model.
+        ValueError: the batch has no such item.
         UnsupportedError: a model without attention, or one that lets nobody see it.
     """
-    return run_model(model, inputs)[0]
+    recording = _run(model, inputs, {}, item)[0]
+    recording.model = name_of(model)
+    if hasattr(tokens, "convert_ids_to_tokens"):
+        if inputs.get("input_ids") is not None and hasattr(tokens, "decode"):
+            recording.text = tokens.decode(inputs["input_ids"][item], skip_special_tokens=True).strip()
+        tokens, target_tokens = _read(tokens, inputs, item)
+    if tokens:
+        recording.label(tokens, target_tokens)
+    return recording
+
+
+def _read(tokenizer: Any, inputs: Mapping[str, Any], item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tokens of the input and of a decoder beside an encoder, as a tokenizer has them."""
+    ids = [inputs.get(name) for name in ("input_ids", "decoder_input_ids")]
+    tokens, target = (() if some is None else readable(tokenizer, some[item].tolist()) for some in ids)
+    return tokens, target
 
 
 def run_model(
@@ -97,18 +120,20 @@ def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Col
 
 
 def _run(
-    model: Any, inputs: Mapping[str, Any], ablations: Mapping[int, Collection[tuple[int, int]]]
+    model: Any, inputs: Mapping[str, Any], ablations: Mapping[int, Collection[tuple[int, int]]], item: int = 0
 ) -> tuple[Recording, Any]:
-    """Run a model once; ablations: item of the batch, -1 = every item -> see run_model."""
+    """Run a model once and keep an item; ablations: item of the batch, -1 = every item -> see run_model."""
     _needs_transformers(model)
+    if not 0 <= item < _n_items(inputs):
+        raise ValueError(f"item must be from 0 to {_n_items(inputs) - 1}, got {item}")
     ablated: dict[int, list[tuple[int, int]]] = {}
-    for item, chosen in ablations.items():
+    for place, chosen in ablations.items():
         for number, head in chosen:
-            ablated.setdefault(number, []).append((item, head))
+            ablated.setdefault(number, []).append((place, head))
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
     with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
         configs = _configs(model)
-        run = Run(_n_items(inputs), ablated)
+        run = Run(_n_items(inputs), ablated, Keeper(item))
         run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
         output = None
         with watching(model, lambda: len(run.calls)) as entries, _ours(), running(run):
@@ -124,7 +149,7 @@ def _run(
                 f"no head of {type(model).__name__} can be switched off: its code bypasses the library's attention "
                 "interface"
             )
-        return _from_output(model, inputs)
+        return _from_output(model, inputs, item)
 
 
 def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -> Recording:
@@ -134,7 +159,7 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
     places = {module: name for name, module in model.named_modules()}
     calls = [(places.get(module, type(module).__name__), module, trace) for module, trace in run.calls]
     again = entries.repeats(len(calls))
-    more, missed = _beside_the_interface(model, inputs, entries)
+    more, missed = _beside_the_interface(model, inputs, entries, run.keeper.item)
     if more and run.ablated:
         raise UnsupportedError(
             f"no head of {type(model).__name__} can be switched off: parts of its code bypass the library's attention "
@@ -149,7 +174,7 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
 
 
 def _beside_the_interface(
-    model: Any, inputs: dict[str, Any], entries: Entries
+    model: Any, inputs: dict[str, Any], entries: Entries, item: int
 ) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
     """Return what another run of the model shows of modules in which nothing was seen, and which of them are left.
 
@@ -160,24 +185,32 @@ def _beside_the_interface(
     if not missed or inputs.get("past_key_values") is not None:
         return [], missed
     try:
-        return _seen_again(model, inputs, entries, missed)[:2]
+        found, missed, _ = _seen_again(model, inputs, entries, missed, item=item)
+        if missed:
+            more, missed, _ = _seen_again(model, inputs, entries, missed, item=item, written_out=True)
+            found += more
+        return found, missed
     except Exception:
         log.warning("%s fails in another run", type(model).__name__, exc_info=True)
         return [], missed
 
 
 def _seen_again(
-    model: Any, inputs: dict[str, Any], entries: Entries | None = None, missed: Collection[nn.Module] = ()
+    model: Any,
+    inputs: dict[str, Any],
+    entries: Entries | None = None,
+    missed: Collection[nn.Module] = (),
+    **how: Any,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return seen_again of a run with written-out attention that asks for weights, if the model can be asked."""
     asking = {**inputs, "output_attentions": True, "return_dict": True}
     with _implementation(_all_configs(model), "eager"):
         try:
-            return seen_again(model, lambda: model(**asking), _n_items(inputs), entries, missed)
+            return seen_again(model, lambda: model(**asking), _n_items(inputs), entries, missed, **how)
         except TypeError as error:
             if "output_attentions" not in str(error) and "return_dict" not in str(error):
                 raise
-            return seen_again(model, lambda: model(**inputs), _n_items(inputs), entries, missed)
+            return seen_again(model, lambda: model(**inputs), _n_items(inputs), entries, missed, **how)
 
 
 def _needs_transformers(model: Any) -> None:
@@ -270,12 +303,17 @@ def _n_items(inputs: Mapping[str, Any]) -> int:
     return next((len(tensor) for tensor in tensors if isinstance(tensor, Tensor) and tensor.ndim), 1)
 
 
-def _from_output(model: nn.Module, inputs: dict[str, Any]) -> tuple[Recording, Any]:
+def _from_output(model: nn.Module, inputs: dict[str, Any], item: int) -> tuple[Recording, Any]:
     """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
-    calls, _, output = _seen_again(model, inputs)
+    calls, _, output = _seen_again(model, inputs, item=item)
     handed_out, n_items = _in_order(output), _n_items(inputs)
-    traces = [trace_of_weights(weights, name=name, n_items=n_items, module=model) for name, weights in handed_out]
+    traces = [
+        trace_of_weights(weights, name=name, n_items=n_items, module=model, item=item) for name, weights in handed_out
+    ]
     traces = traces or named([call for _, call in calls])
+    if not traces:
+        calls, _, output = _seen_again(model, inputs, item=item, written_out=True)
+        traces = named([call for _, call in calls])
     note = ""
     if any(not trace.query.shape[-1] for trace in traces):
         note = f"{type(model).__name__} bypasses the library's attention interface. {WEIGHTS_ONLY}"
@@ -300,7 +338,7 @@ def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
     }
     for number, weights in enumerate(layers["encoder_attentions"]):
         yield f"encoder.{number}.self", weights
-    causal = all(_looks_causal(weights[0]) for weights in layers["attentions"]) or bool(layers["cross_attentions"])
+    causal = all(_looks_causal(weights) for weights in layers["attentions"]) or bool(layers["cross_attentions"])
     own = layers["decoder_attentions"] or layers["attentions"]
     stack = "decoder" if layers["decoder_attentions"] or causal else "encoder"
     for number, (weights, cross) in enumerate(zip_longest(own, layers["cross_attentions"])):
@@ -311,5 +349,6 @@ def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _looks_causal(weights: Tensor) -> bool:
-    n_queries, n_keys = weights.shape[1:]
-    return n_queries == n_keys > 1 and not weights.triu(1).any()
+    """Return whether no item's queries look ahead, those aside that padding leaves to look everywhere alike."""
+    alike = weights.amax(-1) - weights.amin(-1) < 1e-6 * weights.amax(-1)
+    return looks_back(((weights > 0) & ~alike[..., None]).flatten(0, 1).any(0))

@@ -123,7 +123,7 @@ PRESETS = {
         "year",
         ("Attention is all you need", "atention is all yuo need", "neural machine translation"),
         0.05,
-        "The first query is spelled as in the table, the second is not: a dictionary finds the one and not the other.",
+        "The second query has typos. A dictionary finds nothing; soft look-up still does.",
     ),
     "What a paper says": Preset(
         PAPERS,
@@ -131,7 +131,7 @@ PRESETS = {
         "title",
         ("translation without recurrence", "regions of an image", "a memory addressed by content"),
         0.03,
-        "Keys may be long texts, and what is asked need not be what is handed over.",
+        "Keys may be long texts. What you search in (the key) need not be what you get (the value).",
     ),
     "Phone book": Preset(
         PHONE_BOOK,
@@ -139,7 +139,7 @@ PRESETS = {
         "number",
         ("Grace Hopper", "Katharine Johnston", "Rene Descartes"),
         0.05,
-        "Katherine Johnson or Catherine Johnston? Half of each number would ring nowhere: texts are shared, not mixed.",
+        "Katherine Johnson or Catherine Johnston? Texts cannot be averaged, so the answer is a share of each number.",
     ),
     "Noisy time series": Preset(
         _table(("time", "measured"), (True, True), noisy_series()),
@@ -147,6 +147,6 @@ PRESETS = {
         "measured",
         ("2", "5", "6.5"),
         0.4,
-        "Keys are times, and so is the query: the weights are a bump around it, and a local average comes back.",
+        "Keys and queries are times. The weights form a bump around the query, and the answer is a local average.",
     ),
 }

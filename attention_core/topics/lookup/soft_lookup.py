@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_core.attention.score import Scaled, Score
-from attention_core.attention.scores import L2, ScaledDot
+from attention_core.attention.score import Scaled
+from attention_core.attention.scores import L2, Dot
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Step, Story
+from attention_core.attention.types import Axis, Step, Story, always
 from attention_core.topics.lookup.ngrams import embed
 
 TEXTS = (
@@ -91,16 +92,12 @@ def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temp
     if not len(queries) or any(isinstance(query, str) == records.numeric_keys for query in queries):
         kind = "numbers" if records.numeric_keys else "texts"
         raise ValueError(f"queries must be {kind}, as the keys are, and at least one; got {list(queries)[:3]}")
-    query_axis = Axis("queries", [short(query) for query in queries])
-    key_axis = Axis(records.key_name, [short(key) for key in records.keys])
-    score: Score
+    query_axis, key_axis = _axis("queries", queries), _axis(records.key_name, records.keys)
     if records.numeric_keys:
         query, key = (torch.tensor(list(part), dtype=torch.float64)[:, None] for part in (queries, records.keys))
-        score = Scaled(L2(), 1.0, temperature)
         vectors = Axis("numbers", ["as typed"])
     else:
         query, key = (embed([str(text) for text in part]) for part in (queries, records.keys))
-        score = ScaledDot(scale=1 / temperature)
         vectors = Axis.numbered("hashed numbers", key.shape[1])
     value, value_axis = _values(records)
     axes = query_axis, key_axis, vectors, value_axis
@@ -108,7 +105,7 @@ def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temp
         query=query[None],
         key=key[None],
         value=value[None],
-        score=score,
+        score=Scaled(L2() if records.numeric_keys else Dot(), 1.0, temperature),
         story=Story(
             mechanism="soft look-up by nearness" if records.numeric_keys else "soft look-up",
             query_axis=query_axis,
@@ -145,7 +142,7 @@ def _steps_before(
         formula="$set",
         code="$name = $made",
         explanation="$words",
-        inputs=lambda head: named,
+        inputs=partial(always, named),
         set=(letter.format("q"), letter.format("k"), shape),
         made=(made.format("queries"), made.format("keys"), value),
         words=(words, words, handed),
@@ -163,13 +160,14 @@ def _values(records: Records) -> tuple[Tensor, Axis]:
         return torch.tensor(list(records.values), dtype=torch.float64)[:, None], Axis("value", labels)
     column = {text: place for place, text in enumerate(labels)}
     indicator = F.one_hot(torch.tensor([column[str(text)] for text in records.values])).double()
-    return indicator, Axis(f"different {records.value_name}", [short(label) for label in labels])
+    return indicator, _axis(f"different {records.value_name}", labels)
 
 
-def short(entry: str | float) -> str:
-    """Return a record's text for an axis, cut to MAX_LABEL characters; numbers with four digits."""
-    text = entry if isinstance(entry, str) else f"{entry:.4g}"
-    return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
+def _axis(name: str, entries: Sequence[str] | Sequence[float]) -> Axis:
+    """Return an axis with labels of at most MAX_LABEL characters, numbers with four digits."""
+    texts = [entry if isinstance(entry, str) else f"{entry:.4g}" for entry in entries]
+    labels = [text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…" for text in texts]
+    return Axis(name, labels, whole=[str(entry) for entry in entries])
 
 
 def temperature_sweep(records: Records, query: str | float, temperatures: Sequence[float]) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
 from attention_core.data.words import bare, english_words
 from attention_core.device import device_of
@@ -42,6 +43,12 @@ class Sentence:
     def cut_words(self) -> list[int]:
         """Positions of the words that the vocabulary lacks and that were cut into several pieces."""
         return [place for place, texts in enumerate(self.texts) if len(texts) > 1]
+
+    @property
+    def known(self) -> list[bool]:
+        """Whether the vocabulary has each word whole."""
+        unknown = {*self.cut_words, *self.unknown_words}
+        return [place not in unknown for place in range(len(self.words))]
 
     @property
     def turned(self) -> list[str]:
@@ -135,7 +142,8 @@ def judge(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_
 
 def explain(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
     """Return the attention trace of a sentence."""
-    return model.trace(sentence.pieces.to(device_of(model)), sentence.labels, intervention)  # type: ignore[operator]
+    trace = model.trace(sentence.pieces.to(device_of(model)), sentence.labels, intervention)  # type: ignore[operator]
+    return trace.retold(key_axis=Axis("words", sentence.labels, whole=sentence.words))
 
 
 @torch.inference_mode()

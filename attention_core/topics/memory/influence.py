@@ -48,7 +48,12 @@ def read(model: Translator, ids: Tensor) -> Readings:
 
 @torch.inference_mode()
 def gradient_norms(
-    model: Translator, ids: Tensor, direction: str = "forward", word_of: Sequence[int] | None = None
+    model: Translator,
+    ids: Tensor,
+    direction: str = "forward",
+    word_of: Sequence[int] | None = None,
+    *,
+    at_end: bool = False,
 ) -> Tensor:
     """Return how much every word still matters to every state: the Frobenius norms of d h_t / d x_s.
 
@@ -58,9 +63,10 @@ def gradient_norms(
         direction: one of DIRECTIONS.
         word_of: which word each piece belongs to, or None = every piece is a word of its own. A word's vector is that
             of its pieces end to end, and the state after a word is the one after the last piece of it that was read.
+        at_end: only for the state in which the reading ends, which costs far less.
 
     Returns:
-        (n_words, n_words): rows are the present states, columns the words. Forward, a state knows only words up to
+        (n_words or 1, n_words): rows are the present states, columns the words. Forward, a state knows only words up to
         its own (lower triangle); backward, only those from its own on (upper triangle).
 
     Raises:
@@ -71,10 +77,10 @@ def gradient_norms(
     groups = list(range(len(ids))) if word_of is None else list(word_of)
     if len(groups) != len(ids):
         raise ValueError(f"word_of needs one word per piece ({len(ids)}), got {len(groups)}")
-    steps = walk(model, ids, direction)
-    if direction == "backward":
-        return _chain(steps, groups[::-1]).flip(0, 1)
-    return _chain(steps, groups)
+    steps, read = walk(model, ids, direction), groups[::-1] if direction == "backward" else groups
+    words = [[place for place, _ in places] for _, places in groupby(enumerate(read), key=itemgetter(1))]
+    norms = _last_row(steps, words) if at_end else _chain(steps, words)
+    return norms.flip(0, 1) if direction == "backward" else norms
 
 
 def both_ways(forward: Tensor, backward: Tensor) -> Tensor:
@@ -85,7 +91,7 @@ def both_ways(forward: Tensor, backward: Tensor) -> Tensor:
 def reaching_the_end(forward: Tensor, backward: Tensor | None = None) -> Tensor:
     """Return how much each word matters to what is handed over when all is read, (n,), from gradient norms (n, n).
 
-    The two readings end at opposite ends.
+    The two readings end at opposite ends; the rows of these two states are enough.
     """
     return forward[-1] if backward is None else (forward[-1].square() + backward[0].square()).sqrt()
 
@@ -133,13 +139,24 @@ def similar_first(states: Tensor) -> list[int]:
     return angles.argsort(stable=True).tolist()
 
 
-def _chain(steps: Steps, groups: Sequence[int]) -> Tensor:
+def _last_row(steps: Steps, words: list[list[int]]) -> Tensor:
+    """Return the norms of the products of Jacobians that lead to the last state, (1, n_words), on the CPU."""
+    through, row = torch.eye(steps.kept.shape[-1]).to(steps.kept), []
+    for places in reversed(words):
+        squares = []
+        for place in reversed(places):
+            squares.append((through @ steps.by_input(place)).square().sum())
+            through = through @ steps.by_state(place)
+        row.append(torch.stack(squares).sum().sqrt())
+    return torch.stack(row[::-1])[None].cpu()
+
+
+def _chain(steps: Steps, words: list[list[int]]) -> Tensor:
     """Return the norms of all products of Jacobians, (n_words, n_words), on the CPU.
 
     Carried along is, for every word that was read, the transpose of d h_t / d x_s, or of what stands for it.
     """
     d = steps.kept.shape[-1]
-    words = [[place for place, _ in places] for _, places in groupby(enumerate(groups), key=itemgetter(1))]
     height = max(d, steps.of_input.shape[-1])
     carried = steps.kept.new_zeros(len(words), height, d)
     norms = steps.kept.new_zeros(len(words), len(words))
@@ -154,18 +171,11 @@ def _chain(steps: Steps, groups: Sequence[int]) -> Tensor:
 def _merge(steps: Steps, places: list[int]) -> tuple[Tensor, Tensor]:
     """Return a word's pieces as one step: d state / d state before (d, d), and the transpose of a stand-in for B.
 
-    B = d state / d vectors of all its pieces is as wide as there are pieces. For more than one, the square root of
-    B B^T stands for it: |P B| = |P (B B^T)^(1/2)| (Frobenius) for every P.
+    B = d state / d vectors of all its pieces is as wide as there are pieces. For more than one, R^T of B^T = Q R stands
+    for it: |P B| = |P R^T| (Frobenius) for every P.
     """
-    through = steps.by_state(places[0])
-    if len(places) == 1:
-        return through, steps.by_input(places[0]).T
-    first = steps.by_input(places[0]).cpu().double()  # MPS has no float64
-    square = first @ first.T
+    through, given = steps.by_state(places[0]), steps.by_input(places[0]).T
     for place in places[1:]:
-        step, given = steps.by_state(place), steps.by_input(place).cpu().double()
-        through = step @ through
-        precise = step.cpu().double()
-        square = precise @ square @ precise.T + given @ given.T
-    strengths, directions = torch.linalg.eigh(square)
-    return through, (strengths.clamp(min=0).sqrt()[:, None] * directions.T).to(through)
+        step = steps.by_state(place)
+        through, given = step @ through, torch.cat((given @ step.T, steps.by_input(place).T))
+    return through, given if len(places) == 1 else torch.linalg.qr(given.cpu(), mode="r").R.to(through)

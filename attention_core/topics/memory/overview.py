@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from torch import Tensor
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.memory import influence
-from attention_core.topics.memory.influence import DIRECTIONS
+from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
 from attention_core.topics.translate.translation import Source
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Memory:
     # direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates
     update: dict[str, np.ndarray]
     reset: dict[str, np.ndarray]  # the same for the reset gate
-    # direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states; for those asked for
+    # direction -> float (n, n), Frobenius norms of d h_t / d x_s; rows are the present states, or (1, n) at the end
     norms: dict[str, np.ndarray]
 
     def __len__(self) -> int:
@@ -97,14 +97,8 @@ class Memory:
         """Return what is left of a word in the forward states, 0, 1, 2, ... words later; it begins with 1."""
         return influence.left_after(torch.from_numpy(self.norms["forward"]), word).tolist()
 
-    def half_life(self, word: int = 0) -> float | None:
-        """Return after how many words less than half is left of a word; None = not within the sentence."""
-        return influence.half_life(self.left_after(word))
 
-
-def remember(
-    model: Translator, source: Source, by_pieces: bool = False, directions: Sequence[str] = DIRECTIONS
-) -> Memory:
+def remember(model: Translator, source: Source, by_pieces: bool = False, *, at_end: bool = False) -> Memory:
     """Read a sentence in both directions and keep what is needed to look at it; gradient norms cost most by far.
 
     A word's state is the one after its last piece that was read.
@@ -113,7 +107,7 @@ def remember(
         model: its encoder is a GRU or a plain tanh network.
         source: the sentence.
         by_pieces: whether its positions are pieces rather than words.
-        directions: of DIRECTIONS, those whose gradient norms are computed.
+        at_end: whether gradient norms of the states at the end are enough: for `share_at_end` and all but the norms.
     """
     word_of = list(range(len(source.ids))) if by_pieces else source.word_of
     n = word_of[-1] + 1
@@ -130,7 +124,7 @@ def remember(
         states={way: in_order(way, reading.states) for way, reading in readings.items()},
         update={way: in_order(way, reading.update) for way, reading in readings.items() if reading.update is not None},
         reset={way: in_order(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
-        norms={way: to_array(influence.gradient_norms(model, source.ids, way, word_of)) for way in directions},
+        norms={way: to_array(gradient_norms(model, source.ids, way, word_of, at_end=at_end)) for way in DIRECTIONS},
     )
 
 

@@ -44,7 +44,7 @@ class Vectors:
 
     def text(self) -> str:
         """Write the vectors for an address."""
-        return ";".join(",".join(f"{number:g}" for number in row) for row in [self.query, *self.keys])
+        return ";".join(",".join(f"{number:.12g}" for number in row) for row in [self.query, *self.keys])
 
 
 VECTOR_PRESETS = (

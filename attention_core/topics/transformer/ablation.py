@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.interventions import Intervention
+from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.transformer import KINDS, Edits, Transformer
 from attention_core.topics.translate.translation import Source, Translation
-from attention_core.topics.translate.word_view import piece_probabilities
 
 
 class Head(NamedTuple):
@@ -61,7 +60,9 @@ class Edited:
 
 
 @torch.inference_mode()
-def head_worth(model: Transformer, source: Source, made: Translation) -> dict[str, Tensor]:
+def head_worth(
+    model: Transformer, source: Source, made: Translation, kinds: Iterable[str] = KINDS
+) -> dict[str, Tensor]:
     """Return what the translation by the unedited model loses in log-probability when one head alone is switched off.
 
     Returns:
@@ -69,20 +70,17 @@ def head_worth(model: Transformer, source: Source, made: Translation) -> dict[st
 
     Source: Michel et al. 2019, "Are sixteen heads really better than one?"; Voita et al. 2019.
     """
-    read = model.begin(source.ids[None].to(device_of(model)))
-    before = _log_probability(Edited(model), source, made, read)
+    n_layers, n_heads, device = model.config.n_layers, model.config.n_heads, device_of(model)
+    n = n_layers * n_heads + 1  # a row for each head, and one with all of them
+    fed, wanted = (torch.tensor(ids, device=device).expand(n, -1) for ids in ([START, *made.ids[:-1]], made.ids))
     worth = {}
-    for kind in KINDS:
-        lost = torch.zeros(model.config.n_layers, model.config.n_heads)
-        for layer in range(model.config.n_layers):
-            for head in range(model.config.n_heads):
-                edits = switched_off([Head(kind, layer, head)])
-                lost[layer, head] = before - _log_probability(
-                    Edited(model, edits), source, made, None if kind == "encoder" else read
-                )
-        worth[kind] = lost
+    for kind in kinds:
+        edits = {
+            (kind, layer): Intervention(ablated_by_row=tuple((n_heads * layer + head, head) for head in range(n_heads)))
+            for layer in range(n_layers)
+        }
+        asked = source.ids.to(device).expand(1 if kind == "decoder" else n, -1)  # its own heads read nothing of this
+        features = model.decode(model.encode(asked, interventions=edits), fed, edits)[0]
+        logs = model.logits(features).log_softmax(-1).gather(2, wanted[..., None]).cpu().double().sum((1, 2))
+        worth[kind] = (logs[-1] - logs[:-1]).view(n_layers, n_heads).float()
     return worth
-
-
-def _log_probability(model: Edited, source: Source, made: Translation, read: DecoderState | None) -> float:
-    return sum(math.log(max(probability, 1e-30)) for probability in piece_probabilities(model, source, made.ids, read))

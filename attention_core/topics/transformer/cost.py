@@ -15,7 +15,6 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -140,7 +139,6 @@ def measure_all(
     repeats: int = 3,
     most_seconds: float = 10.0,
     most_megabytes: float = 300.0,
-    around: Callable[[Callable[[], CostRow]], CostRow] = lambda call: call(),
 ) -> Iterator[Progress]:
     """Measure all ways, small n first, and say after each how far it is.
 
@@ -151,7 +149,6 @@ def measure_all(
         repeats: timed passes of each.
         most_seconds: for all together.
         most_megabytes: for one pass.
-        around: runs one measurement; holds a lock while it does, perhaps.
     """
     began, last = time.perf_counter(), dict[str, tuple[int, float]]()
     total = len(sizes) * len(WAYS)
@@ -163,7 +160,7 @@ def measure_all(
         elif known * (n / known_n) ** way.time_slope > left:
             row, words = CostRow(way.name, n, None, None), "left out, it would take too long"
         else:
-            row = around(partial(measure, way.name, n, repeats))
+            row = measure(way.name, n, repeats)
             last[way.name] = (n, (row.milliseconds or 0.0) * (repeats + 1) / 1000)
             words = f"{row.milliseconds:.3g} ms"
         yield Progress((number + 1) / total, f"{way.title}, n = {n:,}: {words}", row)

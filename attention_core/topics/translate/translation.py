@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -44,6 +45,12 @@ class Source:
         return [*self.words, END_LABEL]
 
     @property
+    def known(self) -> list[bool]:
+        """Whether the vocabulary has each word whole."""
+        unknown = self.unknown
+        return [self.word_of.count(place) == 1 and word not in unknown for place, word in enumerate(self.words)]
+
+    @property
     def unknown(self) -> list[str]:
         """Words of which the vocabulary lacks a letter or sign: the model cannot tell them apart."""
         marked = {word for piece, word in zip(self.ids.tolist(), self.word_of, strict=True) if piece == UNKNOWN}
@@ -58,7 +65,7 @@ class Translation(NamedTuple):
     words: list[str]  # for people; the first with a capital
     word_of: list[int]  # which word each piece belongs to; len(words) for the end
     text: str  # the sentence
-    log_probability: float  # natural log of the probability of all pieces that were not forced
+    probabilities: list[float]  # of each piece, forced or not, given those before it; none if no search found them
     finished: bool  # whether the model said that it ends here
 
     @property
@@ -113,7 +120,7 @@ def french_prefix(text: str) -> list[int]:
     return vocabulary.cut(words).ids
 
 
-def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translation:
+def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> Translation:
     """Return pieces as a sentence: which word each piece belongs to, and the text for people."""
     vocabulary = pieces()
     finished = bool(ids) and ids[-1] == END
@@ -134,7 +141,7 @@ def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translat
         words=words,
         word_of=[*word_of, *([len(words)] if finished else [])],
         text=join_words(texts),
-        log_probability=log_probability,
+        probabilities=list(probabilities),
         finished=finished,
     )
 
@@ -142,7 +149,7 @@ def translation_of(ids: Sequence[int], log_probability: float = 0.0) -> Translat
 def translate(model: CanTranslate, source: Source, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
     """Return the best translation that beam search of a width (1 = greedy) finds, begun by the prefix's pieces."""
     best = beam_search(model, source.ids[None].to(device_of(model)), width, prefix)[0][0]
-    return translation_of(best.ids, best.log_probability)
+    return translation_of(best.ids, [math.exp(log) for log in best.logs])
 
 
 @torch.inference_mode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 from attention_core.attention.attend import split_heads
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Step, Story, Text
+from attention_core.attention.types import Axis, Role, Step, Story, Text, always
 from attention_core.topics.vectors.problem import Mode, Problem, ProblemError, find_faults
 
 X = Text(
@@ -103,6 +104,7 @@ def trace_of(problem: Problem) -> AttentionTrace:
         key=key,
         value=value,
         score=problem.score(),
+        has_softmax=problem.settings.softmax,
         mask=None if mask is None else torch.from_numpy(mask),
         story=Story(
             mechanism="cross-attention" if problem.mode == Mode.CROSS else "self-attention",
@@ -151,7 +153,7 @@ def _steps_before(
         formula="$letter" if direct else "$letter = $x W_$letter",
         code=given_code if direct else ("$name = ($x @ W_$letter)" if part else "$name = $x @ W_$letter") + part,
         explanation=given if direct else made,
-        inputs=lambda head: named,
+        inputs=partial(always, named),
         x=(x, y, y),
     )
     return (*steps, *projected)

@@ -127,6 +127,9 @@ def _weight(trace: AttentionTrace, head: int, row: int, column: int, value: floa
     scores, allowed = trace.scores(head, [row]), trace.allowed(head, [row])
     masked = to_array(scores if allowed is None else scores.masked_fill(~allowed, -math.inf))[0]
     symbol = rf"A_{{{row + 1},{column + 1}}}"
+    if not trace.has_softmax:
+        headline = f"The softmax is off: the score of {trace.story.key_axis.labels[column]} is its weight"
+        return Arithmetic(headline, (), (), None, f"{symbol} = {number(value)}", value)
     asks = trace.story.query_axis.labels[row]
     if not np.isfinite(masked).any():
         headline = f"{asks} may see no key: no softmax, its weights are zeros"
@@ -137,7 +140,7 @@ def _weight(trace: AttentionTrace, head: int, row: int, column: int, value: floa
     lines = (Line(f"scores of {asks}", Role.SCORES, masked), Line(label, "", exponentials))
     total = float(exponentials.sum())
     way = rf"\frac{{{number(float(exponentials[column]))}}}{{{number(total)}}}"
-    headline = f"The share of {trace.story.key_axis.labels[column]} in what {asks} gives away"
+    headline = f"How much of {asks}'s attention goes to {trace.story.key_axis.labels[column]}"
     return Arithmetic(headline, trace_labels(trace), lines, total, rf"{symbol} = {way} = {number(value)}", value)
 
 

@@ -22,7 +22,7 @@ class Preset:
     tables: dict[str, Rows]
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
-    step: str = "scores"  # the step to open on
+    step: str = "inputs"  # the step to open on
 
     def problem(self) -> Problem:
         """Return the problem."""
@@ -141,7 +141,7 @@ PIXELS_LINE = (
 def pixel_problem(query: np.ndarray, key: np.ndarray, value: np.ndarray, positions: Sequence[int]) -> Problem:
     """Return the pixels at some positions of the digit model's layer, (n_pixels, d), as a problem in DIRECT mode."""
     chosen = list(positions)
-    labels = tuple(f"pixel {place}" for place in chosen)
+    labels = tuple(f"pixel {place + 1}" for place in chosen)
     tables = {
         name: np.round(part[chosen].astype(np.float64), 4) for name, part in (("Q", query), ("K", key), ("V", value))
     }

@@ -19,6 +19,8 @@ SCALES = ("none", "sqrt(d_k)", "free")
 MASKS = ("none", "causal", "padding", "drawn")
 MAX_ROWS, MAX_COLUMNS = 256, 64
 """What a page still draws pair by pair; more is cut and told."""
+LARGEST = 1e12
+"""Numbers beyond it, in size, would overflow on the way to the scores."""
 
 
 class Mode(StrEnum):
@@ -51,6 +53,7 @@ class Settings:
     mask: str = "none"  # one of MASKS; "drawn" reads Problem.drawn
     n_padding: int = 1  # how many keys, from the last one, are padding under the mask "padding"
     n_heads: int = 1  # queries, keys and values are split into this many parts
+    softmax: bool = True  # whether weights are the softmax of the scores, else the scores themselves
 
     def __post_init__(self) -> None:
         for name, allowed in (("scoring", SCORES), ("scale", SCALES), ("mask", MASKS)):
@@ -196,6 +199,11 @@ class Problem:
             "drawn": self.drawn,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as values of JSON."""
+        plain, drawn = self.to_plain(), None if self.drawn is None else self.drawn.astype(int).tolist()
+        return plain | {"tables": {name: table.tolist() for name, table in self.tables.items()}, "drawn": drawn}
+
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> Problem:
         """Return what to_plain() made."""
@@ -234,9 +242,11 @@ def table_faults(name: str, matrix: np.ndarray) -> list[Fault]:
         return [Fault((name,), f"{name} has no columns: add at least one.")]
     if matrix.shape[0] > MAX_ROWS or matrix.shape[1] > MAX_COLUMNS:
         return [Fault((name,), f"{name} is {shape_words(matrix)}; at most {MAX_ROWS} × {MAX_COLUMNS} can be shown.")]
-    if not np.isfinite(matrix).all():
-        row, column = np.argwhere(~np.isfinite(matrix))[0] + 1
-        return [Fault((name,), f"{name}, row {row}, column {column}: {matrix[row - 1, column - 1]} is not finite.")]
+    sound = np.abs(matrix) <= LARGEST
+    if not sound.all():
+        row, column = np.argwhere(~sound)[0] + 1
+        message = f"{matrix[row - 1, column - 1]:g} is no number between ±{LARGEST:g}"
+        return [Fault((name,), f"{name}, row {row}, column {column}: {message}.")]
     return []
 
 

@@ -7,14 +7,20 @@ import io
 import json
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import islice
+from statistics import mode
 from typing import Any
 
 import numpy as np
 
+from attention_core.arrays import FileError
 from attention_core.arrays import read_npz as read_arrays
+from attention_core.attention.harmless import as_cell, from_cell, visible
 from attention_core.attention.scores import parameter_names
-from attention_core.topics.vectors.problem import MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
+from attention_core.files import read_json
+from attention_core.topics.vectors.problem import LARGEST, MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
 
 MAX_BYTES = 4_000_000
 """Of an uploaded file or a pasted text."""
@@ -23,7 +29,7 @@ MAX_LABEL = 40
 """Characters of a row's label."""
 
 
-class TableError(ValueError):
+class TableError(FileError):
     """A text or a file that is not a table of numbers; says where and what to do."""
 
 
@@ -40,7 +46,7 @@ def parse_number(text: str) -> float:
     """Return the number that a cell holds; a decimal comma and the typographic minus are understood.
 
     Raises:
-        ValueError: empty, not a number, or not finite; the message follows "row 1, column 2".
+        ValueError: empty, not a number, not finite, or beyond LARGEST; the message follows "row 1, column 2".
     """
     plain = str(text).strip().replace("−", "-")
     if not plain:
@@ -54,7 +60,22 @@ def parse_number(text: str) -> float:
     if not math.isfinite(value):
         kind = "not a number (NaN)" if math.isnan(value) else "infinite"
         raise ValueError(f"is {kind}; only finite numbers can be computed with")
+    if abs(value) > LARGEST:
+        raise ValueError(f"is {value:g}, too large to compute with: at most ±{LARGEST:g}")
     return value
+
+
+def read_otherwise(cells: Sequence[Sequence[str]]) -> str:
+    """Say which cells were read as another number than an English reader sees in them, such as 1,5; "" = none."""
+    found = []
+    for row, texts in enumerate(cells, 1):
+        for column, text in enumerate(texts, 1):
+            plain = str(text).strip().replace("−", "-")
+            if "," in plain or not plain.isascii():
+                with suppress(ValueError):
+                    found.append(f"row {row}, column {column}: “{plain}” is read as {parse_number(plain):g}")
+    more = f"; and {len(found) - 2} more" if len(found) > 2 else ""
+    return f"{'; '.join(found[:2])}{more}." if found else ""
 
 
 def parse_cells(name: str, cells: Sequence[Sequence[str]]) -> tuple[np.ndarray | None, list[Fault]]:
@@ -86,26 +107,27 @@ def read_csv(data: str | bytes) -> ReadTable:
     """
     if len(data) > MAX_BYTES:
         raise TableError(f"The text has {len(data):,} bytes; at most {MAX_BYTES:,} are read. Paste a smaller part.")
-    rows = _split(_decoded(data))
+    rows, n_more = _split(_decoded(data))
     if not rows:
         raise TableError("There are no rows of numbers in it.")
     if len(rows) > 1 and not _has_number(rows[0]):
         rows = rows[1:]
     labels: tuple[str, ...] = ()
     if len(rows[0]) > 1 and all(row and not _is_numeric(row[0]) for row in rows):
-        labels, rows = tuple(row[0][:MAX_LABEL] for row in rows), [row[1:] for row in rows]
-    usual = max({len(row) for row in rows}, key=[len(row) for row in rows].count)
+        labels, rows = tuple(from_cell(visible(row[0]))[:MAX_LABEL] for row in rows), [row[1:] for row in rows]
+    usual = mode(map(len, rows))
     for place, row in enumerate(rows):
         if len(row) != usual:
             raise TableError(
                 f"Row {place + 1} has {len(row)} numbers, most others have {usual}: every row needs the same number."
             )
-    notes = _bounds_notes(len(rows), usual)
+    notes = _bounds_notes(len(rows) + n_more, usual)
     kept = [row[:MAX_COLUMNS] for row in rows[:MAX_ROWS]]
     values, faults = parse_cells("The table", kept)
     if values is None:
         raise TableError(faults[0].message)
-    return ReadTable(values, labels[:MAX_ROWS], notes)
+    otherwise = read_otherwise(kept)
+    return ReadTable(values, labels[:MAX_ROWS], (*notes, otherwise) if otherwise else notes)
 
 
 def _bounds_notes(n_rows: int, n_columns: int) -> tuple[str, ...]:
@@ -126,15 +148,20 @@ def _decoded(data: str | bytes) -> str:
         raise TableError("The file is not a text in UTF-8. Save it as CSV (UTF-8), or upload an .npz.") from None
 
 
-def _split(text: str) -> list[list[str]]:
-    lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
-    if not lines:
-        return []
+def _split(text: str) -> tuple[list[list[str]], int]:
+    """Return the cells of as many rows as may be kept, headings too, and how many rows follow."""
+    every = filter(str.strip, io.StringIO(text, newline=None))
+    lines = list(islice(every, MAX_ROWS + 1))
+    n_more = sum(1 for _ in every)
     delimiter = next((sign for sign in "\t;," if any(sign in line for line in lines)), None)
     try:
         if delimiter is None:
-            return [line.split() for line in lines]
-        return [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
+            return [line.split() for line in lines], n_more
+        rows = list(csv.reader(lines, delimiter=delimiter))
+        for row in rows:
+            for place, cell in enumerate(row):  # in its place: a line may have millions
+                row[place] = cell.strip()
+        return rows, n_more
     except csv.Error as error:
         raise TableError(f"The text is not CSV: {error}.") from None
 
@@ -156,7 +183,7 @@ def write_csv(values: np.ndarray, labels: Sequence[str] = ()) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for place, row in enumerate(values):
-        writer.writerow([*([labels[place]] if labels else []), *(repr(float(value)) for value in row)])
+        writer.writerow([*([as_cell(labels[place])] if labels else []), *(repr(float(value)) for value in row)])
     return buffer.getvalue()
 
 
@@ -210,10 +237,12 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
             )
         tables[name] = table
         given = arrays.get(f"labels.{name}")
-        labels[name] = tuple(str(label)[:MAX_LABEL] for label in given.ravel()[:MAX_ROWS]) if given is not None else ()
+        labels[name] = (
+            tuple(visible(str(label))[:MAX_LABEL] for label in given.ravel()[:MAX_ROWS]) if given is not None else ()
+        )
     mode, settings = _settings_from(arrays.get("settings"), present, found)
     drawn = present.drawn
-    if "mask" in arrays and arrays["mask"].ndim == 2:
+    if "mask" in arrays and arrays["mask"].ndim == 2 and arrays["mask"].dtype.kind in "fiub":
         drawn = arrays["mask"][:MAX_ROWS, :MAX_ROWS].astype(bool)
     return Problem(mode, tables, labels, settings, drawn), tuple(notes)
 
@@ -221,7 +250,7 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
 def _settings_from(text: np.ndarray | None, present: Problem, found: set[str]) -> tuple[Mode, Settings]:
     if text is not None:
         try:
-            plain = json.loads(str(text))
+            plain = read_json(str(text))
             return Mode(plain.pop("mode")), Settings(**plain)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise TableError(f"The file's settings cannot be read ({error}).") from None

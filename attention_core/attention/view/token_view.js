@@ -1,13 +1,14 @@
 // Tokens as text with shading, or in two columns with arcs. Hovering or focusing one shows where it looks and who looks
-// at it, without the server; a click or Enter tells Python which query was chosen.
+// at it; a click or Enter tells whoever draws it which query was chosen. The matrix comes packed, or as numbers.
 const ROW = 22; // screen pixels of a line in columns
 const FLOOR = 6; // times the weight of looking everywhere alike: the strongest shade is at least so much
+const PATIENCE = 2000; // milliseconds after which a file that was not there is asked for again
 const MODE = "attention-explorer-token-view";
 const MODES = { text: "Text", columns: "Two columns" };
 
 // Numbers arrive as the square root of their share of the largest, 16 bits each: fine steps where weights are small.
-const unpack = (text, high) => {
-  const roots = new Float32Array(new Uint16Array(bytesOf(text).buffer));
+const unpack = (buffer, high) => {
+  const roots = new Float32Array(new Uint16Array(buffer));
   return roots.map((root) => (root / 65535) ** 2 * high);
 };
 
@@ -42,12 +43,32 @@ class TokenView {
   adopt(data, tell) {
     this.tell = tell;
     if (data.stamp === this.data?.stamp) return;
-    if (data.packed !== this.data?.packed || data.high !== this.data.high) this.numbers = unpack(data.packed, data.high);
+    this.given = data.matrix ?? unpack(bytesOf(data.packed).buffer, data.high);
+    if (!data.file) this.whole = this.given;
+    else if (data.file !== this.data?.file || data.high !== this.data.high) this.whole = this.asked = null;
     this.data = data;
     this.active = data.active;
     this.looked = null;
     if (isNew(this, data.queries, data.keys, data.names)) this.build();
     else this.later();
+  }
+
+  // The rest of a large matrix. The server lets go of files that nobody asks for: a run makes them anew.
+  async load() {
+    const { file, high } = this.data;
+    if (this.asked) return;
+    const asked = this.asked = {}, isNow = () => asked === this.asked;
+    try {
+      const answer = await fetch(file);
+      if (!answer.ok) throw new Error(answer.statusText);
+      const whole = unpack(await answer.arrayBuffer(), high);
+      if (isNow()) this.whole = whole;
+      this.later();
+    } catch {
+      if (!isNow()) return;
+      this.tell({ row: this.active + this.data.start[0] });
+      setTimeout(() => { if (isNow()) this.asked = null; }, PATIENCE);
+    }
   }
 
   setMode(mode) {
@@ -128,28 +149,30 @@ class TokenView {
   show(place) {
     const node = this.queries[place];
     if (!node || this.scroll.scrollHeight <= this.scroll.clientHeight + 4) return;
-    const own = node.getBoundingClientRect(), box = this.scroll.getBoundingClientRect();
+    const own = boxOf(node), box = boxOf(this.scroll);
     this.scroll.scrollTop += own.top - box.top - box.height / 3;
   }
 
   row(place) {
     const n = this.keys.length;
-    return this.numbers.subarray(place * n, (place + 1) * n);
+    return this.whole ? this.whole.subarray(place * n, (place + 1) * n) : this.given.subarray(0, n);
   }
 
   column(place) {
     const n = this.keys.length;
-    return this.queries.map((_, row) => this.numbers[row * n + place]);
+    return this.whole ? this.queries.map((_, row) => this.whole[row * n + place]) : this.given.subarray(n);
   }
 
   paint() {
     if (!this.data) return;
-    const at = this.looked ?? this.queries[this.active];
+    const at = this.looked ?? this.queries[this.active], isGiven = at === this.queries[this.data.active];
+    for (const node of new Set([...this.queries, ...this.keys])) this.mark(node, node === at);
+    if (!this.whole && !(isGiven && this.mode === "text")) this.load();
+    if (!this.whole && !isGiven) return;
     const out = at.side === "query" ? this.row(at.place) : null;
     const inward = at.side === "key" || this.isOne ? this.column(at.place) : null;
     this.shade("out", this.keys, out);
     this.shade("in", this.queries, inward);
-    for (const node of new Set([...this.queries, ...this.keys])) this.mark(node, node === at);
     this.say(at, out, inward);
     if (this.mode === "columns") this.drawColumns(at);
     else this.drawText(at, out ?? inward, out ? this.keys : this.queries);
@@ -185,7 +208,7 @@ class TokenView {
   say(at, out, inward) {
     const { start, outside, uniform, verbs } = this.data;
     const name = (node) => {
-      const place = String(node.place + start[node.side === "query" ? 0 : 1]);
+      const place = String(1 + node.place + start[node.side === "query" ? 0 : 1]);
       return [bold(node.textContent || "·"), create("i", { textContent: place })];
     };
     const best = (numbers, nodes) => {
@@ -208,10 +231,11 @@ class TokenView {
   drawText(at, numbers, nodes) {
     this.canvas.width = this.canvas.height = 0;
     this.arcs.replaceChildren();
-    const inner = this.arcs.parentNode.getBoundingClientRect(), from = at.getClientRects()[0];
+    const lineOf = (node) => node.getClientRects()[0] && inPage(node, node.getClientRects()[0]);  // its first line
+    const inner = boxOf(this.arcs.parentNode), from = lineOf(at);
     const order = heaviest(numbers, 4), most = order[0][0];
     for (const [value, place] of order) {
-      const node = nodes[place], to = node.getClientRects()[0];
+      const node = nodes[place], to = lineOf(node);
       if (!to || !from || value < 0.25 * most || value <= 0 || node === at) continue;
       const x1 = from.x + from.width / 2 - inner.x, x2 = to.x + to.width / 2 - inner.x;
       const down = to.y > from.y + 4, up = to.y < from.y - 4;
@@ -224,8 +248,8 @@ class TokenView {
 
   // Lines between the columns for the rows in sight, on a canvas as large as what is in sight.
   drawColumns(at) {
-    const box = this.frame.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
-    const left = this.queries[0].parentNode.getBoundingClientRect(), right = this.keys[0].parentNode.getBoundingClientRect();
+    const box = boxOf(this.frame), ratio = window.devicePixelRatio || 1;
+    const left = boxOf(this.queries[0].parentNode), right = boxOf(this.keys[0].parentNode);
     if (!box.width) return;
     this.canvas.width = Math.round(box.width * ratio);
     this.canvas.height = Math.round(box.height * ratio);
@@ -246,7 +270,7 @@ class TokenView {
     pen.clip();
     const first = Math.max(0, Math.floor((box.y - left.top) / ROW)), whole = this.data.percent ? 1 : this.data.high;
     const last = Math.min(this.queries.length, Math.ceil((box.bottom - left.top) / ROW));
-    for (let query = first; query < last; query += 1) {
+    for (let query = first; this.whole && query < last; query += 1) {
       this.row(query).forEach((value, key) => { if (value / whole > 0.03) draw(query, key, (0.28 * value) / whole); });
     }
     const isQuery = at.side === "query", numbers = isQuery ? this.row(at.place) : this.column(at.place);
@@ -259,5 +283,3 @@ class TokenView {
     });
   }
 }
-
-export default shownBy(TokenView, "chosen");

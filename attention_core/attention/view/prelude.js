@@ -24,6 +24,20 @@ const asPercent = (share) => `${(100 * share).toFixed(share === 0 || Math.abs(sh
 
 const minus = (text) => text.replace("-", "−");
 
+// What the browser measures is in pixels of the screen, what is drawn in the page's own, which lecture mode enlarges.
+const inPage = (node, { x, y, width, height }) => {
+  const zoom = node.currentCSSZoom ?? 1;
+  return new DOMRect(x / zoom, y / zoom, width / zoom, height / zoom);
+};
+
+const boxOf = (node) => inPage(node, node.getBoundingClientRect());
+
+// Where in an element the pointer is.
+const pointIn = (node, { clientX, clientY }) => {
+  const box = boxOf(node), point = inPage(node, new DOMRect(clientX, clientY));
+  return [point.x - box.x, point.y - box.y];
+};
+
 // The heaviest of some weights, each with its place.
 const heaviest = (weights, most) =>
   Array.from(weights, (value, place) => [value, place]).sort((a, b) => b[0] - a[0]).slice(0, most);

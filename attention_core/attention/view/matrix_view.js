@@ -1,0 +1,104 @@
+// Matrices as pictures: queries downwards, keys to the right.
+const VIRIDIS = ["440154", "482475", "414487", "355f8d", "2a788e", "21918c", "22a884", "44bf70", "7ad151", "bddf26", "fde725"];
+const BLUE_ORANGE = ["134b73", "2a6f9e", "5b97c0", "98bfd9", "cfdfe9", "f4f2ee", "f5dcbf", "f0b97c", "df8f3b", "b9691a", "7c4511"];
+const UNIFORM_AT = 0.3; // where on the ramp the weight of looking everywhere alike lies
+const LEAST_RANGE = 10; // the brightest colour is at least so many times that weight
+
+const rampOf = (colours) => Uint32Array.from({ length: 256 }, (_, at) => {
+  const place = (at / 255) * (colours.length - 1), low = Math.min(Math.floor(place), colours.length - 2);
+  const mixed = [0, 2, 4].map((part) => {
+    const [a, b] = [colours[low], colours[low + 1]].map((colour) => parseInt(colour.slice(part, part + 2), 16));
+    return Math.round(a + (b - a) * (place - low));
+  });
+  return pixelOf(mixed);
+});
+const RAMPS = { rising: rampOf(VIRIDIS), signed: rampOf(BLUE_ORANGE) };
+
+// What makes a weight a colour: up to the largest one, small ones spread so that the weight 1/n is not dark.
+const colouring = (largest, n) => {
+  const high = Math.max(largest, Math.min(LEAST_RANGE / n, 1), 1e-30), ratio = Math.min(1 / n / high, 0.999);
+  const exponent = Math.min(1, Math.log(UNIFORM_AT) / Math.log(ratio));
+  return (weight) => RAMPS.rising[Math.round(255 * clamp(weight / high, 0, 1) ** exponent)];
+};
+
+const mostOf = (numbers) => {
+  let most = 0;
+  for (const number of numbers) if (number > most) most = number;
+  return most;
+};
+
+// A head on few pixels: the largest weight behind each of them, of a sample of the rows.
+const thumbnail = (canvas, head) => {
+  const { n, m } = head, height = Math.min(n, 48), width = Math.min(m, 48);
+  const each = clamp(Math.floor(50000 / (height * m)), 1, Math.ceil(n / height));
+  const cells = new Float32Array(width * height).fill(-1);
+  for (let y = 0; y < height; y++) {
+    const first = Math.floor((y * n) / height), rows = Math.floor(((y + 1) * n) / height) - first || 1;
+    for (let turn = 0; turn < Math.min(each, rows); turn++) {
+      const row = first + Math.floor((turn * rows) / Math.min(each, rows)), weights = head.row(row);
+      for (let column = 0; column < m; column++) {
+        const place = y * width + Math.floor((column * width) / m);
+        if (weights[column] > cells[place] && head.allows(row, column)) cells[place] = weights[column];
+      }
+    }
+  }
+  const colour = colouring(mostOf(cells), m);
+  Object.assign(canvas, { width, height });
+  canvas.classList.toggle("sharp", Math.max(width, height) < 24);
+  putPixels(canvas, Uint32Array.from(cells, (cell) => (cell < 0 ? 0 : colour(cell))));
+};
+
+class MatrixView {
+  // about: { rows, columns (texts), name, paint: (place) => pixel, say: (row, column) => text, choose: (row) => ... }
+  constructor(parent, about) {
+    Object.assign(this, about);
+    this.box = make(parent, "div", "matrix");
+    this.canvas = make(this.box, "canvas", { tabindex: 0, role: "img", "aria-label": about.name });
+    this.line = make(this.box, "div", "line");
+    this.cross = make(this.box, "div", { class: "cross", hidden: "" });
+    const [n, m] = this.size = [about.rows, about.columns];
+    Object.assign(this.canvas, { width: m, height: n });
+    const most = about.side ?? 340, longest = Math.max(n, m), unit = Math.max(most / longest, longest > most ? 0 : 1);
+    const [width, height] = [m, n].map((count) => Math.max(count * unit, 12));
+    set(this.box, { style: `width:${width}px;aspect-ratio:${width}/${height}` });
+    this.canvas.classList.toggle("sharp", unit >= 1);
+    putPixels(this.canvas, Uint32Array.from({ length: n * m }, (_, place) => about.paint(place)));
+    this.at = [about.row ?? 0, 0];
+    this.canvas.onpointermove = (event) => this.look(this.cellOf(event));
+    this.canvas.onpointerleave = () => this.look(null);
+    this.canvas.onclick = (event) => this.choose?.(this.cellOf(event)[0]);
+    this.canvas.onfocus = () => this.look(this.at);
+    this.canvas.onblur = () => this.look(null);
+    this.canvas.onkeydown = (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        this.choose?.(this.at[0]);
+      }
+      const way = arrowOf(event);
+      if (way) this.look([clamp(this.at[0] + way[1], 0, n - 1), clamp(this.at[1] + way[0], 0, m - 1)]);
+    };
+    this.mark(about.row);
+  }
+
+  cellOf(event) {
+    const [x, y] = pointIn(this.canvas, event), { width, height } = boxOf(this.canvas), [n, m] = this.size;
+    return [clamp(Math.floor((y / height) * n), 0, n - 1), clamp(Math.floor((x / width) * m), 0, m - 1)];
+  }
+
+  look(cell) {
+    if (cell) this.at = cell;
+    this.cross.hidden = !cell;
+    if (cell) this.place(this.cross, cell[0], cell[1]);
+    this.tell(cell ? this.say(...cell) : "");
+  }
+
+  mark(row) {
+    this.line.hidden = row === undefined || row === null || row < 0 || row >= this.size[0];
+    if (!this.line.hidden) this.place(this.line, row);
+  }
+
+  place(node, row, column = null) {
+    const [n, m] = this.size, [left, width] = column === null ? [0, 100] : [(100 * column) / m, 100 / m];
+    set(node, { style: `top:${(100 * row) / n}%;height:${100 / n}%;left:${left}%;width:${width}%` });
+  }
+}

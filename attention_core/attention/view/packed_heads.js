@@ -1,0 +1,96 @@
+// Heads as Python packed them (see pack.py): the weights are computed here, row by row, when somebody looks.
+const inflate = async (text) => {
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+};
+
+// Numbers of 16 bits, whose lower bytes come before the upper ones.
+const numbersOf = async (text) => {
+  const bytes = await inflate(text), n = bytes.length / 2;
+  return Uint16Array.from({ length: n }, (_, at) => bytes[at] | (bytes[n + at] << 8));
+};
+
+const signed = (code) => (code >>> 1) ^ -(code & 1);
+
+class PackedHead {
+  constructor(trace, entry, head, axes, masks) {
+    Object.assign(this, { trace, entry, head });
+    this.name = `L${trace.layer}H${head}`;
+    this.n = axes[trace.queries].pieces.length;
+    this.m = axes[trace.keys].pieces.length;
+    this.mask = trace.mask === null ? null : masks[trace.mask][Math.min(head, masks[trace.mask].length - 1)];
+  }
+
+  load() {
+    return this.loading ??= this.read();
+  }
+
+  async read() {
+    const { n, m } = this, { rank, cells, unit, whole, data } = this.entry;
+    const numbers = await numbersOf(data);
+    let at = 0;
+    const take = (count) => numbers.subarray(at, at += count);
+    const scale = Array.from(take(rank), (code) => unit ** 2 / (2 ** ((code - 32768) / 1024) * Math.sqrt(n * m)));
+    const side = (count, times) => {
+      const given = take(rank * count), turned = new Float32Array(rank * count);
+      for (let d = 0; d < rank; d++) {
+        for (let row = 0; row < count; row++) turned[row * rank + d] = signed(given[d * count + row]) * times(d);
+      }
+      return turned;
+    };
+    this.left = side(n, (d) => scale[d]);
+    this.right = side(m, () => 1);
+    let first = 0;
+    this.starts = [0, ...Array.from(take(n), (count) => first += count)];
+    this.gaps = take(cells);
+    this.steps = take(cells);
+    this.totals = whole ? null : take(n);
+    this.bits = this.mask && await inflate(this.mask);
+    return this;
+  }
+
+  allows(row, column) {
+    if (this.trace.causal && column > row) return false;
+    const place = row * this.m + column;
+    return !this.bits || ((this.bits[place >> 3] >> (place & 7)) & 1) === 1;
+  }
+
+  row(row) {
+    const { m, left, right } = this, { rank, sparse, step } = this.entry, { softmax } = this.trace;
+    const weights = new Float32Array(m), total = this.totals ? this.totals[row] / 65535 : 1;
+    if (!sparse) {
+      let most = -Infinity, sum = 0;
+      for (let column = 0; column < m; column++) {
+        let score = 0;
+        for (let d = 0; d < rank; d++) score += left[row * rank + d] * right[column * rank + d];
+        weights[column] = score;
+        if (score > most && this.allows(row, column)) most = score;
+      }
+      for (let column = 0; column < m; column++) {
+        if (!this.allows(row, column)) weights[column] = 0;
+        else if (softmax) sum += weights[column] = Math.exp(weights[column] - most);
+      }
+      if (softmax && sum) for (let column = 0; column < m; column++) weights[column] *= total / sum;
+    }
+    let column = 0, kept = 0, free = 0;
+    for (let place = this.starts[row]; place < this.starts[row + 1]; place++) {
+      column += this.gaps[place];
+      weights[column] += signed(this.steps[place]) * step;
+      kept += weights[column];
+    }
+    if (sparse && softmax) {
+      for (column = 0; column < m; column++) free += !weights[column] && this.allows(row, column);
+      const even = clamp((total - kept) / (free || 1), 0, step / 1.9);
+      for (column = 0; column < m; column++) if (!weights[column] && this.allows(row, column)) weights[column] = even;
+    }
+    return weights;
+  }
+
+  // All weights, (n, m).
+  matrix() {
+    if (this.all) return this.all;
+    this.all = new Float32Array(this.n * this.m);
+    for (let row = 0; row < this.n; row++) this.all.set(this.row(row), row * this.m);
+    return this.all;
+  }
+}

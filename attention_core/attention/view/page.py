@@ -1,0 +1,280 @@
+"""A recording becomes a page that needs no network and no server: in a notebook's cell, or a file of its own."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Step
+from attention_core.attention.view.assets import rules_of, script_of
+from attention_core.attention.view.pack import pack_head, planes, text_of
+from attention_core.attention.view.pieces import SIGN, parts_of, pieces
+from attention_core.device import to_array
+
+MOST_WEIGHTS = 120_000_000
+"""In one page; a page of more leaves attentions out, and says so."""
+LARGEST_PICTURE = 448
+"""Pixels of a side."""
+LARGEST_STEP = 256
+"""Rows and columns of a step with more numbers than a square of that: the strongest of each block are kept."""
+BYTES_OF_STEPS = 1 / 6
+"""Numbers of all steps for each byte of a file: half of it."""
+LIKELY_LEVEL = 14
+ABOUT_A_HEAD = 90
+"""Bytes of what is said of a head besides its numbers."""
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+NAMED = re.compile(r"L(\d+)H(\d+)")
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Where a view opens, and what it shows besides the weights.
+
+    Attributes:
+        heads: (number of the trace, head), those that are open at first.
+        query: row that is chosen at first.
+        picture: uint8 (height, width, 3), what a vision model was shown, or None.
+        grid: rows and columns of its patches, the last positions of those axes that are long enough, or the first where
+            they are named so; None = as the axes say.
+        steps: of the first head, to be walked through.
+        most_bytes: of the whole file; all heads but the first open one become as coarse as that needs. None = as large
+            as pack_head makes it.
+    """
+
+    heads: Sequence[tuple[int, int]] = ((0, 0),)
+    query: int | None = None
+    picture: np.ndarray | None = None
+    grid: tuple[int, int] | None = None
+    steps: Sequence[Step] = ()
+    most_bytes: int | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class View:
+    """What a notebook's cell shows, and a file keeps.
+
+    Attributes:
+        title: what it shows, in a line.
+        data: what the script reads.
+    """
+
+    title: str
+    data: dict[str, Any]
+
+    def _repr_html_(self) -> str:
+        name = secrets.token_hex(8)  # several views in one page find themselves
+        return (
+            f'<div data-attention="{name}">{html.escape(self.title)}</div>'
+            f"<script>(() => {{\n{_script()}\n"
+            f'showRecordings("{name}", {_rules()}, {_json(self.data)});\n}})();</script>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<View of {self.title}>"
+
+    def save(self, path: str | Path) -> None:
+        """Write a file of its own, which fetches nothing."""
+        Path(path).write_text(self.page(), encoding="utf-8")
+
+    def page(self) -> str:
+        """Return the file's text."""
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" '
+            f'content="light dark"><title>{html.escape(self.title)}</title></head>'
+            f'<body style="margin:0">{self._repr_html_()}</body></html>\n'
+        )
+
+
+def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Opening) -> View:
+    """Return a view of traces.
+
+    Raises:
+        ValueError: there are none, a head or query is not there, or the open trace has more than MOST_WEIGHTS.
+    """
+    opening = _checked(traces, opening)
+    kept = _that_fit(traces, opening.heads[0][0])
+    if len(kept) < len(traces):
+        note = f"{note} {len(kept)} of {len(traces)} attentions are here: a page of all would be too large.".strip()
+    axes, masks = _Shared(), _Shared()
+    entries = [_described(number, traces[number], opening, axes, masks) for number in kept]
+    first, side = opening.heads[0], LARGEST_STEP
+    if opening.most_bytes is not None and opening.steps:
+        side = min(side, math.isqrt(round(opening.most_bytes * BYTES_OF_STEPS / len(opening.steps))))
+    data = {
+        "title": title,
+        "note": note,
+        "axes": axes.entries,
+        "masks": masks.entries,
+        "open": [[kept.index(number), head] for number, head in opening.heads if number in kept],
+        "query": opening.query,
+        "picture": None if opening.picture is None else _picture(opening.picture),
+        "steps": [_step(step, first[1], traces[first[0]], side) for step in opening.steps],
+    }
+    room = None
+    if opening.most_bytes is not None:
+        n_heads = sum(traces[number].n_heads for number in kept)
+        room = max(0, opening.most_bytes - len(_script() + _rules() + _json([data, entries]))) * 3 // 4 // (n_heads + 2)
+        room = max(room - ABOUT_A_HEAD, 0)
+    errors, level = [0.0], LIKELY_LEVEL
+    for number, entry in zip(kept, entries, strict=True):
+        entry["heads"] = []
+        for head in range(traces[number].n_heads):
+            packed = pack_head(traces[number], head, level, None if (number, head) == first else room)
+            level = packed.level
+            entry["heads"].append(packed.entry)
+            errors.append(packed.error)
+    return View(title, data | {"traces": entries, "error": max(errors)})
+
+
+def head_places(layer: int | None, head: int | str | Sequence[int | str]) -> list[tuple[int, int]]:
+    """Return (number of the trace, head) of what a person names: 3, "L3H1", or several of them.
+
+    Raises:
+        ValueError: a name that is none.
+    """
+    several = [head] if isinstance(head, int | str) else list(head)
+    places = []
+    for one in several:
+        found = NAMED.fullmatch(one) if isinstance(one, str) else None
+        if isinstance(one, str) and not found:
+            raise ValueError(f"a head is a number or a name such as 'L3H1', got {one!r}")
+        places.append((int(found[1]), int(found[2])) if found else (layer or 0, int(one)))
+    return places
+
+
+def _checked(traces: Sequence[AttentionTrace], opening: Opening) -> Opening:
+    if not traces:
+        raise ValueError("there is no attention to show")
+    for number, head in opening.heads:
+        if not (0 <= number < len(traces) and 0 <= head < traces[number].n_heads):
+            raise ValueError(f"there is no head L{number}H{head}")
+    first = traces[opening.heads[0][0]]
+    if opening.query is not None and not 0 <= opening.query < first.n_queries:
+        raise ValueError(f"query must be one of 0 to {first.n_queries - 1}, got {opening.query}")
+    return opening
+
+
+def _that_fit(traces: Sequence[AttentionTrace], first: int) -> list[int]:
+    sizes = [trace.n_heads * trace.n_queries * trace.n_keys for trace in traces]
+    if sizes[first] > MOST_WEIGHTS:
+        raise ValueError(f"{sizes[first]:,} weights of {traces[first].story.name!r} are too many for a page")
+    kept, total = [], 0
+    for number in sorted(range(len(traces)), key=lambda number: abs(number - first)):
+        if total + sizes[number] <= MOST_WEIGHTS:
+            kept.append(number)
+            total += sizes[number]
+    return sorted(kept)
+
+
+def _script() -> str:
+    return script_of("token_view", "packed_heads", "matrix_view", "steps_view", "recording_view")
+
+
+def _rules() -> str:
+    return json.dumps(rules_of("token_view", "recording_view"))
+
+
+class _Shared:
+    """Things that several traces have in common, each of them once."""
+
+    def __init__(self) -> None:
+        self.entries: list[Any] = []
+        self._known: dict[str, int] = {}
+
+    def place_of(self, entry: Any) -> int:
+        key = json.dumps(entry)
+        if key not in self._known:
+            self._known[key] = len(self.entries)
+            self.entries.append(entry)
+        return self._known[key]
+
+
+def _described(number: int, trace: AttentionTrace, opening: Opening, axes: _Shared, masks: _Shared) -> dict[str, Any]:
+    story, mask = trace.story, None
+    full = trace.intervention.full_mask(trace.mask, trace.n_heads, trace.n_queries, trace.n_keys, trace.query.device)
+    if full is not None:
+        whole = to_array(full.expand(-1, trace.n_queries, trace.n_keys))
+        mask = masks.place_of([text_of(np.packbits(head, bitorder="little").tobytes()) for head in whole])
+    return {
+        "name": story.name or story.mechanism,
+        "layer": number,
+        "mechanism": story.mechanism,
+        "note": story.note,
+        "queries": axes.place_of(_axis(story.query_axis, opening.grid)),
+        "keys": axes.place_of(_axis(story.key_axis, opening.grid)),
+        "causal": trace.is_causal,
+        "softmax": trace.has_softmax,
+        "mask": mask,
+    }
+
+
+def _axis(axis: Axis, grid: tuple[int, int] | None) -> dict[str, Any]:
+    grid, labels = axis.grid or grid, list(map(str, axis.labels))
+    n_patches = math.prod(grid) if grid else len(axis)
+    is_picture = grid is not None and labels[:n_patches] == list(Axis.picture(axis.name, *grid).labels)
+    before = 0 if is_picture else len(axis) - n_patches  # what is no patch comes first, but where patches have names
+    if before < 0 or before > 16:
+        grid = None
+    return {
+        "name": axis.name,
+        "pieces": [[*piece, bool(SIGN.fullmatch(label))] for piece, label in zip(pieces(labels), labels, strict=True)],
+        "parts": parts_of(labels),
+        "grid": None if grid is None else [*map(int, grid)],
+        "before": before if grid else 0,
+    }
+
+
+def _picture(picture: np.ndarray) -> dict[str, Any]:
+    every = -(-max(picture.shape[:2]) // LARGEST_PICTURE)
+    small = np.ascontiguousarray(picture[::every, ::every, :3], dtype=np.uint8)
+    return {"height": small.shape[0], "width": small.shape[1], "data": text_of(small.transpose(2, 0, 1).tobytes())}
+
+
+def _step(step: Step, head: int, trace: AttentionTrace, side: int) -> dict[str, Any]:
+    """Return a step with its numbers: 16 bits each between the lowest and the highest finite one, 0 for what is not."""
+    matrix = to_array(step.value(head).float())
+    if matrix.size > side**2:
+        matrix = _blocks(_blocks(matrix, 0, side), 1, side)
+    finite = np.isfinite(matrix)
+    low, high = (float(edge(matrix[finite])) if finite.any() else 0.0 for edge in (np.min, np.max))
+    share = np.divide(np.where(finite, matrix, low) - low, (high - low) or 1.0)
+    coded = np.where(finite, 1 + np.rint(65534 * share), 0)
+    return {
+        **{name: getattr(step, name) for name in ("title", "symbol", "code", "explanation", "role")},
+        "rows": [str(label) for label in step.row_axis.labels[:: -(-step.shape[0] // matrix.shape[0])]],
+        "columns": [str(label) for label in step.col_axis.labels[:: -(-step.shape[1] // matrix.shape[1])]],
+        "names": [step.row_axis.name, step.col_axis.name],
+        "whole": list(step.shape),
+        "isQuery": len(step.row_axis) == matrix.shape[0] == trace.n_queries,
+        "low": low,
+        "high": high,
+        "data": text_of(planes(coded.ravel())),
+    }
+
+
+def _blocks(matrix: np.ndarray, axis: int, side: int) -> np.ndarray:
+    """Return the matrix with at most so many numbers along an axis: of each block the one largest in size."""
+    n = matrix.shape[axis]
+    each = -(-n // side)
+    if each < 2:
+        return matrix
+    starts = np.arange(0, n, each)
+    high, low = np.maximum.reduceat(matrix, starts, axis), np.minimum.reduceat(matrix, starts, axis)
+    return np.where(np.abs(low) > np.abs(high), low, high) if np.isfinite(low).all() else high
+
+
+def _json(data: Any) -> str:
+    """Return data as JSON that may stand in a script: nothing in it ends the script or begins a comment."""
+    return json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")

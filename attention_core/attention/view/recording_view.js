@@ -1,0 +1,296 @@
+// A recording: every head of every layer as a small picture; of those that are chosen the matrix, and the tokens, or the
+// patches of a picture, with what they look at.
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const MOST_OPEN = 6;
+
+const kindOf = (trace) => trace.name.split(" ")[0].split(".").filter((part) => part && !/^\d+$/.test(part)).join(" ") || "attention";
+
+class RecordingView {
+  constructor(root, data) {
+    this.data = data;
+    this.query = data.query ?? null;
+    this.heads = data.traces.map((trace) =>
+      trace.heads.map((entry, head) => new PackedHead(trace, entry, head, data.axes, data.masks)));
+    this.groups = new Map();
+    data.traces.forEach((trace, place) => {
+      const kind = kindOf(trace), alike = data.traces.filter((other) => kindOf(other) === kind);
+      const sizes = new Set(alike.map((other) => `${data.axes[other.queries].pieces.length} × ${data.axes[other.keys].pieces.length}`));
+      const size = `${data.axes[trace.queries].pieces.length} × ${data.axes[trace.keys].pieces.length}`;
+      const name = sizes.size > 1 ? `${kind}, ${size}` : kind;
+      this.groups.set(name, [...(this.groups.get(name) ?? []), place]);
+    });
+    this.open = data.open.map(([trace, head]) => this.heads[trace][head]);
+    const top = make(root, "div", "top");
+    this.kinds = make(top, "div", { class: "kinds", role: "group", "aria-label": "Kind of attention" });
+    this.several = make(top, "button", { class: "toggle", "aria-pressed": this.open.length > 1 }, "Several heads");
+    this.filter = make(top, "select", { "aria-label": "From one sentence to another" });
+    const body = make(root, "div", "body");
+    this.glance = make(body, "div", { class: "glance", role: "group", "aria-label": "Heads" });
+    this.main = make(body, "div", "main");
+    this.title = make(this.main, "h3");
+    const sides = make(this.main, "div", "sides");
+    this.pictures = make(sides, "div", "pictures");
+    this.tokens = make(sides, "div", "root");
+    this.patches = make(sides, "div", "patches");
+    this.told = make(this.main, "p", { class: "small told", "aria-live": "polite" });
+    const largest = minus(data.error.toPrecision(2));
+    const note = [data.note, `Weights as a file keeps them: none is off by more than ${largest}.`].filter(Boolean).join(" ");
+    if (data.steps.length) this.steps = new StepsView(make(root, "div", "steps"), data.steps);
+    make(root, "p", "small", note);
+    this.tokenView = new TokenView(this.tokens);
+    this.several.onclick = () => {
+      const on = this.several.getAttribute("aria-pressed") !== "true";
+      set(this.several, { "aria-pressed": on });
+      if (!on) this.openHeads([this.open.at(-1)]);
+    };
+    this.filter.onchange = () => this.show();
+    for (const name of this.groups.keys()) {
+      const button = make(this.kinds, "button", "kind", name);
+      button.onclick = () => this.openHeads([this.heads[this.groups.get(name)[0]][0]]);
+    }
+    this.kinds.hidden = this.groups.size < 2;
+    this.several.hidden = this.heads.flat().length < 2;
+    this.openHeads(this.open);
+  }
+
+  groupOf(head) {
+    const place = this.data.traces.indexOf(head.trace);
+    return [...this.groups].find(([, places]) => places.includes(place));
+  }
+
+  choose(head, more) {
+    if (!more) return this.openHeads([head]);
+    const others = this.open.filter((other) => other !== head);
+    return this.openHeads(others.length < this.open.length && others.length ? others : [...others, head].slice(-MOST_OPEN));
+  }
+
+  openHeads(heads) {
+    this.open = heads;
+    const [name, places] = this.groupOf(heads.at(-1));
+    if (name !== this.shown) this.drawGlance(name, places);
+    const axes = this.axesOf(heads.at(-1)), parts = axes.map((axis) => axis.parts.length);
+    if (isNew(this, parts, name)) this.offerParts(parts);
+    for (const [head, button] of this.buttons) {
+      set(button, { "aria-pressed": heads.includes(head), tabindex: head === heads.at(-1) ? 0 : -1 });
+    }
+    this.query = Math.min(this.query ?? axes[0].pieces.findIndex((piece) => !piece[2]), axes[0].pieces.length - 1);
+    this.query = Math.max(this.query, 0);
+    this.show();
+  }
+
+  axesOf(head) {
+    return [this.data.axes[head.trace.queries], this.data.axes[head.trace.keys]];
+  }
+
+  offerParts([n, m]) {
+    this.filter.replaceChildren();
+    make(this.filter, "option", { value: "" }, "All tokens");
+    for (let from = 0; from < n; from++) {
+      for (let to = 0; to < m; to++) {
+        make(this.filter, "option", { value: `${from},${to}` }, `Sentence ${LETTERS[from] ?? from} → ${LETTERS[to] ?? to}`);
+      }
+    }
+    this.filter.hidden = n * m < 2;
+  }
+
+  // The small pictures, which are painted one after the other so that the page stays alive.
+  drawGlance(name, places) {
+    this.shown = name;
+    [...this.kinds.children].forEach((kind) => set(kind, { "aria-pressed": kind.textContent === name }));
+    this.glance.replaceChildren();
+    this.buttons = new Map();
+    const rows = places.map((place) => this.heads[place]), most = Math.max(...rows.map((row) => row.length));
+    const size = clamp(Math.floor(430 / most) - 3, 15, 54), shape = rows[0][0], wide = Math.min(1, shape.m / shape.n);
+    this.glance.style.gridTemplateColumns = `auto repeat(${most}, ${Math.max(9, Math.round(size * wide))}px)`;
+    this.glance.style.gridAutoRows = `${Math.max(9, Math.round(size * Math.min(1, shape.n / shape.m)))}px`;
+    this.glance.style.gridTemplateRows = "auto";
+    make(this.glance, "span");
+    for (let head = 0; head < most; head++) make(this.glance, "span", "name", size < 24 ? `${head}` : `H${head}`);
+    rows.forEach((row, down) => {
+      make(this.glance, "span", { class: "name", style: "grid-column: 1" }, `L${row[0].trace.layer}`);
+      row.forEach((head, across) => {
+        const button = make(this.glance, "button", { class: "thumb", "aria-label": head.name, title: head.name });
+        head.canvas = make(button, "canvas", { "aria-hidden": true, width: 1, height: 1 });
+        this.buttons.set(head, button);
+        button.onclick = (event) => {
+          const more = event.shiftKey || event.ctrlKey || event.metaKey || this.several.getAttribute("aria-pressed") === "true";
+          this.choose(head, more);
+        };
+        button.onkeydown = (event) => {
+          const way = arrowOf(event);
+          if (way) this.buttons.get(rows[down + way[1]]?.[across + way[0]])?.focus();
+        };
+      });
+    });
+    this.paintGlance([...this.buttons.keys()]);
+  }
+
+  async paintGlance(heads) {
+    const isNow = this.painting = {};
+    for (let at = 0, began = performance.now(); at < heads.length; at++) {
+      await heads[at].load();
+      if (this.painting !== isNow) return;
+      thumbnail(heads[at].canvas, heads[at]);
+      if (performance.now() - began > 30) {
+        await new Promise((resolve) => setTimeout(resolve));
+        began = performance.now();
+      }
+    }
+    set(this.glance, { "data-painted": heads.length });
+  }
+
+  async show() {
+    const shown = this.showing = {};
+    await Promise.all(this.open.map((head) => head.load()));
+    if (this.showing !== shown) return;
+    const last = this.open.at(-1), axes = this.axesOf(last);
+    const alike = this.open.filter((head) => head.n === last.n && head.m === last.m);
+    this.title.replaceChildren(alike.map((head) => head.name).join(", "));
+    const { name, mechanism, note } = last.trace;
+    make(this.title, "small", "", [...new Set([name, mechanism, note])].filter(Boolean).join(" · "));
+    const [from, to] = this.filter.value.split(","), [rows, columns] = axes.map((axis, place) => {
+      const part = [from, to][place], n = axis.pieces.length;
+      return part ? [axis.parts[part], axis.parts[+part + 1] ?? n] : [0, n];
+    });
+    this.pictures.replaceChildren();
+    this.matrices = alike.map((head) => this.drawMatrix(head, rows, columns, axes, alike.length));
+    this.mean = this.mixed(alike, rows, columns);
+    this.window = [rows, columns];
+    this.steps?.follow(this.query);
+    this.drawTokens(last, axes);
+  }
+
+  drawMatrix(head, rows, columns, axes, n) {
+    const figure = make(this.pictures, "figure"), all = head.matrix(), width = columns[1] - columns[0];
+    if (n > 1) make(figure, "figcaption", "", head.name);
+    const cell = (row, column) => (rows[0] + row) * head.m + columns[0] + column;
+    let most = 0;
+    for (let row = rows[0]; row < rows[1]; row++) {
+      most = Math.max(most, mostOf(all.subarray(row * head.m + columns[0], row * head.m + columns[1])));
+    }
+    const colour = colouring(most, head.m);
+    return new MatrixView(figure, {
+      rows: rows[1] - rows[0], columns: width, side: n > 1 ? 220 : 340, row: this.query - rows[0],
+      name: `${head.name}: weights, queries downwards, keys to the right`,
+      paint: (place) => {
+        const [row, column] = [Math.floor(place / width), place % width];
+        return head.allows(rows[0] + row, columns[0] + column) ? colour(all[cell(row, column)]) : 0;
+      },
+      say: (row, column) => {
+        const texts = [[axes[0], rows[0] + row], [axes[1], columns[0] + column]].map(([axis, at]) => `${axis.pieces[at][0]} ${at + 1}`);
+        return `${texts.join(" → ")}: ${this.tokenView.number(all[cell(row, column)])}`;
+      },
+      tell: (text) => { this.told.textContent = text; },
+      choose: (row) => this.setQuery(rows[0] + row),
+    });
+  }
+
+  // The mean of heads, of the rows and columns that are looked at.
+  mixed(heads, rows, columns) {
+    const width = columns[1] - columns[0], matrix = new Float32Array((rows[1] - rows[0]) * width);
+    const outside = new Float32Array(rows[1] - rows[0]);
+    for (const head of heads) {
+      const all = head.matrix();
+      for (let row = rows[0]; row < rows[1]; row++) {
+        for (let column = 0; column < head.m; column++) {
+          const weight = all[row * head.m + column] / heads.length, inside = column >= columns[0] && column < columns[1];
+          if (inside) matrix[(row - rows[0]) * width + column - columns[0]] += weight;
+          else outside[row - rows[0]] += weight;
+        }
+      }
+    }
+    return { matrix, outside };
+  }
+
+  drawTokens(head, axes) {
+    const [rows, columns] = this.window, isPatches = Boolean(axes[1].grid) && !this.filter.value;
+    this.tokens.hidden = isPatches;
+    this.patches.hidden = !isPatches;
+    const own = head.trace.queries === head.trace.keys && !kindOf(head.trace).endsWith("cross");
+    const isWhole = rows[1] - rows[0] === head.n && columns[1] - columns[0] === head.m;
+    const { matrix, outside } = this.mean, beyond = columns[1] - columns[0] < head.m;
+    const query = this.query < rows[0] || this.query >= rows[1] ? rows[0] : this.query;
+    this.stamp = (this.stamp ?? 0) + 1;
+    this.tokenView.adopt({
+      queries: axes[0].pieces.slice(...rows), keys: own && isWhole ? null : axes[1].pieces.slice(...columns),
+      names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], verbs: ["looks at", "is looked at by"],
+      legend: ["where it looks", "who looks at it"], matrix, high: mostOf(matrix), active: query - rows[0],
+      start: [rows[0], columns[0]], outside: beyond ? outside : null, uniform: 1 / head.m,
+      percent: head.trace.softmax, stamp: this.stamp,
+    }, ({ row }) => this.setQuery(row));
+    if (isPatches) this.drawPatches(head, axes, own);
+  }
+
+  setQuery(row) {
+    this.query = row;
+    this.matrices.forEach((matrix) => matrix.mark(row - this.window[0][0]));
+    this.steps?.follow(row);
+    const head = this.open.at(-1);
+    this.drawTokens(head, this.axesOf(head));
+  }
+
+  // Weights over the picture, or over grey where there is none.
+  async drawPatches(head, axes, own) {
+    const { picture } = this.data;
+    if (picture && !picture.pixels) {
+      const bytes = await inflate(picture.data), size = picture.width * picture.height;
+      picture.pixels = Uint32Array.from({ length: size }, (_, at) => pixelOf([bytes[at], bytes[size + at], bytes[2 * size + at]]));
+    }
+    keepFocus(this.patches, () => {
+      this.patches.replaceChildren();
+      const names = make(this.patches, "div", { class: "others", role: "group", "aria-label": "Queries" });
+      const others = axes[0].grid ? axes[0].before : Math.min(axes[0].pieces.length, 256), { matrix } = this.mean, m = head.m;
+      for (let row = 0; row < others; row++) {
+        const pressed = { class: "chip", "aria-pressed": row === this.query };
+        make(names, "button", pressed, axes[0].pieces[row][0]).onclick = () => this.setQuery(row);
+      }
+      const asks = axes[0].pieces[this.query][0], out = matrix.subarray(this.query * m, (this.query + 1) * m);
+      this.patchMap(`Where ${asks} looks`, axes[1], out, own);
+      if (own) this.patchMap(`Who looks at ${asks}`, axes[0], Float32Array.from({ length: head.n }, (_, row) => matrix[row * m + this.query]), own);
+      const { before, grid, pieces } = axes[1], end = before + grid[0] * grid[1];
+      const besides = pieces.flatMap((piece, at) => at < before || at >= end ? [`${piece[0]} ${this.tokenView.number(out[at])}`] : []);
+      if (besides.length) make(this.patches, "p", "small", `Besides the patches: ${besides.join(", ")}.`);
+    });
+  }
+
+  patchMap(title, axis, weights, own) {
+    const figure = make(this.patches, "figure"), { picture } = this.data, [down, across] = axis.grid, { before } = axis;
+    make(figure, "figcaption", "", title);
+    const high = Math.max(mostOf(weights.subarray(before, before + down * across)), 4 / weights.length), colour = RAMPS.rising;
+    const view = new MatrixView(figure, {
+      rows: down, columns: across, name: title, side: 260,
+      paint: (at) => {
+        const share = clamp(weights[before + at] / high, 0, 1), pixel = colour[Math.round(255 * share)];
+        return picture ? ((pixel & 0xffffff) | (Math.round(225 * Math.sqrt(share)) << 24)) >>> 0 : pixel;
+      },
+      say: (row, column) => {
+        const at = before + row * across + column;
+        return `${axis.pieces[at][0]}: ${this.tokenView.number(weights[at])}`;
+      },
+      tell: (text) => { this.told.textContent = text; },
+    });
+    if (own) view.canvas.onclick = (event) => {
+      const [row, column] = view.cellOf(event);
+      this.setQuery(before + row * across + column);
+    };
+    if (picture) {
+      const under = create("canvas", { className: "under", width: picture.width, height: picture.height });
+      view.box.prepend(under);
+      putPixels(under, picture.pixels);
+    }
+    const chosen = own ? this.query - before : -1;
+    if (chosen >= 0) {
+      view.line.hidden = false;
+      view.place(view.line, Math.floor(chosen / across), chosen % across);
+    }
+  }
+}
+
+const showRecordings = (name, rules, data) => {
+  for (const host of document.querySelectorAll(`[data-attention="${name}"]`)) {
+    if (host.shadowRoot) continue;
+    const shadow = host.attachShadow({ mode: "open" });
+    make(shadow, "style").textContent = rules;
+    host.view = new RecordingView(make(shadow, "div", "root page"), data);
+  }
+};

@@ -1,0 +1,76 @@
+"""A chart becomes a figure for slides and papers: SVG, PDF or PNG, made without a network."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, Protocol
+
+from attention_core.charts.look import Look
+
+COLUMN = 85.0
+"""Millimetres of a printed column; two of them with the gap between are 176."""
+PER_MILLIMETRE = 96 / 25.4
+"""Screen pixels, as CSS counts them."""
+SHARPNESS = 2
+"""Pixels of a PNG along one on the screen."""
+FORMATS = ("svg", "pdf", "png")
+SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
+
+
+class Chart(Protocol):
+    """What can be saved: every chart of attention_core.charts."""
+
+    def to_dict(self, look: Look) -> dict[str, Any]:
+        """Return the Vega-Lite spec in a look."""
+
+
+def save(chart: Chart, path: str | Path, *, title: str = "", width: float | None = None) -> None:
+    """Write a chart into a file, whose ending says in which format; see figure().
+
+    Raises:
+        ValueError: the ending is none of FORMATS.
+    """
+    path = Path(path)
+    path.write_bytes(figure(chart, path.suffix.removeprefix(".").lower(), title=title, width=width))
+
+
+def figure(chart: Chart, form: str, *, title: str = "", width: float | None = None) -> bytes:
+    """Return a chart as a file, light and with its colour bar.
+
+    Words stay words: an SVG names a family of letters and what may stand for it, a PDF embeds them.
+
+    Args:
+        chart: of attention_core.charts.
+        form: one of FORMATS; a PNG has twice as many pixels as the screen.
+        title: stands above; none if empty.
+        width: millimetres in print, such as COLUMN; letters grow and shrink with it. As on the screen if None.
+
+    Raises:
+        ValueError: the format is none of FORMATS.
+        ModuleNotFoundError: vl-convert-python is not installed.
+    """
+    if form not in FORMATS:
+        raise ValueError(f"a figure is one of {', '.join(FORMATS)}, not {form!r}")
+    import vl_convert
+
+    spec = chart.to_dict(Look(themed=True))
+    if title:
+        spec["title"] = {"text": _lines(title, spec), "fontSize": 13, "fontWeight": "normal", "offset": 10}
+    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    _, across, down = SIZE.search(svg).groups()  # type: ignore[union-attr]
+    ratio = 1.0 if width is None else width * PER_MILLIMETRE / float(across)
+    if form == "png":
+        dots = SHARPNESS * 96 / ratio  # in an inch of print
+        return vl_convert.svg_to_png(svg, scale=SHARPNESS * 72 / dots, ppi=dots)
+    unit, of_a_pixel = ("mm", ratio / PER_MILLIMETRE) if form == "svg" else ("", ratio * 72 / 96)
+    sides = f'width="{float(across) * of_a_pixel:.2f}{unit}" height="{float(down) * of_a_pixel:.2f}{unit}"'
+    svg = SIZE.sub(rf"\1 {sides}", svg, count=1)
+    return svg.encode() if form == "svg" else vl_convert.svg_to_pdf(svg)
+
+
+def _lines(title: str, spec: dict[str, Any]) -> list[str]:
+    """Return a title in lines that are about as long as the chart is wide."""
+    width = spec.get("width")
+    return wrap(title, max(24, int(width / 6)) if isinstance(width, int | float) else 48)

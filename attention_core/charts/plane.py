@@ -1,0 +1,85 @@
+"""A plane with a query and keys as arrows, and how several scoring functions score every place in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from attention_core.attention.types import Role
+from attention_core.charts.design import Design, alt
+from attention_core.charts.layers import corners, fixed, sheet
+from attention_core.charts.marks import images, texts
+from attention_core.charts.palette import DARK, LABELS, ROLE_COLOURS, Ramp
+from attention_core.charts.raster import palette_url
+from attention_core.charts.scale import from_to
+
+FIELD = 168
+"""Screen pixels of a field's side."""
+
+
+def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float, *, size: int = 420) -> Design:
+    """Draw a query and keys (n_keys, 2) as arrows from the middle, whose sides are so far from it."""
+    vectors = np.array([query, *keys], float)
+    colours = [ROLE_COLOURS[Role.QUERY], *[ROLE_COLOURS[Role.KEY]] * len(keys)]
+    names = ["q", *(f"k{place}" for place in range(1, len(vectors)))]
+    lengths = np.maximum(np.hypot(*vectors.T), 1e-9)
+    beyond = vectors + 0.08 * extent * vectors / lengths[:, None]
+    turned = np.degrees(np.arctan2(*vectors.T))
+    arrows = {"x0": [0.0] * len(names), "y0": [0.0] * len(names), "x1": vectors[:, 0], "y1": vectors[:, 1]}
+    arrows |= {"colour": colours, "angle": turned, "x2": beyond[:, 0], "y2": beyond[:, 1], "text": names}
+    sides = {"scale": from_to(-extent, extent), "axis": alt.Axis(title=None, tickCount=8)}
+    x, y = alt.X("x0:Q", **sides), alt.Y("y0:Q", **sides)
+    base, colour = alt.Chart(arrows), alt.Color("colour:N", scale=None)
+    lines = base.mark_rule(strokeWidth=3, aria=False).encode(x=x, y=y, x2="x1", y2="y1", color=colour)
+    heads = base.mark_point(shape="triangle", filled=True, size=130, opacity=1, aria=False)
+    heads = heads.encode(x="x1:Q", y="y1:Q", color=colour, angle=alt.Angle("angle:Q", scale=None))
+    words = base.mark_text(fontSize=14, color=DARK, aria=False).encode(x="x2:Q", y="y2:Q", text="text:N")
+    return fixed([lines, heads, words], size, size)
+
+
+def score_fields(
+    fields: Mapping[str, np.ndarray],
+    ramps: Sequence[Ramp],
+    query: Sequence[float],
+    keys: Sequence[Sequence[float]],
+    extent: float,
+    *,
+    bands: int = 17,
+    columns: int = 4,
+) -> Design:
+    """Draw what every scoring function would give a key at every place.
+
+    Args:
+        fields: name of a function -> its scores (n, n), the top row first, over the plane from -extent to extent.
+        ramps: of the scores, one per function.
+        query: (2,), drawn as a line.
+        keys: (n_keys, 2), drawn as dots.
+        extent: of the plane.
+        bands: of one colour each; their borders are level lines.
+        columns: fields side by side.
+    """
+    places, width, height = sheet(len(fields), columns, FIELD, FIELD, 22, 42)
+    space = corners(width, height)
+    urls = []
+    for field, ramp in zip(fields.values(), ramps, strict=True):
+        band = np.floor(ramp.position(field) * (bands - 1e-9))
+        urls.append(palette_url(band / (bands - 1), ramp, 10**6))
+    ends = [f"{ramp.low:.3g} to {ramp.high:.3g}".replace("-", "−") for ramp in ramps]
+    frame = {**places, "url": urls, "name": list(fields), "ends": ends}
+    vectors = np.array([query, *keys], float)
+    spots = FIELD / 2 * (1 + vectors * (1, -1) / extent)
+    lefts, tops = (np.add.outer(places[side], spots[:, way]) for way, side in enumerate(("left", "top")))
+    lines = {"left": places["left"] + FIELD / 2, "top": places["top"] + FIELD / 2}
+    lines |= {"right": lefts[:, 0], "bottom": tops[:, 0]}
+    dots = {"left": lefts[:, 1:].ravel(), "top": tops[:, 1:].ravel()}
+    words = {"align": "left", "baseline": "bottom"}
+    layers = [
+        images(frame, space, smooth=True),
+        texts(frame, space, "name", dy=-18, fontSize=12, color=DARK, **words),
+        texts(frame, space, "ends", dy=-4, fontSize=10, color=LABELS, **words),
+    ]
+    for colour, thick in (("white", 5.5), (ROLE_COLOURS[Role.QUERY], 2.5)):
+        layers.append(alt.Chart(lines).mark_rule(color=colour, strokeWidth=thick, aria=False).encode(**space))
+    points = alt.Chart(dots).mark_circle(color=ROLE_COLOURS[Role.KEY], stroke=DARK, size=60, opacity=1, aria=False)
+    return fixed([*layers, points.encode(x=space["x"], y=space["y"])], width, height)

@@ -1,0 +1,207 @@
+"""Words as a picture: shaded by one number each, or in two lines or columns with an arc for every weight."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attention_core.attention.types import Role
+from attention_core.charts.design import Columns, Design, alt
+from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
+from attention_core.charts.marks import outlined, texts
+from attention_core.charts.palette import CHOSEN, DARK, LABELS, ROLE_COLOURS, Ramp, mixed
+from attention_core.charts.scale import colour_bar_layer
+
+LETTERS = {
+    191: "'", 222: "ijl", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r", 334: "{}", 355: '"', 389: "*", 469: "^",
+    500: "Jcksvxyz", 584: "+<=>~", 611: "FTZ", 667: "&ABEKPSVXY", 722: "CDHNRUw", 778: "GOQ", 833: "Mm", 889: "%",
+    944: "W", 1015: "@",
+}  # fmt: skip
+WIDTHS = {letter: width for width, letters in LETTERS.items() for letter in letters}
+"""Thousandths of its size that a letter takes up in Helvetica, and in whatever was made to fit in its place."""
+OTHERS, WIDE = 556, 1000
+"""Letters beyond these, and those of scripts that are written in squares."""
+SIZE, PAD, LINE = 14, 4, 26
+"""Screen pixels: letters, room beside a word in its box, from one line to the next."""
+STRONGEST = 0.8
+"""How much of its colour the strongest shade has; the rest is paper, so that words stay readable."""
+FAINTEST = 0.03
+"""Weights below have no arc."""
+BETWEEN = 76
+"""Screen pixels between two lines of words, or 2.5 times that between two columns."""
+STEPS = np.linspace(0, 1, 17)
+
+
+def text_width(text: str, size: float = SIZE) -> float:
+    """Return how many screen pixels a text is long."""
+    letters = [one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one)]
+    others = [WIDE if unicodedata.east_asian_width(one) in "WF" else OTHERS for one in letters]
+    return size * sum(map(WIDTHS.get, letters, others)) / 1000
+
+
+def shaded_words(
+    words: Sequence[str],
+    shades: Sequence[float],
+    colours: Sequence[str] | str,
+    *,
+    bar: tuple[Ramp, str] | None = None,
+    glued: Sequence[bool] = (),
+    chosen: int | None = None,
+    struck: Sequence[int] = (),
+    width: int = 640,
+) -> Design:
+    """Draw words as running text, each shaded by one number.
+
+    Args:
+        words: in their order.
+        shades: one per word, 0 to 1.
+        colours: of the shades, one for all or one per word.
+        bar: the ramp of a colour bar below, and its title; none if the shades have no common scale.
+        glued: whether a word follows the one before without a gap; none does if empty.
+        chosen: the word to frame, or None.
+        struck: words to strike through.
+        width: screen pixels of a line.
+    """
+    boxes = _flowing(words, glued, width)
+    high, wide = int(boxes["bottom"].max(initial=LINE)) + 2, max(width, int(boxes["right"].max(initial=0)) + 2)
+    each = [colours] * len(words) if isinstance(colours, str) else list(colours)
+    boxes["fill"] = [mixed(one, STRONGEST * shade) for one, shade in zip(each, shades, strict=True)]
+    layers = _boxes(boxes, corners(wide, high), chosen)
+    if struck:
+        gone = {side: boxes[side][list(struck)] for side in ("left", "right", "top", "bottom")}
+        gone["top"] = (gone["top"] + gone["bottom"]) / 2
+        rule = alt.Chart(gone).mark_rule(color=DARK, aria=False)
+        layers.append(rule.encode(x=CORNERS["x"], y=CORNERS["y"], x2="right"))
+    if bar:
+        layers.append(colour_bar_layer(*bar, 200))
+    return fixed(layers, wide, high)
+
+
+def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> Ramp:
+    """Return the ramp from paper to a colour's strongest shade, for numbers from 0."""
+    return Ramp((mixed(colour, 0), mixed(colour, STRONGEST)), 0.0, high, exponent)
+
+
+def word_arcs(
+    source: Sequence[str], target: Sequence[str], weights: np.ndarray, row: int, *, single: str = "", down: bool = False
+) -> Design:
+    """Draw source words above target words, with an arc for every weight and one target word's arcs strong.
+
+    Args:
+        source: the keys.
+        target: the queries.
+        weights: float (n_target, n_source), each row sums to 1; (n_target, 1) with one vector for the whole sentence.
+        row: the target word whose arcs are strong, and whose weights stand below the source words.
+        single: what to write on the one vector; empty where there are many.
+        down: two columns, queries on the left, rather than two lines.
+    """
+    if down:
+        queries, keys = _column(target, 1.0), _column(source, 0.0)
+        _move(keys, "x", float(queries["right"].max()) + 2.5 * BETWEEN)
+        starts, ends = _points(keys["left"], keys["y"]), _points(queries["right"], queries["y"])
+    else:
+        keys, queries = _flowing(source), _flowing(target)
+        spare = float(keys["right"][-1] - queries["right"][-1]) / 2
+        _move(queries, "y", LINE + BETWEEN)
+        _move(queries if spare > 0 else keys, "x", abs(spare))
+        starts, ends = _points(keys["x"], keys["bottom"] + (2 if single else 14)), _points(queries["x"], queries["top"])
+    wide, high = (float(max(keys[side].max(), queries[side].max())) + 2 for side in ("right", "bottom"))
+    space = corners(wide, high)
+    told = np.zeros(len(source)) if single else weights[row]
+    keys["fill"] = [mixed(ROLE_COLOURS[Role.WEIGHTS], STRONGEST * share) for share in told]
+    queries["fill"] = [mixed(CHOSEN, 0.16 if place == row else 0) for place in range(len(target))]
+    layers = _boxes(queries, space, row) + _boxes(keys, space, None)
+    if single:
+        x, y = wide / 2, float(keys["bottom"][0] + queries["top"][0]) / 2
+        arcs = [(start, (x, y - 12), 0.35, 2.2, Role.KEY) for start in starts]
+        lit = [(0.95, 5.0) if place == row else (0.15, 1.6) for place in range(len(target))]
+        arcs += [((x, y + 12), end, *one, Role.CONTEXT) for end, one in zip(ends, lit, strict=True)]
+    else:
+        shown = np.argwhere(weights >= FAINTEST).tolist()
+        arcs = [(starts[k], ends[q], *_strength(float(weights[q, k]), q == row), Role.WEIGHTS) for q, k in shown]
+    layers.insert(0, _arcs(arcs, space, down))
+    if single:
+        half = text_width(single, 12) / 2 + 8
+        box = rectangles(x - half, y - 12, 2 * half, 24, x=x, y=y, text=single, fill="#ffffff")
+        layers += [*_boxes(box, space, None, 12), outlined(box, space, 1.5, ROLE_COLOURS[Role.KEY])]
+    elif not down:
+        shares = [f"{share:.0%}" if share >= 0.005 else "·" for share in told]
+        below = {"left": keys["x"], "top": keys["bottom"] + 6, "text": shares}
+        layers.append(texts(below, space, fontSize=10, color=LABELS))
+    return fixed(layers, round(wide), round(high))
+
+
+def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
+    return list(zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _strength(weight: float, is_lit: bool) -> tuple[float, float]:
+    return (min(1.0, 0.15 + weight), 1 + 4 * weight) if is_lit else (0.3 * weight, 1 + 2 * weight)
+
+
+def _flowing(words: Sequence[str], glued: Sequence[bool] = (), width: float = np.inf) -> Columns:
+    """Return words in lines, as a text wraps."""
+    left, top, lefts, tops = 1.0, 1.0, [], []
+    lengths = [text_width(word) + 2 * PAD for word in words]
+    for place, (word, length) in enumerate(zip(words, lengths, strict=True)):
+        left += 0 if left == 1 or (glued and glued[place]) else 2
+        if left > 1 and left + length > width:
+            left, top = 1.0, top + LINE
+        lefts.append(left)
+        tops.append(top)
+        left, top = (1.0, top + LINE) if word.endswith("↵") else (left + length, top)
+    return _placed(lefts, tops, lengths, words)
+
+
+def _column(words: Sequence[str], align: float) -> Columns:
+    lengths = np.array([text_width(word) + 2 * PAD for word in words])
+    return _placed(align * (lengths.max() - lengths) + 1, np.arange(len(words)) * LINE + 1.0, lengths, words)
+
+
+def _placed(left: Any, top: Any, lengths: Any, words: Sequence[str]) -> Columns:
+    found = rectangles(left, top, lengths, LINE - 4, text=list(words))
+    return {**found, "x": (found["left"] + found["right"]) / 2, "y": (found["top"] + found["bottom"]) / 2}
+
+
+def _move(words: Columns, way: str, by: float) -> None:
+    for side in ("left", "right", "x") if way == "x" else ("top", "bottom", "y"):
+        words[side] = words[side] + by
+
+
+def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int = SIZE) -> list[Design]:
+    """Return words on their grounds, the chosen one framed."""
+    names = {"left": words["x"], "top": words["y"], "text": words["text"]}
+    grounds = alt.Chart(words).mark_rect(cornerRadius=3, aria=False)
+    grounds = grounds.encode(**space, color=alt.Color("fill:N", scale=None))
+    layers = [grounds, texts(names, space, fontSize=size, color=DARK, baseline="middle")]
+    if chosen is not None and chosen < len(words["text"]):
+        frame = {side: words[side][[chosen]] for side in ("left", "right", "top", "bottom")}
+        layers.append(outlined(frame, space, 2, cornerRadius=3))
+    return layers
+
+
+def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, Any], down: bool) -> Design:
+    """Return curves from one point to another, each with its opacity, thickness and colour."""
+    frame: dict[str, list[Any]] = {name: [] for name in ("arc", "at", "left", "top", "opacity", "thick", "colour")}
+    for number, ((x1, y1), (x2, y2), opacity, thick, role) in enumerate(arcs):
+        x, y = ((x2 - x1) / 2, 0) if down else (0, (y2 - y1) / 2)
+        ends = np.array([(x1, y1), (x1 + x, y1 + y), (x2 - x, y2 - y), (x2, y2)])
+        shares = np.stack([(1 - STEPS) ** 3, 3 * STEPS * (1 - STEPS) ** 2, 3 * STEPS**2 * (1 - STEPS), STEPS**3], 1)
+        for name, column in zip(("left", "top"), (shares @ ends).T, strict=True):
+            frame[name] += column.round(1).tolist()
+        frame["at"] += range(len(STEPS))
+        for name, one in (("arc", number), ("opacity", opacity), ("thick", thick), ("colour", ROLE_COLOURS[role])):
+            frame[name] += [one] * len(STEPS)
+    mark = alt.Chart(frame).mark_line(strokeCap="round", aria=False)
+    return mark.encode(
+        x=space["x"],
+        y=space["y"],
+        detail="arc:N",
+        order=alt.Order("at:Q"),
+        opacity=alt.Opacity("opacity:Q", scale=None),
+        strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
+        color=alt.Color("colour:N", scale=None),
+    )

@@ -1,0 +1,101 @@
+"""A drawing as the pad in the browser tells and saves it, read with mistrust: anybody may send anything instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from attention_core.data.stroke import Stroke
+from attention_core.files import read_json
+
+MOST_FILE_BYTES, MOST_STROKES, MOST_COMMANDS = 2_000_000, 200, 20_000
+MOST_WAY = 5_000_000
+"""Canvas pixels that the pen goes along and down in a drawing, an hour of scribbling."""
+FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What goes wrong where a drawing is something else."""
+
+
+def read_drawing(content: bytes) -> list[Stroke]:
+    """Return the strokes of a saved drawing; one whose colour is unknown has none.
+
+    Raises:
+        ValueError: it is none, or too large; the message is for people.
+    """
+    try:
+        drawing = read_json(content, MOST_FILE_BYTES)
+        n_commands = sum(len(shape["path"]) for shape in drawing["objects"])
+        strokes = inked_strokes(drawing, None)
+        if not 0 < len(strokes) <= MOST_STROKES or n_commands > MOST_COMMANDS or not is_drawing(drawing):
+            raise ValueError
+    except FAULTS as error:
+        raise ValueError("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.") from error
+    return strokes
+
+
+def is_drawing(drawing: Any) -> bool:
+    """Return whether what a browser sends is a drawing of strokes that can be drawn again."""
+    try:
+        return way_of(inked_strokes(drawing, None)) <= MOST_WAY
+    except FAULTS:
+        return False
+
+
+def way_of(strokes: Sequence[Stroke]) -> float:
+    """Return how far the pen goes along and down in a drawing, canvas pixels."""
+    return float(sum(np.abs(np.diff(stroke.path, axis=0)).sum() for stroke in strokes))
+
+
+def pixels_of(picture: bytes | None, size: tuple[int, int]) -> np.ndarray | None:
+    """Return what a browser shows on a canvas, uint8 (height, width, 4); None where it sends no such picture."""
+    try:
+        image = Image.open(BytesIO(picture or b""), formats=("PNG",))
+        return np.asarray(image) if (image.size, image.mode) == (size[::-1], "RGBA") else None
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        return None
+
+
+def strokes_of(drawing: dict[str, Any]) -> list[np.ndarray]:
+    """Return each stroke of a canvas drawing as a path (n, 2) in canvas pixels; curves become their end points."""
+    strokes = []
+    for shape in drawing.get("objects", []):
+        points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]
+        if points:
+            strokes.append(_placed(np.array(points, dtype=float), shape))
+    return strokes
+
+
+def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
+    """Return the path where the stroke stands now: dragged strokes keep their old path and get a new centre."""
+    if not {"left", "top", "width", "height"} <= shape.keys():
+        return path
+    pen, scale = shape.get("strokeWidth", 0), np.array([shape.get("scaleX", 1), shape.get("scaleY", 1)])
+    size = (np.array([shape["width"], shape["height"]]) + pen) * scale
+    share = [{"left": 0.5, "top": 0.5}.get(str(shape.get(origin)), 0.0) for origin in ("originX", "originY")]
+    centre = np.array([shape["left"], shape["top"]]) + size * share
+    return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
+
+
+def _sound_colour(stroke: Any, otherwise: str | None) -> str | None:
+    return stroke if isinstance(stroke, str) and re.fullmatch("#[0-9a-fA-F]{6}", stroke) else otherwise
+
+
+def _sound_width(width: Any) -> float:
+    return min(60.0, max(1.0, float(width))) if isinstance(width, int | float) and width == width else 20.0
+
+
+def inked_strokes(drawing: dict[str, Any], ink: str | None) -> list[Stroke]:
+    """Return each stroke of a canvas drawing with its pen and colour; `ink` where that is not known.
+
+    Raises:
+        one of FAULTS: it is no drawing, or reaches beyond all numbers.
+    """
+    return [
+        Stroke(path, _sound_width(shape.get("strokeWidth", 20)), _sound_colour(shape.get("stroke"), ink))
+        for shape in drawing.get("objects", [])
+        for path in strokes_of({"objects": [shape]})
+    ]

@@ -1,0 +1,56 @@
+"""A picture file that somebody brings becomes a PNG of bounded size."""
+
+from __future__ import annotations
+
+import warnings
+from io import BytesIO
+
+from PIL import Image, ImageOps
+
+from attention_core.arrays import BROKEN, FileError
+
+MOST_FILE_BYTES = 10_000_000
+MOST_PIXELS = 40_000_000
+SCAN, MOST_SCANS = b"\xff\xda", 100
+"""How a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times."""
+SHOWN_SIDE = 1_024
+"""Pictures are made this small, in pixels of their longer side, before they are kept."""
+
+
+def read_picture(content: bytes) -> bytes:
+    """Return a picture file as a PNG of bounded size, upright.
+
+    Raises:
+        FileError: too large, or no picture; the message is for people.
+    """
+    if len(content) > MOST_FILE_BYTES:
+        raise FileError(
+            f"The file has {len(content) / 1e6:.0f} MB; at most {MOST_FILE_BYTES // 1_000_000} MB are read."
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the bound on pixels follows
+            image: Image.Image = Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP"))
+        if image.width * image.height > MOST_PIXELS:
+            raise FileError(
+                f"The picture has {image.width * image.height / 1e6:.0f} million pixels; at most "
+                f"{MOST_PIXELS // 1_000_000} million are read."
+            )
+        if content.count(SCAN) > MOST_SCANS:
+            raise FileError(f"The picture is drawn {content.count(SCAN):,} times over; at most {MOST_SCANS} are read.")
+        image = ImageOps.exif_transpose(image)
+        image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
+        return png_of(image.convert("RGBA"))
+    except FileError:
+        raise
+    except Image.DecompressionBombError as error:
+        raise FileError(f"The picture has more than {MOST_PIXELS // 1_000_000} million pixels.") from error
+    except BROKEN as error:
+        raise FileError("This is no PNG, JPEG or WebP picture, or the file is damaged.") from error
+
+
+def png_of(image: Image.Image) -> bytes:
+    """Return a picture as a PNG, quickly made."""
+    file = BytesIO()
+    image.save(file, "PNG", compress_level=1)
+    return file.getvalue()

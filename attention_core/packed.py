@@ -1,0 +1,164 @@
+"""What fits into no plain word of a link: values as JSON, deflated and in letters; strokes as small steps; sessions.
+
+Everything read here comes from strangers. A text that is damaged, foreign, newer or too large gives a ValueError.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from attention_core.data.pad_drawing import MOST_WAY, way_of
+from attention_core.data.stroke import Stroke
+from attention_core.files import read_json
+
+MARK, VERSION = "~", "1"
+"""A packed text begins with both."""
+MOST_LETTERS, MOST_BYTES = 400_000, 1_000_000
+"""Of a packed text, and of what it becomes."""
+MOST_DEPTH, MOST_DIGITS = 6, 15
+MOST_STROKES, MOST_POINTS, FARTHEST, WIDEST = 200, 20_000, 10_000, 60
+UNITS = (1, 2, 10)
+"""Steps of a stroke per canvas pixel; the first in which its points are whole."""
+SESSION, SESSION_VERSION, MOST_VALUES = "attention-explorer session", 1, 200
+DAMAGED = "This file is damaged, or it is not a session saved here."
+
+
+def pack(value: Any) -> str:
+    """Return a value of JSON, its numbers finite, as letters that an address may hold."""
+    plain = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return MARK + VERSION + base64.urlsafe_b64encode(zlib.compress(plain, 9)).decode().rstrip("=")
+
+
+def is_packed(text: str) -> bool:
+    """Return whether a text says that it was made by `pack`."""
+    return text.startswith(MARK)
+
+
+def unpack(text: str) -> Any:
+    """Return what was packed.
+
+    Raises:
+        ValueError: the text is damaged, of a newer version, too long, or holds too much or too deep a value.
+    """
+    if not is_packed(text) or text[1:2] != VERSION or len(text) > MOST_LETTERS:
+        raise ValueError(f"text must begin with {MARK}{VERSION} and have at most {MOST_LETTERS} letters")
+    body = text[2:]
+    try:
+        data = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
+        inflater = zlib.decompressobj()
+        plain = inflater.decompress(data, MOST_BYTES)
+    except (binascii.Error, zlib.error) as error:
+        raise ValueError("the packed text is damaged") from error
+    if not inflater.eof or inflater.unused_data:
+        raise ValueError(f"the packed text is cut, has something behind it, or becomes more than {MOST_BYTES} bytes")
+    return _json(plain)
+
+
+def pack_strokes(strokes: Sequence[Stroke]) -> str:
+    """Pack a drawing, exact to a tenth of a canvas pixel: each stroke's unit, width, colour, first point and steps."""
+    packed = []
+    for stroke in strokes:
+        path = np.round(stroke.path, 1)
+        unit = next((unit for unit in UNITS if np.array_equal(path * unit, np.round(path * unit))), UNITS[-1])
+        steps = np.diff(np.rint(path * unit).astype(int), axis=0, prepend=0)
+        width = round(float(stroke.width), 2)
+        packed.append([unit, int(width) if width.is_integer() else width, stroke.colour or "", *steps.ravel().tolist()])
+    return pack(packed)
+
+
+def unpack_strokes(text: str) -> list[Stroke]:
+    """Return the strokes of a drawing from `pack_strokes`.
+
+    Raises:
+        ValueError: see unpack; or these are no strokes, too many, or too far away.
+    """
+    packed = unpack(text)
+    if not isinstance(packed, list) or len(packed) > MOST_STROKES:
+        raise ValueError(f"a drawing has at most {MOST_STROKES} strokes")
+    strokes = [_stroke(parts) for parts in packed]
+    if sum(len(stroke.path) for stroke in strokes) > MOST_POINTS:
+        raise ValueError(f"a drawing has at most {MOST_POINTS} points")
+    if way_of(strokes) > MOST_WAY:
+        raise ValueError(f"the pen of a drawing goes at most {MOST_WAY:,} pixels along and down")
+    return strokes
+
+
+def write_session(page: str, values: Mapping[str, str]) -> bytes:
+    """Return a session as a file: what a link without bounds would say of a page."""
+    return json.dumps({"format": SESSION, "version": SESSION_VERSION, "page": page, "values": dict(values)}).encode()
+
+
+def read_session(content: bytes) -> tuple[str, dict[str, str]]:
+    """Return the page of a session's file and its values; that the page exists is left to the caller.
+
+    Raises:
+        ValueError: in words for the visitor.
+    """
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"This file is larger than {MOST_BYTES:,} bytes; a session is smaller.")
+    try:
+        session = _json(content)
+    except ValueError as error:
+        raise ValueError(DAMAGED) from error
+    if not isinstance(session, dict) or session.get("format") != SESSION:
+        raise ValueError(DAMAGED)
+    version, page, values = session.get("version"), session.get("page"), session.get("values")
+    if isinstance(version, int) and version > SESSION_VERSION:
+        raise ValueError("This session was saved by a newer Attention Explorer, which can open it.")
+    texts = [page, *values, *values.values()] if isinstance(values, dict) else [None]
+    if version != SESSION_VERSION or len(texts) > 2 * MOST_VALUES or not all(isinstance(text, str) for text in texts):
+        raise ValueError(DAMAGED)
+    return str(page), values  # type: ignore[return-value]
+
+
+def _json(plain: bytes) -> Any:
+    """Read JSON whose numbers are finite and have few digits, and that is not deep."""
+    value = read_json(plain, MOST_BYTES, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        level = [part for parts in level for part in _inside(parts)]
+        if not level:
+            return value
+    raise ValueError(f"the value is deeper than {MOST_DEPTH}")
+
+
+def _inside(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a number has at most {MOST_DIGITS} digits")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise ValueError("numbers must be finite")
+    return number
+
+
+def _stroke(parts: Any) -> Stroke:
+    """Return a stroke from its packed parts; ValueError if they are none."""
+    if not isinstance(parts, list) or len(parts) < 5 or len(parts) % 2 == 0:
+        raise ValueError("a stroke has a unit, a width, a colour and points")
+    unit, width, colour, *steps = parts
+    if type(unit) is not int or unit not in UNITS or type(width) not in (int, float) or not 1 <= width <= WIDEST:
+        raise ValueError("no such unit or width of a pen")
+    if not isinstance(colour, str) or not re.fullmatch("(#[0-9a-fA-F]{6})?", colour):
+        raise ValueError("a colour is # and six digits, or empty")
+    if not all(type(step) is int and abs(step) <= UNITS[-1] * FARTHEST for step in steps):
+        raise ValueError("steps are whole and not large")
+    path = np.array(steps, float).reshape(-1, 2).cumsum(0) / unit
+    if np.abs(path).max() > FARTHEST:
+        raise ValueError("the stroke leaves the canvas")
+    return Stroke(path, width, colour or None)

@@ -1,0 +1,177 @@
+"""Asks the models' deployment; never waits for one that is away, and needs nothing but Python's own library."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+from urllib.parse import urlsplit
+
+from torch import nn
+
+from attention_core.serve.wire import function_name, pack, unpack
+
+ADDRESS = "ATTENTION_RAY_ADDRESS"
+OF_MODEL = "attention_core.serve.calls:of_model"
+MOST_REPEATS = 2
+"""A call that was lost with the process that worked on it is made again so often: calls change nothing."""
+PROBE_SECONDS, BEAT = 1.3, 0.3
+"""How long a sign of life may take, and how often it is asked for while an answer is awaited."""
+MOST_SECONDS = 600.0
+"""An answer that takes longer is given up."""
+REST_SECONDS = 5.0
+"""For so long a deployment that is away is not asked again."""
+
+
+class AwayError(ConnectionError):
+    """The deployment does not answer."""
+
+
+class LostError(ConnectionError):
+    """One call was lost, or failed there in a way that is none of the caller's making."""
+
+
+class Cluster:
+    """A deployment by its address.
+
+    Attributes:
+        name: of the machine, for people.
+    """
+
+    def __init__(self, address: str, token: str | None = None) -> None:
+        url = urlsplit(address if "//" in address else f"http://{address}")
+        self.name, self._token = url.netloc, token or ray_token()
+        kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
+        self._connect = partial(kind, url.hostname or "", url.port, timeout=PROBE_SECONDS)
+        self._away_until = self._seen = 0.0
+        self._device = ""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether it did not answer a moment ago."""
+        return time.monotonic() < self._away_until
+
+    def probe(self) -> str:
+        """Return what it computes on, in a few words.
+
+        Raises:
+            AwayError: it does not answer within PROBE_SECONDS.
+        """
+        until = time.monotonic() + PROBE_SECONDS
+        while True:
+            try:
+                self._device = self._asked("GET").decode()
+                break
+            except (OSError, HTTPException) as error:
+                if isinstance(error, LostError) and time.monotonic() < until:  # with a replica: another one answers
+                    time.sleep(0.05)
+                    continue
+                self._away_until = time.monotonic() + REST_SECONDS
+                raise AwayError(f"{self.name} does not answer: {error}") from error
+        self._seen, self._away_until = time.monotonic(), 0.0
+        return self._device
+
+    def device(self) -> str:
+        """As probe, but asked for once in REST_SECONDS only."""
+        if self.is_away:
+            raise AwayError(f"{self.name} did not answer a moment ago")
+        return self._device if time.monotonic() - self._seen < REST_SECONDS else self.probe()
+
+    def call(self, function: Callable[..., Any] | str, *args: Any, **kwargs: Any) -> Any:
+        """Return what a function of the project returns there, or raise what it raises of the caller's making.
+
+        Args:
+            function: importable by its name, or that name; what it does must change nothing.
+            args: its arguments.
+            kwargs: its arguments by name.
+
+        Raises:
+            AwayError: the deployment does not answer, or did not a moment ago.
+            LostError: the call was lost three times over, or failed there.
+        """
+        if self.is_away:
+            raise AwayError(f"{self.name} did not answer a moment ago")
+        name = function if isinstance(function, str) else function_name(function)
+        body = pack((name, args, kwargs))
+        for left in reversed(range(1 + MOST_REPEATS)):
+            try:
+                told, value = unpack(self._asked("POST", body), loaded)
+                break
+            except AwayError:
+                raise
+            except UnpicklingError as error:
+                raise LostError(f"{self.name} is of another version: {error}") from error
+            except (OSError, HTTPException) as error:
+                self.probe()
+                if not left:
+                    raise LostError(f"{self.name} lost a call {1 + MOST_REPEATS} times: {error}") from error
+        if told == "raised":
+            raise value
+        return value
+
+    def _asked(self, method: str, body: bytes = b"") -> bytes:
+        connection = self._connect()
+        try:
+            connection.request(method, "/", body, {"Authorization": f"Bearer {self._token}"})
+            if method == "POST":
+                self._await(connection)
+            answer = connection.getresponse()
+            content = answer.read()
+        finally:
+            connection.close()
+        if answer.status == 401:
+            raise AwayError(f"{self.name} asks for its token: see docs/deployment.md")
+        if answer.status != 200:
+            raise LostError(f"status {answer.status}")
+        return content
+
+    def _await(self, connection: HTTPConnection) -> None:
+        """Wait until the answer begins, asking for signs of life meanwhile."""
+        until = time.monotonic() + MOST_SECONDS
+        while not select.select([connection.sock], [], [], BEAT)[0]:
+            self.probe()
+            if time.monotonic() > until:
+                raise AwayError(f"{self.name} took more than {MOST_SECONDS:.0f} seconds")
+
+
+class Model:
+    """A model of the deployment: what is asked of it is asked there, `model.trace(x)` as of the model itself."""
+
+    def __init__(self, name: str, cluster: Cluster) -> None:
+        self._name, self._cluster = name, cluster
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        if method.startswith("__"):
+            raise AttributeError(method)
+        return partial(self._cluster.call, OF_MODEL, self._name, method)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the model's prediction; of a batch alone, together with what others ask at the same moment."""
+        return self._cluster.call(OF_MODEL, self._name, "__call__", *args, **kwargs)
+
+
+def load(name: str, address: str | None = None) -> Model:
+    """Return a trained model of a deployment; its address is that of ATTENTION_RAY_ADDRESS if none is given."""
+    return Model(name, Cluster(address or os.environ[ADDRESS]))
+
+
+@cache
+def loaded(name: str) -> nn.Module:
+    """Return this machine's copy of a model, of whose parts traces that come from elsewhere tell the names."""
+    from attention_core.models import load
+
+    return load(name)
+
+
+def ray_token(environment: Mapping[str, str] = os.environ) -> str:
+    """Return Ray's token, or "", from where Ray looks for it: RAY_AUTH_TOKEN, file RAY_AUTH_TOKEN_PATH, ~/.ray."""
+    if given := environment.get("RAY_AUTH_TOKEN"):
+        return given.strip()
+    file = Path(environment.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token")
+    return file.read_text(encoding="utf-8").strip() if file.is_file() else ""

@@ -1,0 +1,86 @@
+"""The deployment: Ray Serve's replicas, each of which loads a model when it is first asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import sys
+from typing import Any
+
+import torch
+from starlette.requests import Request
+from starlette.responses import Response
+
+from attention_core.device import choose_device, describe_device
+from attention_core.files import find_file
+from attention_core.serve import calls
+from attention_core.serve.client import ray_token
+
+MOST_ONGOING = 64
+"""Calls that a replica holds; others wait in Serve's proxy."""
+MOST_BYTES = 64 * 2**20
+"""Of one call."""
+MOST_TOGETHER = 16
+"""Calls for predictions that run as one batch, with no wait for them: those that came while another one ran."""
+
+
+class Models:
+    """One replica."""
+
+    def __init__(self) -> None:
+        from ray import serve
+
+        sys.path.append(str(find_file("ui").parent))  # functions of the app are asked for by name
+        torch.set_num_threads(1)
+        logging.getLogger("streamlit").setLevel(logging.ERROR)  # it misses a server around the functions of ui/
+        self._token = ray_token()
+        if not self._token:
+            raise RuntimeError("Ray's token is not on this machine; docs/deployment.md says where it belongs")
+        self._predict = serve.batch(max_batch_size=MOST_TOGETHER, batch_wait_timeout_s=0)(_predict)
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a sign of life (GET) or a call (POST)."""
+        given = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(given.encode(), self._token.encode()):
+            return Response(status_code=401)
+        if request.method != "POST":
+            return Response(describe_device(choose_device()))
+        if int(request.headers.get("content-length", MOST_BYTES + 1)) > MOST_BYTES:
+            return Response(status_code=413)
+        call = await asyncio.to_thread(calls.read, await request.body())
+        batch = calls.batch_of(call)
+        value = await asyncio.to_thread(calls.run, call) if batch is None else await self._predict(batch)
+        packed = await asyncio.to_thread(calls.answer, value)
+        return Response(status_code=500) if packed is None else Response(packed)
+
+
+async def _predict(batches: list[Any]) -> list[Any]:
+    return await asyncio.to_thread(calls.predict, batches)
+
+
+def start(replicas: int, cpus: float, gpus: float, host: str, port: int) -> None:
+    """Run the replicas in the cluster that Ray finds, or in one of this machine, and return when they answer.
+
+    Args:
+        replicas: how many.
+        cpus: of each.
+        gpus: of each; a fraction lets several share one.
+        host: on which Serve's proxy listens.
+        port: on which it listens.
+    """
+    from ray import serve
+    from ray.serve.schema import LoggingConfig
+
+    serve.start(http_options={"host": host, "port": port})
+    models = serve.deployment(Models).options(
+        num_replicas=replicas,
+        max_ongoing_requests=MOST_ONGOING,
+        ray_actor_options={
+            "num_cpus": cpus,
+            "num_gpus": gpus,
+            "runtime_env": {"env_vars": {"ATTENTION_RAY_ADDRESS": ""}},
+        },
+        logging_config=LoggingConfig(enable_access_log=False),
+    )
+    serve.run(models.bind(), name="attention")

@@ -1,0 +1,118 @@
+"""What travels between an app and the models' deployment: names, plain values and tensors; never code.
+
+A function travels as its name. A tensor travels as the numbers that it shows: not the storage that it is a view of,
+and not what only repeats along a dimension. A loaded model, or a part of it, travels as its name, and whoever receives
+it takes it from a model of the same name. So a trace travels as what it keeps: query, key, value, normaliser, masks.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.device import choose_device
+
+OURS = ("attention_core", "ui")
+"""Packages whose functions may be asked for and whose classes may be built."""
+PLAIN = {
+    "builtins": {"ValueError", "bytearray", "complex", "frozenset", "range", "set", "slice"},
+    "collections": {"Counter", "OrderedDict", "defaultdict", "deque"},
+    "functools": {"partial"},
+    "numpy": {"dtype", "ndarray"},
+    "numpy._core.multiarray": {"_reconstruct", "scalar"},
+    "numpy._core.numeric": {"_frombuffer"},
+    "torch": {"Size"},
+}
+ModelOf = Callable[[str], nn.Module]
+
+
+def pack(value: Any) -> bytes:
+    """Return a value of the project as bytes."""
+    file = io.BytesIO()
+    _Packer(file, protocol=5).dump(value)
+    return file.getvalue()
+
+
+def unpack(packed: bytes, model_of: ModelOf) -> Any:
+    """Return the value of which these are the bytes; what lay on a GPU there lies on the best device here.
+
+    Args:
+        packed: by pack.
+        model_of: returns the loaded model of a name.
+
+    Raises:
+        pickle.UnpicklingError: it names what is neither ours nor plain, or is no value at all.
+    """
+    return _Unpacker(io.BytesIO(packed), model_of).load()
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """Return the name by which function_of finds a function."""
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """Return the function of a name.
+
+    Raises:
+        pickle.UnpicklingError: it is none of ours.
+    """
+    module, _, path = name.partition(":")
+    return _ours(module, path)
+
+
+def _ours(module: str, path: str) -> Any:
+    if module.partition(".")[0] not in OURS:
+        raise pickle.UnpicklingError(f"{module}.{path} is not of this project")
+    found = import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    if getattr(found, "__module__", "").partition(".")[0] not in OURS:  # what one of our modules has imported
+        raise pickle.UnpicklingError(f"{module}.{path} is not of this project")
+    return found
+
+
+def _tensor(numbers: bytearray, dtype: str, kept: tuple[int, ...], shape: tuple[int, ...], on_cpu: bool) -> Tensor:
+    kind = getattr(torch, dtype)
+    flat = torch.frombuffer(numbers, dtype=kind) if numbers else torch.empty(0, dtype=kind)
+    return flat.to("cpu" if on_cpu else choose_device()).reshape(kept).expand(shape)
+
+
+class _Packer(pickle.Pickler):
+    def persistent_id(self, value: Any) -> Any:
+        return getattr(value, "origin", None) if isinstance(value, Tensor | nn.Module) else None
+
+    def reducer_override(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return NotImplemented
+        shown = value.detach()
+        for place, (size, stride) in enumerate(zip(shown.shape, shown.stride(), strict=True)):
+            if stride == 0 and size:
+                shown = shown.narrow(place, 0, 1)
+        numbers = bytearray(shown.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+        shapes = tuple(shown.shape), tuple(value.shape)
+        return _tensor, (numbers, str(value.dtype)[6:], *shapes, value.device.type == "cpu")
+
+
+class _Unpacker(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, model_of: ModelOf) -> None:
+        super().__init__(file)
+        self._model_of = model_of
+
+    def find_class(self, module: str, name: str) -> Any:
+        if name in PLAIN.get(module, ()) or (module == "torch" and isinstance(getattr(torch, name, 0), torch.dtype)):
+            return super().find_class(module, name)
+        return _ours(module, name)
+
+    def persistent_load(self, origin: tuple[str, str]) -> Any:
+        name, path = origin
+        found: Any = self._model_of(name)
+        for part in path.split(".") if path else ():
+            found = getattr(found, part)
+        return found

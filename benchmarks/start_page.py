@@ -1,0 +1,61 @@
+"""Makes what Start shows at once: python -m benchmarks.start_page [URL of the running app, to photograph its pages]."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sys
+
+from PIL import Image, ImageOps
+
+from attention_core.files import find_file
+from ui.navigation import PAGES
+from ui.start.answers import drawing_answer, sentence_answer
+from ui.start.moving import FIRST_DIGIT, SENTENCE, TRANSLATOR
+
+FOLDER = find_file("ui/assets/start")
+SCREEN, SIZE = {"width": 1240, "height": 1500}, (480, 270)
+OPENED = dict.fromkeys(("vectors", "pixels", "translate", "find", "groups"), "?step=weights")
+"""What is opened instead of the page as it is on arrival."""
+LARGEST = """() => {
+  const nodes = [...document.querySelectorAll(".stVegaLiteChart, .stBidiComponent")];
+  const area = ({ width, height }) => Math.min(width, 1240) * Math.min(height, 700);
+  const boxes = nodes.map((node) => node.getBoundingClientRect()).filter(({ bottom, y }) => bottom < 1500 && y > 100);
+  const { x, y, width, height } = boxes.sort((a, b) => area(b) - area(a))[0];
+  return { x, y, width, height };
+}"""
+"""Where the largest picture on the screen is."""
+
+
+def make_answers() -> None:
+    """Write what the models say about the first drawing and the sentence."""
+    drawing = drawing_answer(FIRST_DIGIT)
+    (FOLDER / "looks.png").write_bytes(drawing.pop("looks"))
+    told = {"drawing": drawing, "words": sentence_answer(SENTENCE, TRANSLATOR)}
+    (FOLDER / "answers.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+
+
+def photograph(url: str) -> None:
+    """Photograph the largest picture of every page of the running app."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport=SCREEN)
+        page.set_default_timeout(120_000)
+        for entry in PAGES[1:]:
+            page.goto(f"{url}/{entry.url_path}{OPENED.get(entry.name, '')}")
+            page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
+            page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
+            page.wait_for_timeout(6000)
+            picture = Image.open(io.BytesIO(page.screenshot(clip=page.evaluate(LARGEST)))).convert("RGB")
+            shown = ImageOps.pad(picture, (SIZE[0] - 24, SIZE[1] - 24), Image.Resampling.LANCZOS, "white")
+            ImageOps.expand(shown, 12, "white").save(FOLDER / f"{entry.name}.webp", quality=75)
+            print(entry.name, flush=True)
+
+
+if __name__ == "__main__":
+    make_answers()
+    for address in sys.argv[1:]:
+        photograph(address)

@@ -1,0 +1,26 @@
+"""Make the pages of the library's API from its docstrings, without a network: python -m docs.api FOLDER."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import pdoc
+
+import attention_core
+
+MODULES = ("attention_core", "attention_core.charts", "attention_core.atlas", "attention_core.explain.heads")
+
+
+def write_pages(folder: Path) -> None:
+    """Write a page for each of MODULES with all public names, and one that leads to them."""
+    vars(attention_core).update({name: getattr(attention_core, name) for name in attention_core.__all__})
+    others = [f"!{module}\\..*" for module in MODULES]
+    warnings.filterwarnings("ignore", "Error parsing type annotation")  # these stay as they are written
+    pdoc.render.configure(docformat="google")
+    pdoc.pdoc(*[part for pair in zip(MODULES, others, strict=True) for part in pair], output_directory=folder)
+
+
+if __name__ == "__main__":
+    write_pages(Path(sys.argv[1]))

@@ -1,0 +1,187 @@
+"""A target per parser: bytes from anybody go in; what comes out is a value, or one of the errors that the parser names.
+
+Whatever else is raised is a fault of ours, and so is an input that takes longer than a second.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from attention_core.arrays import FileError
+from attention_core.atlas import contents_of, read_tensors
+from attention_core.atlas.find import search
+from attention_core.attention.recording import load_recording
+from attention_core.attention.recording_file import FORMAT
+from attention_core.data.pad_drawing import is_drawing, read_drawing
+from attention_core.data.question_reading import QuestionError, read_question
+from attention_core.data.words import english_words, french_words
+from attention_core.files import read_json
+from attention_core.hub.kinds import config_of, kind_of
+from attention_core.hub.look_up import cleaned, is_path
+from attention_core.hub.model import ModelError
+from attention_core.hub.picture_file import read_picture
+from attention_core.packed import pack, read_session, unpack, unpack_strokes, write_session
+from attention_core.topics.lookup.records import read_queries
+from attention_core.topics.vectors.links import linked_cells, linked_labels, linked_mask, linked_problem
+from attention_core.topics.vectors.presets import PRESETS
+from attention_core.topics.vectors.tables import TableError, parse_number, read_csv, read_npz, write_npz
+
+UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
+"""What a field of a page takes for "no value", see ui/state.py."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One parser.
+
+    Attributes:
+        read: is given the bytes.
+        errors: that it names.
+        seeds: inputs to begin with.
+    """
+
+    read: Callable[[bytes], object]
+    errors: tuple[type[Exception], ...] = ()
+    seeds: tuple[bytes, ...] = field(default=(b"",))
+
+
+def text_of(data: bytes) -> str:
+    """Return bytes as a text of any letters, halves of characters among them."""
+    return data.decode("utf-8", errors="surrogateescape")
+
+
+def npz(**arrays: np.ndarray) -> bytes:
+    """Return arrays as an uncompressed .npz file, which a fuzzer can alter part by part."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+@lru_cache
+def _place() -> Path:
+    return Path(tempfile.mkdtemp()) / "run.npz"
+
+
+def _recording(data: bytes) -> object:
+    _place().write_bytes(data)
+    return load_recording(_place(), most_bytes=10**6)
+
+
+@lru_cache
+def _problem():
+    return next(iter(PRESETS.values())).problem()
+
+
+def _described(data: bytes) -> object:
+    """Read a recording whose description is the input, and whose arrays are sound."""
+    about = data.decode("utf-8", errors="replace").replace("\0", "")
+    return _recording(npz(about=np.array(about), q=np.zeros((1, 2, 2), np.float32)))
+
+
+def _header(data: bytes) -> object:
+    return read_tensors(len(data).to_bytes(8, "little") + data + bytes(32), most_bytes=10**6)
+
+
+def _settings(data: bytes) -> object:
+    settings = read_json(data)
+    if not isinstance(settings, dict):
+        raise ModelError("")
+    return kind_of(config_of({"model_type": "bert"} | settings))
+
+
+def _linked(data: bytes) -> None:
+    value = read_json(data, 10**6)
+    for parse in (linked_cells, linked_labels, linked_mask, linked_problem):
+        try:
+            parse(value)
+        except UNSOUND:
+            continue
+
+
+def _picture(kind: str) -> bytes:
+    file = io.BytesIO()
+    Image.linear_gradient("L").resize((8, 8)).save(file, kind)
+    return file.getvalue()
+
+
+def _drawing(data: bytes) -> object:
+    with suppress(ValueError, RecursionError):
+        is_drawing(json.loads(data))
+    return read_drawing(data)
+
+
+AXIS = {"name": "tokens", "labels": ["a", "b"], "grid": None}
+TRACE = {
+    **{"name": "layer 0", "mechanism": "attention", "note": "", "dropout": 0.0, "is_causal": True, "scale": 1.0},
+    **{"softcap": None, "query_axis": AXIS, "key_axis": AXIS | {"labels": 2}},
+    "arrays": {part: {"name": "q", "type": "torch.float32"} for part in ("query", "key", "value")},
+}
+ABOUT = json.dumps({"format": FORMAT, "note": "", "model": "m", "text": "t", "traces": [TRACE]})
+STROKES = [[1, 20, "", 10, 10, 5, 5], [10, 9.5, "#0072b2", 3, 4, 1, 1]]
+SHAPE = {"path": [["M", 1, 2], ["Q", 3, 4, 5, 6], ["L", 9, 9]], "stroke": "#15191E", "strokeWidth": 20}
+PLACED = SHAPE | {"left": 1, "top": 2, "width": 8, "height": 9, "scaleX": 1, "scaleY": 2, "originX": "center"}
+PAIR = {
+    name: {"dtype": "F32", "shape": [2, 2], "data_offsets": [n * 16, n * 16 + 16]} for n, name in enumerate(("q", "k"))
+}
+LABELLED = npz(query=np.ones((2, 2)), key=np.ones((2, 2)), mask=np.ones((2, 2), bool), labels=np.array(["a", "b"]))
+
+TARGETS = {
+    "csv": Target(read_csv, (TableError,), (b"a,b\n1,2\n3,4\n", b"x\t1,5\ny\t2\n", b'"1";2\n', b"1 2\n")),
+    "npz": Target(
+        lambda data: read_npz(data, _problem()), (TableError,), (write_npz(_problem()), npz(X=np.ones((2, 2))))
+    ),
+    "tensors": Target(lambda data: read_tensors(data, most_bytes=10**6), (FileError,), (LABELLED,)),
+    "contents": Target(contents_of, (FileError,), (LABELLED, b"\x93NUMPY", b"\x80\x04")),
+    "safetensors": Target(_header, (FileError,), (json.dumps(PAIR).encode(),)),
+    "recording": Target(_recording, (FileError,), (npz(about=np.array(ABOUT), q=np.zeros((1, 2, 2), np.float32)),)),
+    "description": Target(_described, (FileError,), (ABOUT.encode(),)),
+    "session": Target(read_session, (ValueError,), (write_session("pixels", {"digit": "3", "strokes": ""}),)),
+    "link": Target(lambda data: unpack(text_of(data)), (ValueError,), (pack([1, "a", {"b": None}]).encode(),)),
+    "strokes": Target(
+        lambda data: unpack_strokes(pack(read_json(data))), (ValueError,), (json.dumps(STROKES).encode(),)
+    ),
+    "linked": Target(
+        _linked, (ValueError,), (json.dumps(_problem().to_json()).encode(), b'{"X": [["1"]]}', b"[[0, 1]]")
+    ),
+    "drawing": Target(_drawing, (ValueError,), (json.dumps({"objects": [SHAPE, PLACED]}).encode(),)),
+    "question": Target(
+        lambda data: read_question(text_of(data)), (QuestionError,), (b"what colour is the 7?", b"how many red ones?")
+    ),
+    "sentence": Target(
+        lambda data: (english_words(text_of(data)), french_words(text_of(data))), (), (b"Don't go, l'ami!",)
+    ),
+    "queries": Target(
+        lambda data: [read_queries(text_of(data), numeric) for numeric in (True, False)], (), (b"a\n1,5\n",)
+    ),
+    "number": Target(lambda data: parse_number(text_of(data)), (ValueError,), (b"1,5", "−2e-3".encode())),
+    "search": Target(lambda data: search(["a", "▁b", "Ġc"], text_of(data)), (), (b"ab",)),
+    "name": Target(
+        lambda data: is_path(cleaned(text_of(data))), (ModelError,), (b"a/b", b"https://huggingface.co/a/b", b"../x")
+    ),
+    "settings": Target(_settings, (ModelError, ValueError), (b'{"num_hidden_layers": 2, "vocab_size": 9}',)),
+    "picture": Target(read_picture, (FileError,), tuple(map(_picture, ("PNG", "JPEG", "WEBP")))),
+}
+
+
+def run(name: str, data: bytes) -> bool:
+    """Give one input to a target; return whether it was taken.
+
+    Raises:
+        Exception: one that the parser does not name.
+    """
+    target = TARGETS[name]
+    try:
+        target.read(data)
+    except target.errors:
+        return False
+    return True

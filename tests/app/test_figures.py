@@ -1,0 +1,99 @@
+"""Every picture of every page can be taken along, under a name that says what it is."""
+
+from __future__ import annotations
+
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from attention_core.charts import figure
+from tests.app.tools import open_tab, opened
+from ui.figures import PAGE, WIDTHS, file_name
+from ui.navigation import PAGES, path_of
+
+COMPONENTS = {
+    **dict.fromkeys(("lecture", "share", "bare_pad", "streamlit_drawable_canvas"), 0),
+    **dict.fromkeys(("aligned_words", "next_words", "token_chips", "start_drawing", "atlas_map"), 1),
+    **dict.fromkeys(("vector_plane", "score_bars", "score_fields"), 1),
+    **dict.fromkeys(("weighed_words", "token_view"), 2),
+}
+"""Names of components, and how many pictures each has: its text and its bars, or its text and its columns, are two."""
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def pictures_of(page):
+    """Return what ui.figures.pictures() does, outside a run."""
+    import ui.figures
+
+    return list(ui.figures._flat(page.session_state[PAGE]))
+
+
+def pictures_of_components(page) -> int:
+    """Return how many pictures those components have that are drawn now; one that is not known has none to be saved."""
+    return sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
+
+
+def tabs_of(name: str, root) -> list[str]:
+    return re.findall(r"\b[Tt]ab\(\"([a-z-]+)\"", (root / "pages" / f"{name}.py").read_text())
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_every_picture_of_every_tab_becomes_a_vector_figure(app, entry, root):
+    page = opened(app, path_of(entry))
+    saved = set()
+    for tab in ["", *tabs_of(entry.name, root)]:
+        if tab:
+            open_tab(page, tab)
+        shown = pictures_of(page)
+        assert len(shown) == len(page.get("vega_lite_chart")) + pictures_of_components(page), tab
+        for picture in shown:
+            assert NAME.fullmatch(file_name(entry.name, picture.name))
+            if picture.title in saved:
+                continue
+            saved.add(picture.title)
+            chart = picture.make()
+            svg = figure(chart, "svg", title=picture.title)
+            assert any(words and picture.title.startswith(words) for words in ET.fromstring(svg).itertext()), (
+                picture.title
+            )
+            assert figure(chart, "pdf", title=picture.title).startswith(b"%PDF")
+    print(entry.name, len(saved))
+
+
+def test_a_step_is_named_by_page_model_and_step_and_nothing_is_made_before_it_is_asked_for(app, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        sys.modules["attention_core.charts.figure"], "figure", lambda *given, **named: made.append(named) or b""
+    )
+    page = opened(app, "pages/translate.py")
+    page.session_state["translate_step"] = "weights"
+    page.run()
+    names = [file_name("translate", picture.name) for picture in pictures_of(page)]
+    assert "translate-additive-attention-over-source-words-weights" in names
+    assert not made
+
+
+def test_pictures_of_a_tab_that_was_closed_are_not_offered(app):
+    page = opened(app, "pages/translate.py", "alignment")
+    there = {picture.title for picture in pictures_of(page)}
+    open_tab(page, "take")
+    assert there - {picture.title for picture in pictures_of(page)}
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("translate", "Additive attention", "weights"), "translate-additive-attention-weights"),
+        (("pixels", "Été: 28 × 28!"), "pixels-ete-28-28"),
+        (("model", "model 7"), "model-7"),
+        (("a", "b " * 90), "a-b"),
+    ],
+)
+def test_file_names_are_plain(words, name):
+    assert file_name(*words) == name
+
+
+def test_widths_are_those_of_columns():
+    assert list(WIDTHS.values()) == [None, 85.0, 176.0]

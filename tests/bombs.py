@@ -1,0 +1,120 @@
+"""What strangers send to break a reader: small files that say they are large, and what a refusal may cost."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import struct
+import time
+import zipfile
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+MOST_SECONDS, MOST_MEGABYTES = 1.0, 100
+STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def peak():
+    """Return the most memory that the process has had since it was reset, MB."""
+    if not STATUS.exists():
+        pytest.skip("the peak of memory is read from /proc")
+    return next(int(line.split()[1]) / 1024 for line in STATUS.read_text().splitlines() if line.startswith("VmHWM"))
+
+
+@contextmanager
+def refused(words, error=ValueError):
+    """Make sure that the block raises this error, whose sentence has these words, soon and with little memory."""
+    gc.collect()
+    RESET.write_text("5")
+    before, began = peak(), time.process_time()
+    with pytest.raises(error, match=words) as caught:
+        yield
+    seconds, megabytes = time.process_time() - began, peak() - before
+    print(f"{seconds:6.2f} s {megabytes:6.1f} MB  {str(caught.value)[:110]}")  # pytest -rP shows what each costs
+    assert seconds < MOST_SECONDS
+    assert megabytes < MOST_MEGABYTES
+    assert "Traceback" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def npz(**arrays):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def member(name, content=b"", **description):
+    """Return an archive with one array whose description is given, and what stands behind it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(f"{name}.npy", "w") as part:
+        text = repr({"descr": "<f8", "fortran_order": False, "shape": (2, 2)} | description).encode() + b"\n"
+        part.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + content)
+    return buffer.getvalue()
+
+
+def together(*archives):
+    """Return one archive with what is in several."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as whole:
+        for archive in map(zipfile.ZipFile, map(io.BytesIO, archives)):
+            for name in archive.namelist():
+                whole.writestr(name, archive.read(name))
+    return buffer.getvalue()
+
+
+def inflating(name, n_bytes, start=b""):
+    """Return an archive with one part of so many zeros behind a start."""
+    buffer = io.BytesIO()
+    archive = zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    with archive, archive.open(f"{name}.npy", "w", force_zip64=True) as part:
+        part.write(start)
+        for _ in range(n_bytes // 2**20):
+            part.write(bytes(2**20))
+    return buffer.getvalue()
+
+
+def many_members(n):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for number in range(n):
+            archive.writestr(zipfile.ZipInfo(f"{number}.npy"), b"")
+    return buffer.getvalue()
+
+
+def lying_sizes(content):
+    """Return an archive that says of each part that it is 4 GiB."""
+    place = content.index(b"PK\x01\x02")
+    return content[: place + 24] + struct.pack("<I", 2**32 - 2) + content[place + 28 :]
+
+
+def long_description():
+    """Return an archive whose array has a description of 256 MB."""
+    return inflating("query", 256 * 2**20, b"\x93NUMPY\x02\x00" + struct.pack("<I", 256 * 2**20))
+
+
+def safetensors(header, data=b"", length=None):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def tensor(shape, start, end, dtype="F32"):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
+
+
+def png(width, height, *chunks):
+    """Return a PNG of that size without the pixels."""
+
+    def chunk(name, body):
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0))
+    parts = [chunk(name, body) for name, body in chunks] or [chunk(b"IDAT", zlib.compress(bytes(2**20)))]
+    return b"\x89PNG\r\n\x1a\n" + header + b"".join(parts) + chunk(b"IEND", b"")
+
+
+DEEP = "[" * 100_000 + "]" * 100_000

@@ -1,0 +1,141 @@
+"""Lecture mode in a browser: large letters, keys, presenters' remote controls, what is laid over the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.tools import CHIP, open_tab, settle
+
+SIZES = """() => {
+  const size = (node) => {
+    const svg = node.ownerSVGElement, drawn = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
+    return drawn * parseFloat(node.getAttribute("font-size"));
+  };
+  return [...document.querySelectorAll("svg.marks text")].filter(({ textContent }) => textContent.trim()).map(size);
+}"""
+"""Sizes of all letters of charts, in pixels of the screen."""
+
+
+@pytest.fixture
+def lecture(page, app_url):
+    """A page in lecture mode on a projector."""
+    page.set_viewport_size({"width": 1920, "height": 1080})
+
+    def opened(path: str):
+        page.goto(f"{app_url}/{path}")
+        page.wait_for_function("window.lecture?.on")
+        settle(page, 1000)
+        return page
+
+    return opened
+
+
+def overlay(page, part: str):
+    return page.locator(f"#lecture .{part}")
+
+
+def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
+    page = lecture("vectors?step=weights&lecture=1")
+    page.locator("svg.marks text").first.wait_for()
+    sizes = sorted(page.evaluate(SIZES))
+    assert sizes[0] >= 16
+    assert sizes[len(sizes) // 2] >= 20
+    assert not page.get_by_test_id("stSidebar").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
+    page = lecture("pixels?step=scores&lecture=1")
+    first = page.locator(CHIP).inner_text()
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**step=scaled**")
+    settle(page)
+    page.keyboard.press("PageUp")
+    page.wait_for_url("**step=scores**")
+    settle(page)
+    assert page.locator(CHIP).inner_text() == first
+    for key, part in (("?", "card"), ("b", "blank"), ("s", "spot")):
+        page.keyboard.press(key)
+        assert overlay(page, part).is_visible()
+        page.keyboard.press("Escape")
+        assert not overlay(page, part).is_visible()
+    page.keyboard.press("2")
+    page.wait_for_url("**tab=pixel**")
+    settle(page, 800)
+    tabs = page.get_by_role("tablist").bounding_box()
+    assert abs(tabs["y"]) < 60, "an opened tab begins at the top of the screen"
+    page.keyboard.press("]")
+    page.get_by_role("heading", name="Find the digit", exact=True).wait_for()
+    settle(page)
+    assert page.evaluate("window.lecture.on"), "the next page is in lecture mode too"
+    page.reload()
+    page.wait_for_function("window.lecture?.on")
+    page.keyboard.press("l")
+    page.get_by_test_id("stSidebar").wait_for()
+
+
+def test_dark_or_light_is_for_all_pages_and_loses_nothing(lecture):
+    page = lecture("scoring?lecture=1&tab=parameters")
+    colour = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
+    before, url = page.evaluate(colour), page.url
+    with page.expect_navigation():
+        page.keyboard.press("d")
+    page.wait_for_function("window.lecture?.on")
+    assert page.url == url
+    assert page.evaluate(colour) != before
+    page.goto(url.replace("scoring", "lookup"))
+    page.wait_for_function("window.lecture?.on")
+    assert page.evaluate(colour) != before
+
+
+def test_arrow_keys_step_after_a_click_on_a_chip(page, app_url):
+    page.goto(f"{app_url}/matter")
+    page.locator(CHIP).wait_for()
+    settle(page, 600)
+    page.locator("[class*=_stepper] [role=radio]").nth(1).click()
+    settle(page)
+    chosen = page.locator(CHIP).inner_text()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"document.querySelector('{CHIP}').innerText !== {chosen!r}")
+
+
+def test_arcs_join_their_words_in_lecture_mode(lecture):
+    page = lecture("translate?lecture=1")
+    ends = page.evaluate("""() => {
+      const host = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".stage"));
+      const stage = host.shadowRoot.querySelector(".stage").getBoundingClientRect();
+      const path = host.shadowRoot.querySelector("path").getBoundingClientRect();
+      return [path.left >= stage.left - 2, path.right <= stage.right + 2, path.bottom <= stage.bottom + 2];
+    }""")
+    assert ends == [True, True, True]
+
+
+def test_guess_is_clicked_into_the_empty_matrix(lecture):
+    page = lecture("vectors?step=weights&guess=1&lecture=1")
+    empty = page.locator("[class*=step_empty] svg.marks")
+    empty.wait_for()
+    empty.locator(".mark-rect path").nth(1).click()
+    page.wait_for_url("**step_guessed=weights.0.1**")
+    settle(page)
+    page.keyboard.press("r")
+    page.get_by_text("you expected the largest number at").wait_for()
+    open_tab(page, "A weighted average")
+
+
+def test_full_screen_shows_the_whole_chart(lecture):
+    page = lecture("translate?step=weights&tab=steps&lecture=1")
+    chart = page.locator("svg.marks").first
+    chart.wait_for()
+    page.keyboard.press("1")
+    settle(page, 1000)
+    chart.hover()
+    page.keyboard.press("f")
+    page.locator("[aria-label^='Close fullscreen']").wait_for()
+    page.wait_for_timeout(500)
+    box = chart.bounding_box()
+    assert min(box["x"], box["y"]) >= 0
+    assert box["x"] + box["width"] <= 1920
+    assert box["y"] + box["height"] <= 1080
+    assert box["height"] > 900
+    page.keyboard.press("f")
+    page.locator("[aria-label^='Close fullscreen']").wait_for(state="detached")

@@ -1,0 +1,130 @@
+"""Recordings as files and as notebook output, in a real browser without a network or a server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+from attention_core.attention.recording import Recording
+from attention_core.attention.steps import steps_of
+from attention_core.attention.types import Axis
+from tests.browser.conftest import ARGUMENTS, _chromium
+from tests.view_samples import NASTY, every_kind, made
+
+expect = pytest.importorskip("playwright.sync_api").expect
+MATRICES = """() => Promise.all(document.querySelector('[data-attention]').view.heads.map((heads) =>
+    Promise.all(heads.map(async (head) => [...(await head.load()).matrix()]))))"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = _chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens pages without a network; afterwards nothing was fetched, nothing complained about, nothing foreign run."""
+    context = browser.new_context(offline=True, viewport={"width": 1300, "height": 900})
+    page, faults = context.new_page(), []
+    page.on("console", lambda message: faults.append(message.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda asked: None if asked.url.startswith("file:") else faults.append(asked.url))
+
+    def open_page(text: str):
+        path = tmp_path / "run.html"
+        path.write_text(text, encoding="utf-8")
+        page.goto(path.as_uri())
+        page.locator(".glance[data-painted]").first.wait_for()
+        return page
+
+    yield open_page
+    assert page.evaluate("globalThis.ran") is None
+    context.close()
+    assert not faults
+
+
+def test_weights_in_the_browser_are_those_of_the_library_for_every_kind_of_trace(opened):
+    recording = every_kind()
+    page = opened(recording.show().page())
+    for trace, heads in zip(recording, page.evaluate(MATRICES), strict=True):
+        for head, weights in enumerate(heads):
+            found = torch.tensor(weights).reshape(trace.n_queries, trace.n_keys)
+            assert (found - trace.weights(head)).abs().max() < 2e-3, trace.story.name
+
+
+def test_where_there_is_little_room_no_weight_is_off_by_more_than_the_page_says(opened):
+    axis = Axis.numbered("tokens", 200)
+    recording = Recording([made("encoder.0.self", axis, axis, n_heads=3, is_causal=True)])
+    shown = recording.show(most_bytes=60_000)
+    assert shown.data["traces"][0]["heads"][1]["sparse"]
+    page = opened(shown.page())
+    found = torch.tensor(page.evaluate(MATRICES)[0]).reshape(3, 200, 200)
+    off = (found - torch.stack([head.weights() for head in recording.heads])).abs().amax((1, 2))
+    assert off[0] < 2e-3
+    assert off.max() < shown.data["error"] + 1e-5
+
+
+def test_a_head_is_chosen_with_mouse_and_keys_and_its_tokens_say_where_they_look(opened):
+    page = opened(every_kind().show(1, 1, query=4).page())
+    heads, title, tip = page.locator(".thumb"), page.locator(".main h3"), page.locator(".tip").first
+    expect(title).to_contain_text("L1H1")
+    expect(tip).to_contain_text("it5 looks at")
+    heads.nth(0).click()
+    expect(title).to_contain_text("L0H0")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(title).to_contain_text("L1H0")
+    heads.nth(1).click(modifiers=["Shift"])
+    expect(title).to_contain_text("L1H0, L0H1")
+    expect(page.locator(".pictures canvas")).to_have_count(2)
+    page.locator(".token").nth(5).hover()
+    expect(tip).to_contain_text(f"{NASTY}6 looks at")
+    page.locator(".token").nth(2).click()
+    expect(page.locator(".token").nth(2)).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator("button:focus-visible")).to_have_text("Two columns")
+    page.get_by_label("From one sentence to another").select_option(label="Sentence A → B")
+    expect(page.locator(".tokens.query .token")).to_have_count(4)
+    expect(page.locator(".tokens.key .token")).to_have_count(3)
+    page.get_by_role("button", name="Two columns").click()
+    page.get_by_role("button", name="decoder cross").click()
+    expect(page.locator(".tokens.key .token")).to_have_count(7)
+
+
+def test_patches_lie_over_the_picture_and_a_click_asks_from_one(opened):
+    vision = Recording(every_kind().traces[8:9])
+    picture = (torch.rand(20, 30, 3, generator=torch.Generator().manual_seed(0)) * 255).byte().numpy()
+    page = opened(vision.show(picture=picture, grid=(2, 3)).page())
+    expect(page.locator(".patches .under")).to_have_count(2)
+    page.locator(".patches .matrix canvas:not(.under)").first.click(position={"x": 250, "y": 10})
+    expect(page.locator(".patches figcaption").first).to_have_text("Where patch 1, 3 looks")
+
+
+def test_steps_are_walked_through_and_hovered(opened):
+    recording = every_kind()
+    page = opened(recording.show(0, 1, steps=steps_of(recording[0])).page())
+    expect(page.locator(".step b")).to_have_text("Scores")
+    page.get_by_role("button", name="next step").click()
+    expect(page.locator(".step b")).to_have_text("Scaled scores")
+    page.get_by_role("button", name="Weights", exact=True).click()
+    page.locator(".step .matrix canvas").hover(position={"x": 5, "y": 5})
+    expect(page.locator(".step .told")).to_have_text(f"[CLS], [CLS]: {float(recording[0].weights(1)[0, 0]):.3g}")
+
+
+def test_several_views_in_one_notebook_page_do_not_disturb_each_other(opened):
+    outputs = [every_kind().show(0, head)._repr_html_() for head in (0, 1)]
+    page = opened(f"<!doctype html><style>* {{ color: red }}</style>{''.join(outputs)}<p>{json.dumps('after')}</p>")
+    titles = page.locator(".main h3")
+    expect(titles.nth(0)).to_contain_text("L0H0")
+    expect(titles.nth(1)).to_contain_text("L0H1")
+    page.locator("[data-attention]").nth(0).locator(".thumb").nth(3).click()
+    expect(titles.nth(0)).to_contain_text("L1H1")
+    expect(titles.nth(1)).to_contain_text("L0H1")

@@ -1,0 +1,121 @@
+"""Figures: vector words, embedded letters, a title, a size that is stated, pictures once, nothing from a network."""
+
+from __future__ import annotations
+
+import io
+import re
+import xml.etree.ElementTree as ET
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attention_core import Axis
+from attention_core.attention.types import Role
+from attention_core.charts import COLUMN, figure, matrix_chart, overlay, probability_bars
+
+ROWS, COLS = Axis("source words", ["the", "red", "überlang"]), Axis("target words", ["la", "voiture", "rouge", "."])
+MATRIX = np.random.default_rng(0).random((3, 4))
+SVG = "{http://www.w3.org/2000/svg}"
+TITLE = "Weights of three queries"
+
+
+def heatmap():
+    return matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS, title="weight", marked_row=1)
+
+
+def large():
+    axis = Axis.numbered("places", 120)
+    return matrix_chart(np.random.default_rng(0).random((120, 120)), axis, axis, Role.WEIGHTS, title="weight")
+
+
+def over_a_picture():
+    return overlay(np.full((48, 64, 3), 200, np.uint8), np.full((4, 6), 1 / 24), size=200)
+
+
+CHARTS = {
+    "heatmap": heatmap,
+    "image": large,
+    "overlay": over_a_picture,
+    "bars": lambda: probability_bars({"one": [0.2, 0.8]}, ["a", "b"]),
+}
+
+
+def words_of(svg: bytes) -> list[str]:
+    return [text.text or "" for text in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+def unpacked(pdf: bytes) -> bytes:
+    """Return what a PDF holds, its compressed parts opened."""
+    parts = [pdf]
+    for part in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.S):
+        try:
+            parts.append(zlib.decompress(part))
+        except zlib.error:  # a letter's outlines
+            continue
+    return b"\n".join(parts)
+
+
+@pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
+def test_svg_keeps_words_and_names_letters_with_what_may_stand_for_them(make):
+    svg = figure(make(), "svg", title=TITLE)
+    assert TITLE in words_of(svg)
+    families = {text.get("font-family") for text in ET.fromstring(svg).iter(f"{SVG}text")}
+    assert families == {"Liberation Sans, Arial, Helvetica, sans-serif"}
+
+
+def test_svg_has_the_labels_the_numbers_and_the_colour_bar():
+    said = words_of(figure(heatmap(), "svg", title=TITLE))
+    assert {*ROWS.labels, *COLS.labels, "source words", "target words", "weight"} <= set(said)
+    assert f"{MATRIX[0, 0]:.2f}" in said
+    assert "1/4" in said
+
+
+@pytest.mark.parametrize("make", [large, over_a_picture])
+def test_a_picture_is_written_once_and_inside_the_file(make):
+    svg = figure(make(), "svg")
+    pictures = {part for _, columns in make().drawn()[1].items() for name in columns for part in columns[name]}
+    urls = [part for part in pictures if isinstance(part, str) and part.startswith("data:image/png")]
+    assert urls
+    assert [svg.count(url.encode()) for url in urls] == [1] * len(urls)
+
+
+@pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
+def test_pdf_embeds_its_letters(make):
+    inside = unpacked(figure(make(), "pdf", title=TITLE))
+    assert re.search(rb"/BaseFont ?/[A-Z]{6}\+LiberationSans", inside)
+    assert b"/FontFile2" in inside
+    assert inside.count(b"/Subtype /Image") < 6
+
+
+@pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
+def test_all_formats_state_the_width_that_was_asked_for(make):
+    root = ET.fromstring(figure(make(), "svg", width=COLUMN))
+    assert root.get("width") == "85.00mm"
+    across, down = map(float, root.get("viewBox").split()[2:])
+    assert float(root.get("height").removesuffix("mm")) == pytest.approx(85 * down / across, abs=0.01)
+    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+)", unpacked(figure(make(), "pdf", width=COLUMN)))
+    assert float(box[1]) == pytest.approx(COLUMN / 25.4 * 72, abs=0.01)
+    png = Image.open(io.BytesIO(figure(make(), "png", width=COLUMN)))
+    assert png.size == (2 * across, 2 * down)
+    assert png.width / png.info["dpi"][0] * 25.4 == pytest.approx(COLUMN, rel=0.01)
+
+
+def test_png_shows_its_words():
+    """Letters that are found nowhere would be left out without a word."""
+    with_title, without = (
+        np.asarray(Image.open(io.BytesIO(figure(heatmap(), "png", title=title))).convert("L"))
+        for title in ("Weights", "")
+    )
+    head = with_title[: len(with_title) - len(without)]
+    assert (head < 128).sum() > 100
+
+
+def test_save_takes_the_format_from_the_files_name(tmp_path):
+    for ending, begins in (("svg", b"<svg"), ("PDF", b"%PDF"), ("png", b"\x89PNG")):
+        path = tmp_path / f"figure.{ending}"
+        heatmap().save(path, title=TITLE)
+        assert path.read_bytes().startswith(begins)
+    with pytest.raises(ValueError, match="svg, pdf, png"):
+        heatmap().save(tmp_path / "figure.gif")

@@ -1,0 +1,117 @@
+"""Words, arcs, tables of bars, planes and parts of a map as charts: what is in them, and where it lies."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attention_core.charts import figure
+from attention_core.charts.bar_table import Bars, bar_table
+from attention_core.charts.design import _template
+from attention_core.charts.heatmap import part_chart
+from attention_core.charts.palette import BLUE_ORANGE, Ramp
+from attention_core.charts.plane import score_fields, vector_plane
+from attention_core.charts.words import FAINTEST, shade_ramp, shaded_words, text_width, word_arcs
+
+PINK = "#CC79A7"
+SOURCE, TARGET = ["The", "red", "car", "end"], ["La", "voiture", "end"]
+WEIGHTS = np.array([[0.9, 0.05, 0.05, 0.0], [0.01, 0.09, 0.9, 0.0], [0.0, 0.0, 0.0, 1.0]])
+
+
+def datasets(chart, column: str) -> list[list[dict]]:
+    return [rows for rows in chart.to_dict()["datasets"].values() if rows and column in rows[0]]
+
+
+@pytest.mark.parametrize("text", ["Ill will, it fits", "WWW MMM @ 100%", "Été à Málaga", "abcdefghijklmnopqrstuvwxyz"])
+def test_a_text_is_as_long_as_the_letters_of_the_file_are(text):
+    chart = shaded_words([text], [1.0], "#ff0000", width=10)
+    picture = np.asarray(Image.open(io.BytesIO(figure(chart, "png"))).convert("RGB"), int)
+    ink = np.flatnonzero((picture.sum(2) < 150).any(0))
+    assert (ink[-1] - ink[0]) / 2 == pytest.approx(text_width(text), abs=3)
+
+
+def test_every_weight_that_counts_has_an_arc_and_the_chosen_rows_shares_are_told():
+    chart = word_arcs(SOURCE, TARGET, WEIGHTS, 1)
+    (points,) = datasets(chart, "arc")
+    assert len({point["arc"] for point in points}) == (WEIGHTS >= FAINTEST).sum()
+    texts = [row["text"] for rows in datasets(chart, "text") for row in rows]
+    assert {*SOURCE, *TARGET, "1%", "9%", "90%", "·"} == set(texts)
+
+
+def test_arcs_end_at_their_words():
+    for down in (False, True):
+        chart = word_arcs(SOURCE, TARGET, WEIGHTS, 0, down=down)
+        words = {row["text"]: row for rows in datasets(chart, "fill") for row in rows if row["text"] != "end"}
+        points = datasets(chart, "arc")[0]
+        last = [point for point in points if point["at"] == max(one["at"] for one in points)]
+        ends = {(point["left"], point["top"]) for point in last}
+        spot = ("right", "y") if down else ("x", "top")
+        for word in TARGET[:2]:
+            assert any(np.allclose(end, [words[word][side] for side in spot], atol=0.06) for end in ends)
+
+
+def test_one_vector_stands_between_the_words():
+    chart = word_arcs(SOURCE, TARGET, np.ones((3, 1)), 1, single="one vector: 8 numbers")
+    (points,) = datasets(chart, "arc")
+    assert len({point["arc"] for point in points}) == len(SOURCE) + len(TARGET)
+    assert b"one vector: 8 numbers" in figure(chart, "svg")
+
+
+def test_words_wrap_glued_ones_touch_and_the_strongest_shade_is_that_of_the_bar():
+    chart = shaded_words(
+        ["a", "b", "c" * 20], [0, 0.5, 1], PINK, bar=(shade_ramp(PINK, 0.4), "weight"), glued=[0, 1, 0], width=60
+    )
+    first, second, third = datasets(chart, "fill")[0]
+    assert first["right"] == second["left"]
+    assert third["left"] == first["left"]
+    assert third["top"] > first["top"]
+    assert (first["fill"], third["fill"]) == ("#ffffff", shade_ramp(PINK, 1).colours[1])
+
+
+def test_bars_are_as_long_as_their_numbers_and_signed_ones_begin_in_the_middle():
+    chart = bar_table(["a", "b"], [Bars("score", [2, -1], 4, ["2", "−1"], ("#111111", "#222222"))], [(0, "group")])
+    (bars,) = datasets(chart, "fill")
+    assert bars[0]["left"] == bars[1]["right"]
+    assert bars[0]["right"] - bars[0]["left"] == 2 * (bars[1]["right"] - bars[1]["left"])
+    assert [bar["fill"] for bar in bars] == ["#111111", "#222222"]
+    said = figure(chart, "svg").decode()
+    assert all(f">{word}<" in said for word in ("a", "b", "score", "group", "2", "−1"))
+
+
+def test_arrows_end_where_the_vectors_do():
+    (arrows,) = datasets(vector_plane([1, 2], [[-1, 0]], 4), "angle")
+    assert [(arrow["x1"], arrow["y1"]) for arrow in arrows] == [(1, 2), (-1, 0)]
+    assert [round(arrow["angle"]) for arrow in arrows] == [27, -90]
+
+
+def test_a_field_has_its_bands_and_its_keys():
+    field = np.linspace(-1, 1, 9).reshape(3, 3)
+    chart = score_fields(
+        {"dot": field, "sum": field}, [Ramp(BLUE_ORANGE, -1, 1)] * 2, [1, 1], [[0, 2], [2, 0]], 2, bands=3
+    )
+    (pictures,) = datasets(chart, "url")
+    assert [(row["name"], row["ends"]) for row in pictures] == [("dot", "−1 to 1"), ("sum", "−1 to 1")]
+    colours = Image.open(io.BytesIO(base64.b64decode(pictures[0]["url"].split(",")[1]))).convert("RGBA")
+    assert len(colours.getcolors()) == 3
+
+
+def test_a_part_of_a_map_says_where_it_lies():
+    chart = part_chart(
+        np.array([[0.5, np.nan], [0.01, 0.0]]), (100, 40), 8, ("rows", "columns"), title="mean", log=True
+    )
+    (whole,) = datasets(chart, "url")
+    assert [whole[0][side] for side in ("left", "right", "top", "bottom")] == [40, 56, 100, 116]
+    assert b"mean, log10" in figure(chart, "svg")
+
+
+def test_other_words_need_no_new_template():
+    _template.cache_clear()
+    for row, words in enumerate((TARGET, ["Un", "train", "fin"])):
+        word_arcs(SOURCE, words, WEIGHTS, row).to_dict()
+        shaded_words(words, [0.1 * row] * 3, PINK, bar=(shade_ramp(PINK, 1 + row), "weight"), width=300 + row).to_dict()
+        bar_table(words, [Bars("weight", [1, 2, 3 + row], 5 + row, words, (PINK,))]).to_dict()
+    assert _template.cache_info().misses == 3

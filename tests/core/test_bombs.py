@@ -1,0 +1,318 @@
+"""Every reader of the core refuses its bombs in a sentence, at once and without filling the memory."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import zlib
+
+import numpy as np
+import pytest
+
+from attention_core.arrays import FileError
+from attention_core.atlas import contents_of, read_tensors
+from attention_core.attention.recording import load_recording
+from attention_core.attention.recording_file import FORMAT
+from attention_core.hub.inputs import text_inputs
+from attention_core.hub.load import load_pretrained, read_settings
+from attention_core.hub.look_up import look_up
+from attention_core.hub.model import Kind, ModelError
+from attention_core.packed import DAMAGED, MARK, VERSION, pack, read_session, unpack, unpack_strokes
+from attention_core.topics.vectors.presets import PRESETS
+from attention_core.topics.vectors.tables import TableError, read_csv, read_npz
+from tests import tiny_hub
+from tests.bombs import (
+    DEEP,
+    inflating,
+    long_description,
+    lying_sizes,
+    many_members,
+    member,
+    npz,
+    refused,
+    safetensors,
+    tensor,
+    together,
+)
+
+OBJECTS = np.array([{}, []], dtype=object)
+PAIR = npz(query=np.zeros((4, 2)), key=np.zeros((4, 2)))
+ZIPS = {
+    "forty thousand members": (many_members(40_000), "more arrays than are read"),
+    "a pickle": (npz(query=OBJECTS, key=OBJECTS), "Object arrays|objects|must hold float16|got object"),
+    "a description of 256 MB": (long_description(), "damaged|not a readable"),
+    "a negative size that pays for a large one": (
+        together(member("query", shape=(-(2**40), 2)), npz(key=np.zeros((4, 2)))),
+        "a size that no array has",
+    ),
+    "a size without bytes": (
+        together(PAIR, member("labels", descr="|S0", shape=(10**12,))),
+        "too long|MB of memory|as many|labels|nothing known|expected arrays",
+    ),
+    "a size beyond all numbers": (member("query", shape=(2**62, 2**62)), "a size that no array has"),
+    "a thousand dimensions": (member("query", shape=(1,) * 3000), "a size that no array has"),
+    "a name without end": (together(*[member(f"{'a' * 60_000}{n}") for n in range(9)]), "holds|damaged|not a readable"),
+    "a description nested deep": (member("query", descr=[[[]]] * 900), "damaged|not a readable"),
+    "a description that is no Python": (member("query", shape="((((("), "damaged|not a readable"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ZIPS)
+def test_archives(name, tmp_path):
+    content, words = ZIPS[name]
+    (tmp_path / "run.npz").write_bytes(content)
+    with refused(words, FileError):
+        read_tensors(content)
+    with refused(f"{words}|damaged or no recording"):
+        load_recording(tmp_path / "run.npz", most_bytes=10**9)
+    if name != "a size without bytes":
+        with refused(words, TableError):
+            read_npz(content, next(iter(PRESETS.values())).problem())
+
+
+def test_a_part_of_four_gigabytes(tmp_path):
+    described = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({2**29},)}}".ljust(117).encode() + b"\n"
+    start = b"\x93NUMPY\x01\x00" + len(described).to_bytes(2, "little") + described
+    content = lying_sizes(inflating("query", 2**24, start))
+    (tmp_path / "run.npz").write_bytes(content)
+    with refused("damaged|shorter"):
+        contents_of(content)
+    with refused("damaged|shorter"):
+        load_recording(tmp_path / "run.npz", most_bytes=10**9)
+    with refused("damaged|shorter|not a readable", TableError):
+        read_npz(content, next(iter(PRESETS.values())).problem())
+
+
+def test_zeros_that_inflate_to_more_than_is_allowed():
+    content = npz(X=np.zeros((10**4, 10**4), np.int8))
+    assert len(content) < 10**6
+    with refused("takes 100 MB of memory, more than the 20 MB allowed", TableError):
+        read_npz(content, next(iter(PRESETS.values())).problem())
+    content = npz(query=np.zeros((2**19, 16), np.float64), key=np.zeros((4, 16)))
+    with refused("more than the 64 MiB allowed", FileError):
+        read_tensors(content, most_bytes=2**26)
+
+
+def test_recordings_that_describe_without_end(tmp_path):
+    def recording(about, **arrays):
+        (tmp_path / "run.npz").write_bytes(npz(about=np.array(about), **arrays))
+        return tmp_path / "run.npz"
+
+    with refused("its description is too long", FileError):
+        load_recording(recording("[" * 5_000_000), most_bytes=10**9)
+    with refused("nested too deep", FileError):
+        load_recording(recording(DEEP), most_bytes=10**9)
+    axis = {"name": "x", "labels": [], "grid": [float("inf"), 1]}
+    entry = {part: {"name": "q", "type": "torch.float32"} for part in ("query", "key", "value")}
+    told = {"name": "", "mechanism": "", "note": "", "dropout": 0, "is_causal": False, "scale": None, "softcap": None}
+    trace = told | {"arrays": entry, "query_axis": axis, "key_axis": axis}
+    about = json.dumps({"format": FORMAT, "traces": [trace]})
+    with refused("damaged or no recording", FileError):
+        load_recording(recording(about, q=np.zeros((1, 2, 2), np.float32)), most_bytes=10**9)
+    with refused("more than the 1,000 MB allowed", FileError):  # no numbers, but positions that somebody counts
+        load_recording(recording(about, q=np.zeros((1, 10**10, 0), np.float32)), most_bytes=10**9)
+
+
+HUGE = tensor([2**40, 2**40], 0, 8)
+TENSORS = {
+    "a header longer than the file": safetensors({}, length=2**20),
+    "a header of a hundred million bytes": safetensors(b"{" + b" " * 99_999_998 + b"}"),
+    "a header of 2^63 bytes": safetensors({}, length=2**63),
+    "overlapping offsets": safetensors({"query": tensor([2], 0, 8), "key": tensor([2], 4, 12)}, bytes(12)),
+    "offsets behind the end": safetensors({"query": tensor([2, 2**30], 0, 2**33)}, bytes(16)),
+    "shapes that no memory holds": safetensors({"query": HUGE, "key": tensor([1, 1], 8, 12)}, bytes(12)),
+    "a header nested deep": safetensors(f'{{"a": {DEEP}}}'.encode()),
+    "numbers that are none": safetensors(b'{"query": {"dtype": "F32", "shape": [1e99], "data_offsets": [0, 8]}}'),
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_safetensors(name):
+    with refused("damaged", FileError):
+        read_tensors(TENSORS[name])
+
+
+def test_a_pickle_is_no_file_of_tensors():
+    with refused("is a pickle, which is not opened because that can run code", FileError):
+        contents_of(b"\x80\x04cos\nsystem\n")
+
+
+TABLES = {
+    "a text of a gigabyte": (b"1," * 2_500_000, "at most 4,000,000"),
+    "one line": (b"," * 3_999_999, "empty|no rows"),
+    "two million rows of different lengths": (b"1 " * 999 + b"\n" + b"1\n" * 1_990_000, "every row needs the same"),
+    "a cell without end": (b"9" * 3_999_999, "infinite"),
+    "a quote without end": (b'"' + b"1," * 1_900_000, "not CSV|not a number"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables(name):
+    content, words = TABLES[name]
+    with refused(words, TableError):
+        read_csv(content)
+
+
+def test_a_table_of_two_million_rows_is_cut():
+    table = read_csv(b"1\n" * 2_000_000)
+    assert table.values.shape == (256, 1)
+    assert "2,000,000 rows came" in table.notes[0]
+
+
+def test_settings_of_a_workbench_file():
+    with refused("settings cannot be read", TableError):
+        read_npz(npz(X=np.ones((2, 2)), settings=np.array(DEEP)), next(iter(PRESETS.values())).problem())
+
+
+def packed(content):
+    return MARK + VERSION + base64.urlsafe_b64encode(zlib.compress(content, 9)).decode()
+
+
+def test_links():
+    inflating, deep, long = packed(b" " * 2**27), packed(DEEP.encode()), MARK + VERSION + "A" * 10**7
+    with refused("becomes more than 1000000 bytes"):
+        unpack(inflating)
+    with refused("too deep"):
+        unpack(deep)
+    with refused("deeper than 6"):
+        unpack(pack([[[[[[[[]]]]]]]]))
+    with refused("at most 400000 letters"):
+        unpack(long)
+    far = [[1, 20, "", 0, 0, *[9_000, 9_000, -9_000, -9_000] * 4_000]]
+    with refused("the pen of a drawing goes at most"):
+        unpack_strokes(pack(far))
+
+
+@pytest.mark.parametrize("content", [DEEP.encode(), b"x" * 10**7, b'{"format": "attention-explorer session"}'])
+def test_sessions(content):
+    with refused(f"{DAMAGED}|larger than 1,000,000 bytes"):
+        read_session(content)
+
+
+SETTINGS = {
+    "a thousand million layers": ({"num_hidden_layers": 10**9}, "asks for 1,000,000,000 layers"),
+    "layers of a part": ({"text_config": {"n_layer": 10**9}}, "asks for 1,000,000,000 layers"),
+    "layers of a list": ({"depths": [2, 10**9]}, "asks for 1,000,000,000 depths"),
+    "a vocabulary of 10^12": ({"vocab_size": 10**12}, "cannot hold them"),
+    "labels without end": ({"num_labels": 10**9}, "asks for 1,000,000,000 labels"),
+    "a width of 10^12": ({"hidden_size": 4 * 10**12}, "cannot"),
+    "a number beyond all types": ({"vocab_size": 10**30}, "cannot"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A sound folder, opened once: the library is imported before anything is measured."""
+    folder = tmp_path_factory.mktemp("models") / "encoder"
+    tiny_hub.write_encoder(folder)
+    for model_type in ("qwen2", "bert"):
+        look_up(str(altered(folder, tmp_path_factory.mktemp(model_type), model_type=model_type)))
+    return folder
+
+
+def altered(folder, tmp_path, **settings):
+    """Return a copy of a model's folder with other settings."""
+    tmp_path.mkdir(exist_ok=True)
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    whole = json.loads((folder / "config.json").read_text()) | settings
+    (tmp_path / "config.json").write_text(json.dumps(whole))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("model_type", ["bert", "qwen2"])
+def test_settings_of_models(folder, tmp_path, name, model_type):
+    settings, words = SETTINGS[name]
+    with refused(words, ModelError):
+        load_pretrained(altered(folder, tmp_path, **settings, model_type=model_type))
+
+
+def test_settings_that_are_no_settings(tmp_path):
+    for content, words in ((DEEP, "nested too deep"), (" " * 5_000_000, "longer than"), ("[]", "holds no settings")):
+        (tmp_path / "config.json").write_text(content)
+        with refused(words, ModelError):
+            read_settings(tmp_path)
+
+
+def test_folders_whose_files_lie_elsewhere(folder, tmp_path):
+    secret = tmp_path / "secret.json"
+    secret.write_text("{}")
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        bad = altered(folder, tmp_path / f"with {name}")
+        (bad / name).unlink()
+        (bad / name).symlink_to(secret)
+        with refused(f"{name} is a link to a file outside", ModelError):
+            look_up(str(bad))
+        with refused(f"{name} is a link to a file outside", ModelError):
+            load_pretrained(bad)
+        (bad / name).unlink()
+        os.mkfifo(bad / name)
+        with refused(f"{name} is no file", ModelError):
+            look_up(str(bad))
+
+
+def test_the_files_of_the_hubs_cache_are_links_beside_it(folder, tmp_path):
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / "0"
+    blobs.mkdir()
+    snapshot.mkdir(parents=True)
+    for file in folder.iterdir():
+        (blobs / file.name).write_bytes(file.read_bytes())
+        (snapshot / file.name).symlink_to(blobs / file.name)
+    assert load_pretrained(snapshot).kind is Kind.ENCODER
+
+
+NAMES = {
+    "../x": "can be opened only where",
+    "a/../b": "no name of a model",
+    "/etc/passwd": "can be opened only where",
+    "~/.ssh": "can be opened only where",
+    "C:\\windows": "can be opened only where",
+    "https://elsewhere.example/org/model": "not the hub's",
+    "https://huggingface.co@elsewhere.example/org/model": "not the hub's",
+    "file:///etc/passwd": "not the hub's",
+    "http://169.254.169.254/latest/meta-data": "not the hub's",
+    "https://huggingface.co/": "no name of a model",
+    "org/model\0": "printable",
+    "org/mo\u202edel": "printable",
+    "a" * 10**6: "at most 200",
+    "org/model?x=1": "no name of a model",
+    "%2e%2e/x": "no name of a model",
+}
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name[:40]))
+def test_names_of_models_that_point_elsewhere(name, monkeypatch):
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    with refused(NAMES[name], ModelError):
+        look_up(name)
+
+
+RULES = {
+    "one letter becomes a million": {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 10**6},
+    "letters double thirty times": {
+        "type": "Sequence",
+        "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}] * 30,
+    },
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_tokenizers_that_explode(folder, tmp_path, name):
+    broken = altered(folder, tmp_path)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    (broken / "tokenizer.json").write_text(json.dumps(tokenizer | {"normalizer": RULES[name]}))
+    with refused("it makes too many letters of one", ModelError):
+        load_pretrained(broken)
+
+
+def test_a_tokenizer_that_looks_back_without_end(folder, tmp_path):
+    broken = altered(folder, tmp_path)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    rule = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
+    (broken / "tokenizer.json").write_text(json.dumps(tokenizer | {"normalizer": None, "pre_tokenizer": rule}))
+    model = load_pretrained(broken)
+    with refused("tokenizer cannot read this text", ModelError):
+        text_inputs(model, "a" * 100 + "!")

@@ -1,0 +1,95 @@
+"""Pictures and drawings that are bombs are refused in a sentence, at once and without filling the memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attention_core.data.pad_drawing import is_drawing, pixels_of, read_drawing
+from attention_core.hub.picture_file import read_picture
+from tests.bombs import DEEP, png, refused
+
+
+def jpeg_of_scans(n):
+    """Return a JPEG that says so many times that its pixels come again."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 64)).save(buffer, "JPEG", progressive=True)
+    content = buffer.getvalue()
+    place = content.rindex(b"\xff\xda")
+    return content[:place] + content[place:-2] * n + content[-2:]
+
+
+PICTURES = {
+    "60,000 x 60,000": (png(60_000, 60_000), "more than 40 million pixels"),
+    "9,000 x 9,000": (png(9_000, 9_000), "81 million pixels; at most 40"),
+    "no pixels": (png(3, 3, (b"IDAT", b"none")), "no PNG, JPEG or WebP"),
+    "a text that inflates": (png(3, 3, (b"zTXt", b"a\0\0" + zlib.compress(bytes(2**28), 1))), "no PNG, JPEG or WebP"),
+    "a thousand scans": (jpeg_of_scans(1_000), "at most 100"),
+    "more than is read": (bytes(11_000_000), "at most 10 MB"),
+    "a program": (b"GIF89a" + bytes(100), "no PNG, JPEG or WebP"),
+    "nothing": (b"", "no PNG, JPEG or WebP"),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures(name):
+    content, words = PICTURES[name]
+    with refused(words):
+        read_picture(content)
+
+
+def shape(*points, **more):
+    return {"path": [["M", *points[0]], *(["L", *point] for point in points[1:])], "strokeWidth": 20} | more
+
+
+DRAWINGS = {
+    "points at the end of the world": {"objects": [shape((0, 0), (1e300, 1e300))]},
+    "a way of ten million pixels": {"objects": [shape(*[(0, 0), (9_000, 9_000)] * 300)]},
+    "numbers without end": {"objects": [shape((0, 0), (10**400, 0))]},
+    "numbers that are none": {"objects": [shape((0, float("nan")), (1, 1))]},
+    "places that are none": {"objects": [shape((0, 0), (1, 1), left="a", top=0, width=1, height=1)]},
+    "no objects": {"objects": 3},
+    "objects that are none": {"objects": [3]},
+    "paths that are none": {"objects": [{"path": [3]}]},
+    "no drawing": [1],
+    "nothing": None,
+}
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_drawings_that_browsers_do_not_make(name):
+    assert not is_drawing(DRAWINGS[name])
+
+
+def test_drawings_that_browsers_make():
+    assert is_drawing({"objects": []})
+    assert is_drawing({"objects": [shape((0, 0), (200, 200), (0, 50))]})
+
+
+def test_the_picture_of_a_canvas_has_its_size():
+    buffer = io.BytesIO()
+    Image.fromarray(np.zeros((30, 40, 4), np.uint8)).save(buffer, "PNG")
+    assert pixels_of(buffer.getvalue(), (30, 40)).shape == (30, 40, 4)
+    assert pixels_of(buffer.getvalue(), (40, 30)) is None
+    assert pixels_of(png(60_000, 60_000), (256, 256)) is None
+    assert pixels_of(png(40, 30, (b"IDAT", b"none")), (30, 40)) is None
+    assert pixels_of(b"", (30, 40)) is None
+    assert pixels_of(None, (30, 40)) is None
+
+
+@pytest.mark.parametrize("drawing", [DEEP, " " * 3_000_000, *map(json.dumps, DRAWINGS.values())])
+def test_saved_drawings(drawing):
+    content = drawing.encode()
+    with refused("This is not a drawing saved here"):
+        read_drawing(content)
+
+
+def test_a_saved_drawing_is_read():
+    strokes = read_drawing(json.dumps({"objects": [shape((0, 0), (9, 9), stroke="#123456")]}).encode())
+    assert strokes[0].colour == "#123456"
+    assert strokes[0].path.tolist() == [[0, 0], [9, 9]]

@@ -1,0 +1,141 @@
+"""A recording is a sequence of traces with names, heads with names, tokens and a table."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import torch
+import transformers as hf
+from torch.testing import assert_close
+
+from attention_core import Recording, capture, load_recording, trace_model
+from tests.tiny_models import GPT, SIZES, STACKS
+
+IDS = torch.randint(3, 90, (2, 9), generator=torch.Generator().manual_seed(0))
+LEFT = torch.ones_like(IDS)
+LEFT[0, :3] = 0
+PADDED = {"input_ids": IDS, "attention_mask": LEFT}
+LEFT_PADDED = {
+    "GPT-J": (hf.GPTJForCausalLM, lambda: hf.GPTJConfig(**{**GPT, "rotary_dim": 4})),
+    "BLOOM": (hf.BloomModel, lambda: hf.BloomConfig(vocab_size=99, hidden_size=32, n_layer=2, n_head=4)),
+    "MPT": (hf.MptModel, lambda: hf.MptConfig(vocab_size=99, d_model=32, n_layers=2, n_heads=4, max_seq_len=64)),
+    "Falcon": (hf.FalconModel, lambda: hf.FalconConfig(**SIZES)),
+    "GPT-2": (hf.GPT2LMHeadModel, lambda: hf.GPT2Config(**GPT)),
+}
+
+
+@pytest.fixture(scope="module")
+def marian():
+    torch.manual_seed(0)
+    return hf.MarianModel(hf.MarianConfig(**STACKS, forced_eos_token_id=2)).eval()
+
+
+@pytest.fixture(scope="module")
+def recording(marian) -> Recording:
+    words, target = [f"w{n}" for n in range(9)], [f"t{n}" for n in range(5)]
+    return trace_model(marian, tokens=words, target_tokens=target, input_ids=IDS, decoder_input_ids=IDS[:, :5], item=1)
+
+
+def test_traces_by_number_name_and_in_turn(recording):
+    assert recording[0] is recording.traces[0]
+    assert recording[-1] is recording["decoder.1.cross"]
+    assert recording[1:3] == recording.traces[1:3]
+    assert list(recording) == recording.traces
+    with pytest.raises(IndexError):
+        recording[6]
+    with pytest.raises(KeyError, match=r"decoder\.0\.cross"):
+        recording["decoder.9.cross"]
+
+
+def test_heads_have_the_usual_names(recording):
+    heads = recording.heads
+    assert [head.name for head in heads[:5]] == ["L0H0", "L0H1", "L0H2", "L0H3", "L1H0"]
+    head = recording.head("L3H1")
+    assert torch.equal(head.weights(), recording[3].weights(1))
+    assert torch.equal(head.scores([0], [1, 2]), recording[3].scores(1, [0], [1, 2]))
+    assert repr(head) == "<L3H1 of decoder.0.cross: 5 queries x 9 keys>"
+    with pytest.raises(KeyError, match="L0H0 to L5H3"):
+        recording.head("L9H0")
+
+
+def test_a_recording_is_told_in_a_line(recording):
+    assert repr(recording) == (
+        "<Recording of 6: encoder.0.self to decoder.1.cross; 4 heads, 9 queries x 9 keys and others>"
+    )
+    assert repr(Recording()) == "<Recording of no attention>"
+
+
+def test_tokens_given_once_label_every_axis(recording):
+    cross = recording["decoder.0.cross"].story
+    assert list(cross.query_axis.labels) == [f"t{n}" for n in range(5)]
+    assert list(cross.key_axis.labels) == [f"w{n}" for n in range(9)]
+    assert recording["decoder.1.self"].story.key_axis is cross.query_axis
+    assert recording["encoder.1.self"].story.query_axis is cross.key_axis
+
+
+def test_a_tokenizer_labels_every_axis(marian):
+    class Tokenizer:
+        all_special_tokens = ("</s>",)
+
+        def convert_ids_to_tokens(self, ids):
+            return [f"n{number}" for number in ids]
+
+    inputs = {"input_ids": IDS, "decoder_input_ids": IDS[:, :5]}
+    story = trace_model(marian, tokens=Tokenizer(), item=1, **inputs)["decoder.0.cross"].story
+    assert list(story.key_axis.labels) == [f"n{number}" for number in IDS[1].tolist()]
+    assert list(story.query_axis.labels) == [f"n{number}" for number in IDS[1, :5].tolist()]
+
+
+def test_a_table_of_all_heads(recording):
+    table = recording.to_frame().set_index("head")
+    assert len(table) == 24
+    row, weights = table.loc["L3H1"], recording[3].weights(1)
+    assert (row["name"], row["layer"], row["number"]) == ("decoder.0.cross", 3, 1)
+    assert_close(row["largest"], float(weights.amax(1).mean()))
+    assert_close(row["entropy"], float(-(weights * weights.log2()).sum(1).mean()), atol=1e-5, rtol=0)
+    assert row["most_received"] == f"w{int(weights.mean(0).argmax())}"
+
+
+def test_pandas_is_imported_when_a_table_is_asked_for():
+    code = "import sys, attention_core as a; repr(a.Recording()); assert 'pandas' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_item_that_is_not_there_is_told(marian):
+    with pytest.raises(ValueError, match="from 0 to 1, got 2"):
+        trace_model(marian, item=2, **PADDED, decoder_input_ids=IDS[:, :5])
+
+
+@pytest.mark.parametrize("item", [0, 1])
+@pytest.mark.parametrize("family", LEFT_PADDED)
+def test_decoders_padded_on_the_left_are_decoders_and_any_item_has_its_weights(family, item):
+    kind, config = LEFT_PADDED[family]
+    torch.manual_seed(0)
+    model = kind._from_config(config(), attn_implementation="eager").eval()
+    with torch.no_grad(), capture(item=item) as seen:
+        attentions = model(**PADDED, output_attentions=True).attentions
+    traced = trace_model(model, item=item, **PADDED)
+    assert traced.names == ["decoder.0.self", "decoder.1.self"]
+    for recording, first in ((traced, 3 * (item == 0)), (seen, 0)):
+        for trace, whole in zip(recording, attentions, strict=True):
+            for head in range(4):
+                assert_close(trace.weights(head)[first:], whole[item, head, first:], atol=1e-5, rtol=0)
+    assert all(trace.query.shape == (4, 9, 8) for trace in seen)
+
+
+def test_a_recording_keeps_the_name_of_its_model_in_its_file(marian, tmp_path, monkeypatch):
+    inputs = {"input_ids": IDS, "decoder_input_ids": IDS}
+    monkeypatch.setattr(marian.config, "name_or_path", "someone/marian")
+    with capture() as seen, torch.no_grad():
+        marian(**inputs)
+    traced = trace_model(marian, **inputs)
+    assert seen.model == traced.model == "someone/marian"
+    with capture() as plain:
+        torch.nn.MultiheadAttention(8, 2)(*torch.randn(3, 1, 4, 8))
+    assert plain.model == ""
+    traced.text = "what it read"
+    traced.save(tmp_path / "run.npz")
+    again = load_recording(tmp_path / "run.npz")
+    assert (again.model, again.text, again.note) == ("someone/marian", "what it read", traced.note)

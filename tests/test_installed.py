@@ -1,0 +1,154 @@
+"""The wheel, installed elsewhere: library, types, commands and app work without the repository."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import sysconfig
+import urllib.request
+import venv
+from pathlib import Path
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from benchmarks.load import free_port
+from benchmarks.session import Session
+from tests import tiny_hub
+
+LIBRARY = """
+import sys, attention_core
+assert "torch" not in sys.modules
+from attention_core import load, load_recording
+from attention_core.files import find_file
+assert load("pixel-classifier", "cpu").trace(__import__("torch").eye(28)).n_keys == 784
+assert all(find_file(f"benchmarks/results/{name}.json").is_file() for name in ("alignments", "cost"))
+recording = load_recording("run.npz")
+print(attention_core.__file__, attention_core.__version__, recording.names, recording.text)
+"""
+SCRIPT = '''"""What a person writes."""
+
+import torch
+
+from attention_core import AttentionTrace, Recording, __version__, capture, load, load_recording, trace_model
+
+
+def largest(trace: AttentionTrace) -> float:
+    """Return the largest weight of the first head."""
+    return float(trace.weights(head=0).max())
+
+
+def record(model: torch.nn.Module, x: torch.Tensor) -> Recording:
+    """Record a model, and write and read what it did."""
+    with capture(tokens=["a", "b"]) as recording:
+        model(x)
+    recording.save("run.npz")
+    return load_recording("run.npz")
+
+
+trace = load("pixel-classifier").trace(torch.rand(28, 28))
+recording = record(torch.nn.Linear(1, 1), torch.rand(1))
+print(__version__, largest(trace), recording["layers.0"].n_heads, trace_model(torch.nn.Linear(1, 1), item=0).names)
+'''
+STRICT = """[mypy]
+strict = True
+[mypy-pandas.*,sympy.*,torch.*,transformers.*]
+follow_imports = skip
+[mypy-torch,torch._C,torch._tensor,torch.nn,torch.nn.modules,torch.nn.modules.module]
+follow_imports = normal
+"""
+"""Of other libraries the types of tensors and modules alone are read: following all takes a minute."""
+
+
+@pytest.fixture(scope="module")
+def installed(root, tmp_path_factory):
+    """A folder elsewhere and the programs of an environment that has the wheel and what this one has."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist")]
+    subprocess.run(build, cwd=root, check=True, capture_output=True)
+    venv.create(folder / "env", with_pip=False, symlinks=True)
+    (packages,) = (folder / "env").glob("lib/python*/site-packages")
+    (packages / "around.pth").write_text(sysconfig.get_path("purelib"))
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "env/bin/python"), "install", "--quiet", "--no-index"]
+    subprocess.run([*pip, "--no-deps", *map(str, (folder / "dist").iterdir())], check=True)
+    (folder / "work" / "ui").mkdir(parents=True)  # a folder of a person's own that is called like one of ours
+    (folder / "work" / "ui" / "__init__.py").write_text("raise RuntimeError('not of this app')")
+    tiny_hub.write_decoder(folder / "work" / "tiny")
+    return folder / "work", folder / "env" / "bin"
+
+
+def done(installed, program, *arguments):
+    folder, programs = installed
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [str(programs / program), *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_the_command_records_a_model_and_the_library_reads_it(installed, root):
+    recorded = done(installed, "attention-explorer", "trace", "./tiny", "The animal was tired.", "-o", "run.npz")
+    assert recorded.returncode == 0, recorded.stderr
+    assert "run.npz: 2 attentions over" in recorded.stderr
+    read = done(installed, "python", "-W", "error", "-c", LIBRARY)
+    assert read.returncode == 0, read.stderr
+    file, version, *_ = read.stdout.split()
+    assert not Path(file).is_relative_to(root)
+    assert version == "0.1.0"
+    assert read.stdout.endswith("['decoder.0.self', 'decoder.1.self'] The animal was tired.\n")
+
+
+def test_a_script_of_ones_own_is_typed(installed):
+    (installed[0] / "script.py").write_text(SCRIPT)
+    (installed[0] / "strict.ini").write_text(STRICT)
+    options = ["--config-file", "strict.ini", "--python-executable", str(installed[1] / "python"), "script.py"]
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", *options], cwd=installed[0], capture_output=True, text=True, timeout=300
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+class Told(Session):
+    """Keeps what the server says of itself when a visitor arrives."""
+
+    def _take(self, message: ForwardMsg) -> None:
+        if message.WhichOneof("type") == "new_session":
+            self.new = message.new_session
+        super()._take(message)
+
+
+def test_the_command_opens_a_recording_in_the_app(installed):
+    async def visit(address: str) -> None:
+        visitor = Told(address)
+        answer = await visitor.open("model")
+        assert not answer.faults
+        words = " ".join(one.message.body for one in visitor.drawn.values() if one.kind == "markdown")
+        assert "**run.npz**: 2 calls of attention, 8 heads" in words
+        assert visitor.new.config.gather_usage_stats is False
+        assert visitor.new.custom_theme.primary_color == "#0072B2"
+        await visitor.close()
+
+    folder, programs = installed
+    if not (folder / "run.npz").exists():
+        done(installed, "attention-explorer", "trace", "./tiny", "The animal was tired.", "-o", "run.npz")
+    port = free_port()
+    options = ["--server.port", str(port), "--server.headless=true", "--server.address", "127.0.0.1"]
+    server = subprocess.Popen(
+        [str(programs / "attention-explorer"), *options, "run.npz"],
+        cwd=folder,
+        env={**os.environ, "ATTENTION_WARM": "0"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        for line in server.stdout:
+            if "URL" in line:
+                break
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=20) as health:
+            assert health.read() == b"ok"
+        asyncio.run(visit(f"http://127.0.0.1:{port}"))
+    finally:
+        server.terminate()
+        rest = server.communicate(timeout=20)[0]
+    assert "Traceback" not in rest

@@ -1,0 +1,71 @@
+"""What a person installs and reads: requirements, the version, the README's notebook, the pages of the API."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from itertools import chain
+
+import pytest
+
+import attention_core
+
+NOTEBOOK = """
+import sys
+sys.path.insert(0, {root!r})
+namespace = {{}}
+for block in {blocks!r}:
+    exec(block, namespace)
+print("fine")
+"""
+
+
+@pytest.fixture(scope="module")
+def project(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
+
+
+def name_of(requirement: str) -> str:
+    return re.split(r"[=<>\[]", requirement)[0]
+
+
+def test_the_extras_ask_for_what_requirements_txt_asks_for(root, project):
+    listed = {name_of(line): line for line in (root / "requirements.txt").read_text().split()}
+    extras = project["optional-dependencies"]
+    asked = {name_of(one): one for one in chain(project["dependencies"], *extras.values())}
+    asked.pop("attention-explorer")
+    assert asked.pop("torch") == "torch>=2.13,<3"  # what is there already is kept
+    assert listed.pop("torch") == "torch==2.13.0"
+    assert asked == listed
+    assert set(extras) == {"charts", "hub", "app", "all"}
+
+
+def test_the_newest_version_of_the_changelog_is_the_package_s(root):
+    assert re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == attention_core.__version__
+
+
+def test_the_notebook_of_the_readme_runs_from_top_to_bottom(root, tmp_path):
+    text = (root / "README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text[text.index("## In a notebook") :], re.DOTALL)
+    assert len(blocks) >= 4
+    code = NOTEBOOK.format(root=str(root), blocks=[*blocks, re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]])
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.stdout.endswith("fine\n"), done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", "run.html", "figure.svg"}
+
+
+def test_the_pages_of_the_api_have_every_public_name_and_fetch_nothing(root, tmp_path):
+    command = [sys.executable, "-m", "docs.api", str(tmp_path)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    for module in ("", "/charts", "/atlas", "/explain/heads"):
+        page = (tmp_path / f"attention_core{module}.html").read_text()
+        assert not re.search(r"""(?:<script|<img|<link)[^>]*(?:src|href)=["']?(?:https?:)?//""", page)
+    page = (tmp_path / "attention_core.html").read_text()
+    for name in attention_core.__all__:
+        assert f'id="{name}"' in page, name
+        assert f"Found {name!r}" not in page
+    assert "Run a transformers model once and return every attention in it" in page

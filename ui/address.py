@@ -1,0 +1,93 @@
+"""The page's address: followed on arrival and after Back and Forward, written here alone."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from ui.labels import literal
+from ui.state import APP, ARRIVED, FAULTS, READ, fields_of
+
+PAGE, WRITTEN, PLAYING = "page_shown", "address_written", "playing"
+TOLD = "address_told"
+"""All that the page's fields say, in one and the same dict, for who reads it while no script runs."""
+CAME_BACK, OPENED = "address_came_back", "session_opened"
+WITHOUT = "without"
+"""In an address: what was too long for it."""
+MOST_IN_ADDRESS = 3_900
+"""Letters of all that an address tells; a link of 4,000 has room for its server and page."""
+
+
+def take_address(page: str) -> None:
+    """Let the page follow its address: on arrival what a link says, after Back and Forward all of it.
+
+    So it follows a session's file that was opened for it. What every page has stays as it is unless the address says.
+
+    Args:
+        page: see PageEntry.name.
+    """
+    state, context, present = st.session_state, get_script_run_ctx(), st.query_params.to_dict()
+    opened = state.pop(OPENED, None)
+    goes_back = context is not None and context.is_history_navigation
+    asked = present if opened is None else opened
+    everything = goes_back or opened is not None
+    if state.get(PAGE) != page or everything:
+        state[ARRIVED], state[WRITTEN] = asked, present
+        state[PLAYING], state[CAME_BACK], state[FAULTS], state[READ] = "", goes_back, {}, set()
+        for field in fields_of(page):
+            if field.address in asked or (everything and field not in fields_of(APP)):
+                field.forget()
+    state[PAGE] = page
+
+
+def told(page: str) -> dict[str, str]:
+    """Return what an address without bounds would say of a page."""
+    texts = {field.address: field.address_text() for field in fields_of(page)}
+    return {name: text for name, text in texts.items() if text}
+
+
+def write_address() -> None:
+    """Let the address tell what the page shows, in one message: one entry for the browser's Back.
+
+    While something plays it waits: Back undoes what a visitor did, not every beat. What is too long is left out, the
+    longest first, and named.
+    """
+    state, present = st.session_state, st.query_params.to_dict()
+    if state.get(PLAYING):
+        return
+    page = state.get(PAGE, "")
+    now = told(page)
+    whole = state.setdefault(TOLD, {})
+    whole.clear()
+    whole.update(now)
+    ours = {WITHOUT, *(field.address for field in fields_of(page))}
+    wanted = {name: text for name, text in present.items() if name not in ours} | now
+    left_out: list[str] = []
+    while len(urlencode(wanted)) > MOST_IN_ADDRESS and ours & wanted.keys() - {WITHOUT}:
+        left_out.append(max(ours & wanted.keys() - {WITHOUT}, key=lambda name: len(wanted[name])))
+        del wanted[left_out[-1]]
+        wanted[WITHOUT] = ".".join(left_out)
+    common = {field.address for field in fields_of(APP)}
+    if state.get(CAME_BACK) and {*wanted.items()} ^ {*present.items()} <= {(name, wanted.get(name)) for name in common}:
+        return  # an entry from before, say, lecture mode: a new one in its place would end the way back
+    if wanted != present or wanted != state.get(WRITTEN):  # what the browser says may be older than what was written
+        state[WRITTEN], state[CAME_BACK] = wanted, False
+        st.query_params.from_dict(wanted)
+
+
+def tell_faults() -> None:
+    """Say once what of the address was no value; and what it had no room for, on arrival and when that happens."""
+    state = st.session_state
+    for name, asked in (state.get(FAULTS) or {}).items():
+        part = literal(f"{name}={asked}")
+        st.toast(f"{part} in the link is no value here: that part is as on a first visit.", **_FAULT)
+    missing = state.get(ARRIVED, {}).get(WITHOUT) if state.get(FAULTS) is not None else None
+    if missing:
+        st.toast(f"The link was too long to hold {literal(missing)}: ask for the session file.", **_FAULT)
+    state[FAULTS] = None
+
+
+_FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}

@@ -1,0 +1,166 @@
+// What a lecturer needs on every page: keys and presenters' remote controls, a spotlight, a blank screen, dark or light. It is
+// laid over the page from a place of its own in the document, so that no rerun takes it away. Last, for everybody: what keeps
+// the colours of charts.
+const KEYS = [
+  ["→, Page Down", "next step"], ["←, Page Up", "step before"], ["], [", "next page, page before"], ["1 to 9", "open a tab"],
+  ["R", "reveal what was hidden"], ["F", "full screen of the chart under the pointer, and back"],
+  ["S", "spotlight on a region, on a row, off"], ["+, −", "larger or smaller spotlight"], ["B or .", "black screen, and back"],
+  ["D", "dark or light"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
+];
+const DESIGN_WIDTH = 1040, SPOTS = ["", "region", "row"], ARROWS = { PageDown: ["next", "ArrowRight"], PageUp: ["previous", "ArrowLeft"] };
+const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], canvas";
+const CHART = '[data-testid="stFullScreenFrame"]';
+
+const press = (selector) => {
+  const found = [...document.querySelectorAll(selector)].find((node) => !node.disabled && node.getClientRects().length);
+  found?.click();
+  return Boolean(found);
+};
+
+// The element that has the focus, inside components too.
+const focused = (root = document) => (root.activeElement?.shadowRoot ? focused(root.activeElement.shadowRoot) : root.activeElement);
+
+const isDark = () => getComputedStyle(document.querySelector(".stApp")).colorScheme === "dark";
+
+class Lecture {
+  constructor(style) {
+    this.place = make(document.documentElement, "div", { id: "lecture" });
+    const stage = this.place.attachShadow({ mode: "open" });
+    stage.append(style);
+    this.spot = make(stage, "div", "spot");
+    this.blank = make(stage, "div", "blank");
+    this.card = make(stage, "div", { class: "card", role: "dialog", "aria-label": "Keys of lecture mode" });
+    for (const [key, meaning] of KEYS) {
+      make(this.card, "kbd", "", key);
+      make(this.card, "span", "", meaning);
+    }
+    this.bar = make(stage, "div", { class: "bar", role: "toolbar", "aria-label": "Lecture mode" });
+    for (const [label, about, act] of [
+      ["◐", "Dark or light", () => this.turn()], ["?", "Keys", () => this.show(this.card)],
+      ["✕", "Leave lecture mode", () => this.leave()],
+    ]) make(this.bar, "button", { title: about, "aria-label": about }, label).onclick = act;
+    this.size = 260;
+    this.kind = 0;
+    window.addEventListener("keydown", (event) => this.key(event), true);
+    window.addEventListener("resize", () => this.fit());
+    window.addEventListener("pointermove", (event) => this.follow(event), { passive: true });
+    window.addEventListener("click", (event) => requestAnimationFrame(() => this.clicked(event)), true);
+  }
+
+  adopt({ on, paths }) {
+    this.paths = paths;
+    this.on = on;
+    this.place.hidden = !on;
+    if (!on) this.clear();
+    this.fit();
+  }
+
+  // Who clicks a chip wants the arrow keys for the steps; who came to it by the Tab key, for its neighbours.
+  clicked({ detail, target }) {
+    if (detail && focused()?.matches("button, [role=radio], [role=tab], input[type=checkbox]")) focused().blur();
+    if (this.on) target.closest?.('[role="tablist"]')?.scrollIntoView({ behavior: "smooth" });
+  }
+
+  fit() {
+    document.documentElement.style.setProperty("--zoom", this.on ? Math.max(1, window.innerWidth / DESIGN_WIDTH) : 1);
+  }
+
+  clear() {
+    this.kind = 0;
+    this.light();
+    this.blank.classList.remove("open");
+    this.card.classList.remove("open");
+  }
+
+  show(what) { what.classList.toggle("open"); }
+
+  leave() { document.querySelector(".st-key-lecture input").click(); }
+
+  // Streamlit keeps the theme for each path alone; a lecture goes over many.
+  turn() {
+    const base = window.location.pathname.replace(/[^/]*$/, ""), theme = JSON.stringify(isDark() ? "Light" : "Dark");
+    for (const path of this.paths) localStorage.setItem(`stActiveTheme-${base}${path}-v2`, theme);
+    window.location.reload();
+  }
+
+  light() {
+    const isRow = SPOTS[this.kind] === "row", { x = window.innerWidth / 2, y = window.innerHeight / 2 } = this.at ?? {};
+    this.spot.className = `spot ${SPOTS[this.kind]}`;
+    const width = isRow ? 2 * window.innerWidth : this.size, height = isRow ? this.size / 4 : this.size;
+    Object.assign(this.spot.style, { width: `${width}px`, height: `${height}px`, translate: `${x - width / 2}px ${y - height / 2}px` });
+  }
+
+  follow({ clientX, clientY }) {
+    this.at = { x: clientX, y: clientY };
+    if (this.kind) this.light();
+  }
+
+  fullScreen() {
+    const charts = [...document.querySelectorAll(CHART)].filter((node) => node.getClientRects().length);
+    const chart = charts.find((node) => node.matches(":hover")) ?? charts.find((node) => node.getBoundingClientRect().top >= 0);
+    chart?.querySelector('[data-testid="stElementToolbarButton"] button[aria-label*="ullscreen"]')?.click();
+  }
+
+  // Press and let go: what is only pressed would count as held with the next key.
+  type(key) {
+    focused()?.blur();
+    for (const kind of ["keydown", "keyup"]) {
+      document.body.dispatchEvent(new KeyboardEvent(kind, { key, code: key, bubbles: true }));
+    }
+  }
+
+  // A step of the stepper where there is one: elsewhere the arrows may belong to another walk of the page.
+  step(where, arrow) {
+    if (!press(`[class*="_step_${where}"] button`)) this.type(arrow);
+  }
+
+  act(key) {
+    const number = Number(key);
+    if (key in ARROWS) this.step(...ARROWS[key]);
+    else if (number) press(`[role="tab"]:nth-of-type(${number})`);
+    else if (key === "]") press(".st-key-page_after a");
+    else if (key === "[") press(".st-key-page_before a");
+    else if (key === "r") press('[class*="_reveal"] button');
+    else if (key === "f") this.fullScreen();
+    else if (key === "s") { this.kind = (this.kind + 1) % SPOTS.length; this.light(); }
+    else if (key === "+" || key === "-") { this.size = clamp(this.size * (key === "+" ? 1.25 : 0.8), 80, 1600); this.light(); }
+    else if (key === "b" || key === ".") this.show(this.blank);
+    else if (key === "d") this.turn();
+    else if (key === "l") this.leave();
+    else if (key === "?") this.show(this.card);
+    else if (key === "Escape") this.clear();
+    else return false;
+    return key !== "Escape";  // which also closes what Streamlit has opened
+  }
+
+  key(event) {
+    if (!this.on || event.ctrlKey || event.metaKey || event.altKey || focused()?.matches(TYPING)) return;
+    if (!event.isTrusted || !this.act(event.key.length === 1 ? event.key.toLowerCase() : event.key)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+}
+
+// Vega writes where a colour bar's colours are with the page's whole address: they would be gone with the address' next change.
+const makeLocal = (node) => {
+  const fill = node.getAttribute?.("fill");
+  if (fill?.startsWith("url(http")) node.setAttribute("fill", `url(${fill.slice(fill.indexOf("#"))}`);
+};
+
+const keepColours = (records) => {
+  for (const { type, target, addedNodes } of records) {
+    const nodes = type === "attributes" ? [target] : [...addedNodes];
+    nodes.flatMap((node) => [node, ...(node.querySelectorAll?.('[fill^="url(http"]') ?? [])]).forEach(makeLocal);
+  }
+};
+
+export default ({ data, parentElement }) => {
+  const root = parentElement.querySelector(".root");
+  if (!window.lecture) {
+    window.lecture = new Lecture(parentElement.querySelector("style").cloneNode(true));
+    document.querySelectorAll('[fill^="url(http"]').forEach(makeLocal);
+    new MutationObserver(keepColours).observe(document.body, { subtree: true, childList: true, attributeFilter: ["fill"] });
+  }
+  window.lecture.adopt(data);
+  if (!root.firstChild) make(root, "button", "theme", "◐ Dark or light").onclick = () => window.lecture.turn();
+};

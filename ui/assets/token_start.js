@@ -1,0 +1,2 @@
+// What Streamlit calls with the tokens.
+export default shownBy(TokenView, "chosen");

@@ -1,0 +1,48 @@
+"""What fails below a page though nothing is wrong with what was asked: told in the page, which then goes on."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+import streamlit as st
+
+from attention_core.log import log
+
+GPU_LOST = "gpu_lost"
+NO_MEMORY = "**There is not enough memory for this just now.** Make the input smaller, or try again in a moment."
+_BUTTONS = count()
+
+
+@contextmanager
+def faults_told() -> Iterator[None]:
+    """Tell a visitor that memory ran out; go on with the CPU when the GPU is lost. All else comes through as it is."""
+    try:
+        yield
+    except Exception as error:
+        from attention_core.device import choose_device, computes, give_up, lacks_memory
+
+        device = choose_device()
+        if lacks_memory(error):
+            log.warning("No memory for a visitor's page", exc_info=True)
+            gc.collect()
+            st.error(NO_MEMORY, icon=":material/memory:")
+            st.button("Try again", key=f"fault_again_{next(_BUTTONS)}")
+        elif device != "cpu" and not computes(device):
+            log.error("%s is lost; all is computed on the CPU from now on", device, exc_info=True)
+            give_up(device)
+            st.cache_resource.clear()  # what lies on the device is lost with it
+            st.session_state[GPU_LOST] = True
+            st.rerun()
+        else:
+            raise
+
+
+def tell_lost_gpu() -> None:
+    """Say once to the visitor who met it that the GPU is lost."""
+    if st.session_state.pop(GPU_LOST, False):
+        st.toast(
+            "The GPU has stopped answering. All is computed on the CPU now, and takes longer.", icon=":material/memory:"
+        )

@@ -1,0 +1,140 @@
+"""The pictures that a page shows, to be taken along as figures: noted when they are drawn, made when asked for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from attention_core.charts.design import Design
+
+PAGE, PART, SUBJECT = "pictures_of_the_page", "pictures_of_the_part", "pictures_subject"
+WIDTHS = {"as on the screen": None, "one column": 85.0, "two columns": 176.0}
+"""Millimetres in print: a journal's column, and two with what lies between them."""
+LONGEST = 120
+"""Letters of a file's name."""
+
+
+class Picture(NamedTuple):
+    """A picture on the page.
+
+    Attributes:
+        make: returns what was drawn, as a chart.
+        title: what it shows.
+        name: what its file is called after the page, such as "additive-attention-weights".
+    """
+
+    make: Callable[[], Design]
+    title: str
+    name: str
+
+
+def file_name(*words: str) -> str:
+    """Return the name of a file, without its ending: small letters, figures and hyphens."""
+    plain = unicodedata.normalize("NFKD", " ".join(words).lower()).encode("ascii", "ignore").decode()
+    parts = re.findall(r"[a-z0-9]+", plain)
+    once = [part for part, before in zip(parts, ["", *parts], strict=False) if part != before or part.isdecimal()]
+    return "-".join(once)[:LONGEST].strip("-")
+
+
+def forget_pictures() -> None:
+    """Begin with a page that has not drawn anything yet."""
+    st.session_state[PAGE] = st.session_state[PART] = []
+    st.session_state[SUBJECT] = ""
+
+
+def new_part() -> list:
+    """Return the place for the pictures of a part that reruns alone."""
+    place: list = []
+    st.session_state.setdefault(PART, []).append(place)
+    return place
+
+
+@contextmanager
+def noted_in(place: list) -> Iterator[None]:
+    """Note the pictures of a part anew, in its place."""
+    place.clear()
+    around = st.session_state.get(PART, []), st.session_state.get(SUBJECT, "")
+    st.session_state[PART] = place
+    try:
+        yield
+    finally:
+        st.session_state[PART], st.session_state[SUBJECT] = around
+
+
+def say_subject(words: str) -> None:
+    """Say what the pictures that follow in this part are about, such as a model; their files are called after it."""
+    st.session_state[SUBJECT] = words
+
+
+def note_picture(make: Callable[[], Design], title: str, step: str = "") -> None:
+    """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step.
+
+    What stands behind a semicolon says what to do with it on the page, and not what it shows.
+    """
+    title, subject = title.partition(";")[0], st.session_state.get(SUBJECT, "")
+    picture = Picture(make, f"{title} ({subject})", file_name(subject, step)) if step else Picture(make, title, title)
+    st.session_state.setdefault(PART, []).append(picture)
+
+
+def pictures() -> list[Picture]:
+    """Return what the page shows, in its order, each with a name of its own."""
+    met: Counter[str] = Counter()
+    shown = []
+    for picture in _flat(st.session_state.get(PAGE, [])):
+        name = file_name(picture.name)
+        met[name] += 1
+        shown.append(picture._replace(name=name if met[name] == 1 else f"{name}-{met[name]}"))
+    return shown
+
+
+def _flat(place: list) -> Iterator[Picture]:
+    for one in place:
+        if isinstance(one, Picture):
+            yield one
+        else:
+            yield from _flat(one)
+
+
+@st.fragment
+def save_pictures(page: str) -> None:
+    """Offer every picture of the page as a figure; nothing is made before it is asked for.
+
+    Args:
+        page: see PageEntry.name.
+    """
+    place = st.popover("Save a picture", icon=":material/download:", key="pictures_open", on_change="rerun")
+    if not place.open:
+        return
+    from attention_core.charts.figure import FORMATS
+
+    shown = pictures()
+    with place:
+        if not shown:
+            st.caption("This page shows no picture just now.")
+            return
+        number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
+        width = st.segmented_control("Width in print", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
+        picture = shown[number]
+        with st.container(horizontal=True, gap="small"):
+            for form in FORMATS:
+                st.download_button(
+                    form.upper(),
+                    partial(_figure, picture, form, WIDTHS[width]),
+                    f"{file_name(page, picture.name)}.{form}",
+                    on_click="ignore",
+                    key=f"pictures_{form}",
+                )
+
+
+def _figure(picture: Picture, form: str, width: float | None) -> bytes:
+    from attention_core.charts.figure import figure
+
+    return figure(picture.make(), form, title=picture.title, width=width)
