@@ -138,8 +138,8 @@ def encoder_steps(
             formula=r"p \in [0, 1]^{4 \times 64 \times 64}",
             code="ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
             explanation=(
-                "The canvas, shrunk to 64 x 64 pixels. Shown is how much ink lies in each; the model also gets its red, "
-                "green and blue."
+                "The canvas, shrunk to 64 x 64 pixels. Shown is how much ink lies in each; the model also gets its "
+                "red, green and blue."
             ),
         ),
         KEY.filled(n=len(where) - 1).step(encoded[0][0], where, **named),
