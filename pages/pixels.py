@@ -7,18 +7,22 @@ from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
 from ui.digits import chosen_query, inked, prepared
 from ui.layout import end_here, section, who_asks
-from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, answers, preparation_section
+from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, preparation_section
 from ui.pixels.erase import erase_section
+from ui.pixels.layers import ABOUT, LAYER, answers, choose_layer
 from ui.pixels.looks import all_pixels, chosen_pixel, learning_section, step_by_step
+from ui.pixels.parts import parts_section
+from ui.pixels.patches import patches_section
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 
 page_frame(NAME, "Every one of the 784 pixels asks every other: *how much do you matter to me?* Follow the answer.")
+about = ABOUT[LAYER.value]
 who_asks(
     "each pixel",
     "all 784 pixels",
-    "only the pixel's position. The drawing can influence the answer only through the weights",
-    here="Here every pixel asks all 784, and each hands over its position.",
+    about.value,
+    here=about.here,
     try_this="Open <i>Try: erase ink</i>, drag <i>Ink pixels</i> to 60: two thirds of the ink is gone, yet it reads 7.",
 )
 
@@ -40,14 +44,17 @@ with seen:
     section("What the model sees")
     preparation_section(drawing)
 trace = attention.traces[0]
+choose_layer()
 
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: step_by_step(trace, drawing)),
     Tab("pixel", "One pixel", lambda: chosen_pixel(trace, drawing)),
     Tab("all", "All 784 at once", lambda: all_pixels(trace, drawing)),
+    Tab("parts", "What Q and K say", lambda: parts_section(image, drawing, attention)),
     Tab("erase", "Try: erase ink", lambda: erase_section(image, drawing, pad, attention)),
     Tab("learned", "How it was learned", lambda: learning_section(image)),
+    Tab("patches", "49 patches", lambda: patches_section(image)),
     Tab(
         "take",
         "Take it along",

@@ -1,4 +1,4 @@
-"""What pages about digits share: what a model reads in a picture, which pixel asks, and maps of where pixels look."""
+"""What pages about digits share: what a model reads in a picture, and which pixel asks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from torch import Tensor
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.palette import INK_RAMP, VIRIDIS, Ramp, signed_ramp, weights_ramp
+from attention_core.charts.palette import INK_RAMP
 from attention_core.charts.picture import picture
 from attention_core.data.drawing import prepare
 from attention_core.device import device_of, to_array
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.glossary import note, say
 from ui.models import model_or_stop
 from ui.state import Field, whole_number
 
@@ -117,86 +116,3 @@ def central_ink(image: np.ndarray) -> int:
         return image.size // 2 + image.shape[1] // 2
     nearest = np.argmin((rows - rows.mean()) ** 2 + (cols - cols.mean()) ** 2)
     return int(rows[nearest] * image.shape[1] + cols[nearest])
-
-
-def looks_at_map(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int) -> None:
-    """Draw where one query looks: its row of the weights as a picture."""
-    weights = to_array(trace.weights(head, [query])[0])
-    ramp = weights_ramp(trace.n_keys, float(weights.max()))
-    chart = picture(
-        weights.reshape(trace.story.key_axis.grid), ramp, title="weight", size=size, marked=query, outline=image
-    )
-    draw_chart(chart, width="content", alt="Where the chosen pixel looks: a map of its weights")
-
-
-def query_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, size: int, name: str) -> None:
-    """Draw where this pixel looks and which pixels look at it, on one colour scale."""
-    grid = trace.story.key_axis.grid
-    looks_at = to_array(trace.weights(head, [query])[0])
-    looked_at = to_array(trace.weights(head, cols=[query])[:, 0])
-    ramp = weights_ramp(trace.n_keys, float(max(looks_at.max(), looked_at.max())))
-    maps = (
-        (
-            "looks_at",
-            "This pixel looks at",
-            f"row {query + 1} of A",
-            looks_at,
-            f"its row of the weights; sums to {looks_at.sum():.2f}",
-        ),
-        (
-            "looked_at",
-            "Looks at this pixel",
-            f"column {query + 1} of A",
-            looked_at,
-            f"its column of the weights; sums to {looked_at.sum():.2f}",
-        ),
-    )
-    for column, (key, title, symbol, values, words) in zip(st.columns(2), maps, strict=True):
-        with column, st.container(key=f"{name}_{key}"):
-            st.markdown(f"**{title}**, {symbol}")
-            chart = picture(values.reshape(grid), ramp, title="weight", size=size, marked=query, outline=image)
-            draw_chart(chart, width="content", alt=f"{title}: 28 x 28 map of weights")
-            st.caption(words)
-
-
-def whole_maps(trace: AttentionTrace, head: int, query: int, image: np.ndarray, ink_only: bool, size: int) -> None:
-    """Draw the averages over the whole matrix: what is received, the scores' row mean, the weights' row entropy."""
-    grid = trace.story.key_axis.grid
-    queries = torch.from_numpy(image.flatten() > 0.3) if ink_only else None
-    summary = trace.summary(head, queries if queries is None or queries.any() else None)
-    received, means, entropy = (to_array(part) for part in (summary.received, summary.score_row_mean, summary.entropy))
-    most = float(np.log2(trace.n_keys))
-    who = "over the ink queries" if ink_only else "over all queries"
-    maps = (
-        (
-            "Column attention",
-            f"received on average, {who}",
-            received,
-            weights_ramp(trace.n_keys, float(received.max())),
-            "weight",
-            "Bright pixels are looked at by many.",
-        ),
-        (
-            "Row attention: mean score",
-            "mean of each row of the scaled scores",
-            means,
-            signed_ramp(means),
-            "score",
-            "The softmax ignores exactly this: a constant added to a row changes none of its weights. "
-            "After the softmax the row mean is 1/784 everywhere.",
-        ),
-        (
-            "Row attention: entropy",
-            "of each row of the weights, in bits",
-            entropy,
-            Ramp(VIRIDIS[::-1], float(entropy.min()), most),
-            "bits",
-            f"Bright: looks narrowly. Dark: looks everywhere alike (log2 {trace.n_keys} = {most:.1f} bits).",
-        ),
-    )
-    for column, (title, symbol, values, ramp, unit, words) in zip(st.columns(3), maps, strict=True):
-        with column:
-            say(f"**{title}**  \n{symbol}")
-            chart = picture(values.reshape(grid), ramp, title=unit, size=size, marked=query, outline=image)
-            draw_chart(chart, width="content", alt=f"{title}: 28 x 28 map")
-            note(words)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Role, Story, Text
@@ -117,6 +118,8 @@ class PixelProduct(PixelValues):
     Source: Katharopoulos et al. 2020, "Transformers are RNNs", section 3.2, with nothing done to queries and keys.
     """
 
+    has_softmax = False
+
     def __init__(self, config: NotesConfig = NotesConfig()) -> None:
         super().__init__(config)
         self.query = nn.Linear(config.d_model, config.d_k, bias=False)
@@ -127,30 +130,12 @@ class PixelProduct(PixelValues):
         tokens = self.tokens(images)
         return self.query(tokens)[:, None], self.key(tokens)[:, None], self.value(tokens)[:, None]
 
-    def forward(self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION) -> Prediction:
-        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; of an intervention the scale counts."""
-        query, key, value = self.project(images)
-        context = query @ (key.transpose(-2, -1) @ value) * (intervention.scale / key.shape[-2])
-        return self.read(context[:, 0])
-
-
-class PixelNotes(PixelProduct):
-    """One head of plain self-attention over all pixels, softmax(Q K^T / sqrt(d_k)) V, laid end to end and read.
-
-    Without positions paper is zero everywhere: the scores are the outer product of the drawing with itself, times one
-    number.
-
-    Source: scaled dot-product attention, Vaswani et al. 2017, eq. 1.
-    """
-
     def forward(
         self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
     ) -> Prediction:
         """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink."""
         query, key, value = self.project(images)
-        wide = F.pad(value, (0, key.shape[-1] - value.shape[-1]))  # the fused kernel wants one width
-        attended = attend(query, key, wide, intervention=intervention, with_normaliser=trace)
-        context = attended.context[:, 0, :, : value.shape[-1]]
+        context, normaliser = self._collect(query, key, value, intervention, trace)
         prediction = self.read(context)
         if not trace:
             return prediction
@@ -158,8 +143,10 @@ class PixelNotes(PixelProduct):
             query=query[0],
             key=key[0],
             value=value[0],
+            score=self._score(key),
+            has_softmax=self.has_softmax,
             intervention=intervention,
-            normaliser=None if attended.log_normaliser is None else attended.log_normaliser[0],
+            normaliser=normaliser,
             fused_context=context[:1],
             story=self._story(images[0], (query[0], key[0], value[0]), prediction.logits[0]),
         )
@@ -170,6 +157,24 @@ class PixelNotes(PixelProduct):
         image = torch.as_tensor(image, dtype=torch.float32, device=self.ink.device)
         with torch.inference_mode():
             return self(image[None], intervention=intervention, trace=True).traces[0]
+
+    def _score(self, key: Tensor) -> ScaledDot:
+        return ScaledDot(1 / key.shape[-2])
+
+    def _collect(
+        self, query: Tensor, key: Tensor, value: Tensor, edits: Intervention, with_normaliser: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return what every pixel collects, (batch, n, d_v), and the normaliser of the first picture, if there is one.
+
+        Raises:
+            ValueError: edited scores, which are never made here.
+        """
+        if edits.score_edits:
+            raise ValueError("without softmax no score is made; take the trace and edit that")
+        if edits.blocked_keys:
+            value = value.clone()
+            value[..., list(edits.blocked_keys), :] = 0
+        return (query @ (key.transpose(-2, -1) @ value) * (edits.scale / key.shape[-2]))[:, 0], None
 
     def _story(self, image: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         """Return the story of one picture (side, side) with query, key and value (1, n, d) and logits (10,)."""
@@ -185,7 +190,7 @@ class PixelNotes(PixelProduct):
                 told=", plus a learned vector for its place",
             )
         return Story(
-            mechanism="plain self-attention over pixels",
+            mechanism=f"plain self-attention over pixels{'' if self.has_softmax else ', without softmax'}",
             query_axis=pixels,
             key_axis=pixels,
             steps_before=(
@@ -214,6 +219,29 @@ class PixelNotes(PixelProduct):
                 ),
             ),
         )
+
+
+class PixelNotes(PixelProduct):
+    """One head of plain self-attention over all pixels, softmax(Q K^T / sqrt(d_k)) V, laid end to end and read.
+
+    Without positions paper is zero everywhere: the scores are the outer product of the drawing with itself, times one
+    number.
+
+    Source: scaled dot-product attention, Vaswani et al. 2017, eq. 1.
+    """
+
+    has_softmax = True
+
+    def _score(self, key: Tensor) -> ScaledDot:
+        return ScaledDot()
+
+    def _collect(
+        self, query: Tensor, key: Tensor, value: Tensor, edits: Intervention, with_normaliser: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        wide = F.pad(value, (0, key.shape[-1] - value.shape[-1]))  # the fused kernel wants one width
+        attended = attend(query, key, wide, intervention=edits, with_normaliser=with_normaliser)
+        normaliser = None if attended.log_normaliser is None else attended.log_normaliser[0]
+        return attended.context[:, 0, :, : value.shape[-1]], normaliser
 
 
 def feed_forward(width: int, config: NotesConfig) -> nn.Sequential:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from attention_core.device import choose_device
@@ -55,8 +56,9 @@ def load(name: str, device: str = "auto", folder: Path | None = None) -> Any:
         ValueError: no such model, or no such device on this machine.
         WeightsError: its file is missing or damaged.
     """
-    model = fill(build(name), name, read_weights(name, folder))
-    model.to(choose_device(device)).eval().requires_grad_(False)
+    with torch.inference_mode(False):  # gradients may be asked for later
+        model = fill(build(name), name, read_weights(name, folder))
+        model.to(choose_device(device)).eval().requires_grad_(False)
     if folder is None:
         for path, part in (*model.named_modules(), *model.named_parameters(), *model.named_buffers()):
             part.origin = name, path  # attention_core.serve sends it instead of the numbers

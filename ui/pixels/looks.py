@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts import picture, weights_ramp
+from attention_core.charts import picture
 from attention_core.data.drawing import Drawing
 from attention_core.device import to_array
 from attention_core.explain.faithfulness import ink_mask
@@ -15,17 +16,20 @@ from attention_core.models import attention_at_snapshot
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.digits import chosen_query, pick_pixel, query_maps, whole_maps
+from ui.digits import chosen_query, pick_pixel
 from ui.glossary import explain
 from ui.layout import section
 from ui.models import load_snapshots, model_or_stop
 from ui.pixels.drawing import NAME, STEPS
+from ui.pixels.layers import ABOUT, LAYER, ramp_of
+from ui.pixels.maps import query_maps, whole_maps
+from ui.pixels.worth import worth_section
 from ui.state import Field, whole_number
 from ui.step_view import query_row, show_matrix, show_words
 
-MODEL = "pixel-classifier"
+GIVEN = 0.8
+"""Correlation above which a map was mostly there at the start."""
 MOMENT = Field(NAME, "snapshot", -1, address="moment", parse=whole_number)
-INK_ONLY = Field(NAME, "ink_only", False, address="ink")
 
 
 def step_by_step(trace: AttentionTrace, drawing: Drawing) -> None:
@@ -60,30 +64,26 @@ def chosen_pixel(trace: AttentionTrace, drawing: Drawing) -> None:
         pick_pixel(drawing.image, NAME, size=168, key="pick_map")
         st.caption("Click a pixel: it becomes the query.")
     with looks:
-        query_maps(trace, 0, query, drawing.image, 250, NAME)
-        query_row(trace, 0, query)
+        query_maps(trace, query, drawing.image)
+        if trace.has_softmax:
+            query_row(trace, 0, query)
 
 
 def all_pixels(trace: AttentionTrace, drawing: Drawing) -> None:
     """Draw what the whole matrix says of each pixel."""
-    ink_only = st.toggle(
-        "Average over ink queries only",
-        key=INK_ONLY.key,
-        persist_state="session",
-        help="Most queries are background.",
-    )
-    whole_maps(trace, 0, chosen_query(drawing.image, NAME), drawing.image, ink_only, size=250)
+    whole_maps(trace, chosen_query(drawing.image, NAME), drawing.image)
 
 
 def learning_section(image: Tensor) -> None:
-    """Draw the drawing as eight moments of the training saw it."""
+    """Draw the drawing as eight moments of the training saw it, and what attention was worth in the end."""
+    name = LAYER.value
     try:
-        snapshots = load_snapshots(MODEL)
+        snapshots = load_snapshots(name)
     except WeightsError as error:
         st.info(f"The snapshots of the training are not here. {error}")
         return
     query = chosen_query(to_array(image), NAME)
-    steps = sorted(int(name.split(".")[0]) for name in snapshots if name.endswith(".step"))
+    steps = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))
     MOMENT.among(steps, steps[-1])
     number = st.select_slider(
         "Moment of the training",
@@ -92,33 +92,47 @@ def learning_section(image: Tensor) -> None:
         key=MOMENT.key,
         persist_state="session",
     )
-    trace = _at_moment(number, image)
-    summary = trace.summary(0, ink_mask(image).flatten())
-    looks_at = to_array(trace.weights(0, [query])[0]).reshape(28, 28)
-    received = to_array(summary.received).reshape(28, 28)
+    trace = _at_moment(name, number, image)
+    looks_at = to_array(trace.weights(0, [query])[0])
+    first, now, last = (_received(_at_moment(name, moment, image), image) for moment in (steps[0], number, steps[-1]))
     left, middle, right = st.columns([1, 1, 1], gap="large")
     ink = to_array(image)
     with left:
         st.markdown("**The chosen pixel looks at**")
-        ramp = weights_ramp(trace.n_keys, float(looks_at.max()))
-        chart = picture(looks_at, ramp, title="weight", size=250, marked=query, outline=ink)
+        ramp = ramp_of(trace, looks_at)
+        chart = picture(looks_at.reshape(ink.shape), ramp, title="weight", size=250, marked=query, outline=ink)
         draw_chart(chart, width="content", alt="Where the chosen pixel looks at this moment")
     with middle:
         st.markdown("**Received on average, over the ink queries**")
-        chart = picture(
-            received, weights_ramp(trace.n_keys, float(received.max())), title="weight", size=250, outline=ink
-        )
+        chart = picture(now.reshape(ink.shape), ramp_of(trace, now), title="weight", size=250, outline=ink)
         draw_chart(chart, width="content", alt="Attention received at this moment")
     with right:
-        st.metric(
-            "mean entropy of a row",
-            f"{float(summary.entropy.mean()):.1f} bits",
-            help=f"{explain('entropy')} log2(784) = 9.6 bits: looking everywhere alike.",
+        if trace.has_softmax:
+            _narrowness(trace)
+        st.markdown(f"**What was given at the start?** {ABOUT[name].start}")
+        alike = float(np.corrcoef(first, last)[0, 1])
+        given = "most of this map was given" if alike > GIVEN else "this map was learned"
+        st.caption(
+            f"On this drawing the received attention at the first batch correlates {alike:.2f} with that at the last: "
+            f"{given}."
         )
-        st.metric("largest weight", f"{float(summary.largest.max()):.3f}")
-        st.caption("From the first batch to the last: the same drawing, the attention parameters of that moment.")
+    worth_section()
+
+
+def _narrowness(trace: AttentionTrace) -> None:
+    summary = trace.summary(0)
+    st.metric(
+        "mean entropy of a row",
+        f"{float(summary.entropy.mean()):.1f} bits",
+        help=f"{explain('entropy')} log2(784) = 9.6 bits: looking everywhere alike.",
+    )
+    st.metric("largest weight", f"{float(summary.largest.max()):.3f}")
+
+
+def _received(trace: AttentionTrace, image: Tensor) -> np.ndarray:
+    return to_array(trace.summary(0, ink_mask(image).flatten()).received)
 
 
 @computed(by_model=True)
-def _at_moment(number: int, image: Tensor) -> AttentionTrace:
-    return attention_at_snapshot(model_or_stop(MODEL), load_snapshots(MODEL), number, image)[0]
+def _at_moment(name: str, number: int, image: Tensor) -> AttentionTrace:
+    return attention_at_snapshot(model_or_stop(name), load_snapshots(name), number, image)[0]
