@@ -11,14 +11,13 @@ from pathlib import Path
 
 from attention_core.attention.recording import Recording
 from attention_core.command.needs import CommandError, need
-from attention_core.data.language_pieces import NAME as OWN
 from attention_core.explain.heads import groups, habit, summaries
 from attention_core.hub.fetch import fetch
 from attention_core.hub.inputs import text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.look_up import look_up
 from attention_core.hub.model import ModelError, Pretrained
-from attention_core.hub.own import own_language_model
+from attention_core.hub.own import OWN, own_model
 from attention_core.hub.room import in_megabytes
 from attention_core.hub.run import ModelRun, run
 
@@ -79,8 +78,8 @@ def _loaded(name: str) -> Pretrained:
     """
     _tell(f"Looking for {name}")
     candidate = look_up(name)
-    if candidate.name == OWN:
-        return own_language_model()
+    if candidate.name in OWN:
+        return own_model(candidate.name)
     folder = fetch(candidate, _Progress())
     _tell(f"Loading {candidate.name}")
     return load_pretrained(folder, name=candidate.name)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from attention_core.data.language_pieces import NAME as OWN
 from attention_core.files import read_json
 from attention_core.hub.model import Kind
 from attention_core.weights import weights_folder
@@ -33,7 +32,7 @@ class LocalModel:
     Attributes:
         name: what people call it: a package, a hub id, or a folder's name.
         folder: where its files are.
-        source: "package", "own" (see own_language_model), "cache" or "folder".
+        source: "package", "own" (see own_model), "cache" or "folder".
         n_bytes: of its weights.
     """
 
@@ -75,8 +74,12 @@ SUGGESTIONS = (
 
 def local_models() -> list[LocalModel]:
     """Return every complete model on this machine, by name within each source; none that is only half downloaded."""
-    found = (_packaged(), _own(), _in_folders(), _in_cache())
-    return [model for models in found for model in sorted(models, key=lambda model: model.name.lower())]
+    found = (list(_packaged()), list(_own()), *(sorted(some, key=_by_name) for some in (_in_folders(), _in_cache())))
+    return [model for models in found for model in models]
+
+
+def _by_name(model: LocalModel) -> str:
+    return model.name.lower()
 
 
 def find_local(name: str) -> LocalModel | None:
@@ -137,9 +140,12 @@ def _packaged() -> Iterator[LocalModel]:
 
 
 def _own() -> Iterator[LocalModel]:
-    file = weights_folder() / f"{OWN}.safetensors"
-    if file.is_file():
-        yield LocalModel(OWN, file.parent, "own", file.stat().st_size)
+    from attention_core.hub.own import OWN
+
+    for name in OWN:
+        file = weights_folder() / f"{name}.safetensors"
+        if file.is_file():
+            yield LocalModel(name, file.parent, "own", file.stat().st_size)
 
 
 def _in_folders() -> Iterator[LocalModel]:

@@ -26,6 +26,7 @@ from attention_core.hub.hosted import HOSTED, is_hosted
 from attention_core.hub.kinds import config_of, kind_of
 from attention_core.hub.load import MOST_TEXT_BYTES, read_settings
 from attention_core.hub.model import Kind, ModelError, first_line
+from attention_core.hub.own import OWN
 from attention_core.hub.room import (
     MOST_MEGABYTES,
     in_megabytes,
@@ -94,7 +95,7 @@ def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -
     name = cleaned(name)
     local = find_local(name)
     if local is not None and local.source == "own":
-        return Candidate(local.name, Kind.DECODER, "llama", local.n_bytes, local.folder)
+        return Candidate(local.name, *OWN[local.name], local.n_bytes, local.folder)
     if local is not None:
         return _in_folder(local.name, local.folder)
     if is_path(name):

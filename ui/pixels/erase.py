@@ -138,7 +138,7 @@ def _foretold(name: str, image: Tensor, looked_at: Tensor, n: int) -> None:
 
 
 def _points(fall: float) -> str:
-    return f"{100 * fall:.1f} points"
+    return f"{round(100 * fall, 1) + 0.0:.1f} points"
 
 
 def received(trace: AttentionTrace, image: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from attention_core.hub.inputs import MOST_TOKENS, Prepared, text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.look_up import Candidate
 from attention_core.hub.model import ModelError, Pretrained
-from attention_core.hub.own import own_language_model
+from attention_core.hub.own import own_model
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
@@ -77,7 +77,7 @@ def pretrained_of(key: str) -> Pretrained:
 
     found = find_local(key)
     if found is not None and found.source == "own":
-        return own_language_model()
+        return own_model(key)
     folder, name = (found.folder, key) if found is not None else (Path(key), Path(key).name)
     if found is None and not (folder.is_absolute() and folder.is_dir()):
         raise ModelError(f"{key} is not on this machine.")
