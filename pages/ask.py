@@ -6,6 +6,7 @@ from ui.ask.asking import MODEL, answer_part, question_part
 from ui.ask.drawing import NAME, scene_pad
 from ui.ask.experiments import counting, forbidding
 from ui.ask.steps import STEPS, doubts, step_by_step, take_along
+from ui.ask.telling import WALK, telling
 from ui.layout import end_here, section, who_asks
 from ui.models import model_or_stop
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -35,9 +36,10 @@ with ask:
 page_tabs(
     NAME,
     Tab("steps", "Step by step", lambda: step_by_step(drawing, answered)),
+    Tab("tell", "Let it tell the drawing", lambda: telling(drawing)),
     Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),
     Tab("forbid", "Try: forbid it to look", lambda: forbidding(drawing, reading, answered)),
     Tab("doubts", "How far to believe it", doubts),
     Tab("take", "Take it along", lambda: take_along(drawing, answered)),
-    players=(STEPS,),
+    players=(STEPS, WALK),
 )

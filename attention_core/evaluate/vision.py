@@ -283,7 +283,7 @@ def tell_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) 
         "the digits being told was rewarded too, ever less; in the second half the words alone counted.",
         "test_drawings": judge_telling(model, drawings_of(mnist, 41, 2000), device),
         "with_uniform_attention": judge_telling(model, drawings_of(mnist, 41, 500), device, UNIFORM)["accuracy"],
-        "four_digits": judge_telling(model, drawings_of(mnist, 42, 1000, 4), device),
+        "up_to_five_digits": judge_telling(model, drawings_of(mnist, 42, 1000, 5), device),
         "several_of_a_kind": judge_telling(model, drawings_of(ones, 43, 600), device),
         "held_out_strokes": judge_telling(model, drawings_of(strokes, 44, 2000), device),
     }

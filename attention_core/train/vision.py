@@ -42,7 +42,7 @@ POOL, POOL_BATCHES = 6144, 40
 """So many digits are bent, cut out and then used for the scenes of so many batches."""
 N_DRAWINGS, N_QUESTIONS = 32, 5
 """Drawings in a batch, and questions about each that each scoring function answers."""
-N_TOLD, MOST_TOLD = 64, 4
+N_TOLD, MOST_TOLD = 64, 5
 """Drawings in a batch of those to be told, and the most digits in one."""
 ENCODER = ("features.", "row", "column", "key.", "value.", "empty_")
 NUDGE, NUDGE_UNTIL = 0.4, 0.5
@@ -152,7 +152,7 @@ class AskTask(SceneTask):
 
 
 class TellTask(SceneTask):
-    """Tell drawings of one to four digits in a sentence, with the frozen encoder of scene-question.
+    """Tell drawings of one to five digits in a sentence, with the frozen encoder of scene-question.
 
     Half of the drawings have digits of two kinds only, so that some are told together. Weight on the digits being told
     is rewarded as in AskTask.

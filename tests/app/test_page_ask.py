@@ -228,7 +228,7 @@ def test_forbidding_everything_that_is_red_changes_what_is_counted(page):
 def test_clicked_regions_are_blocked_and_given_back(page):
     page.session_state[f"{NAME}_blocked"] = [0, 1, 16, 17, 999]
     open_tab(page, "forbid")
-    page.button(key=f"{NAME}_give_back").click().run()
+    page.button(key=f"{NAME}_blocked_give_back").click().run()
     assert page.session_state[f"{NAME}_blocked"] == []
 
 
@@ -270,3 +270,24 @@ def test_the_row_in_numbers_is_computed_where_it_is_opened(page):
     assert "**Its row in numbers**" not in said(page)
     page.session_state[f"{NAME}_row"] = True
     assert "**Its row in numbers**" in said(page.run())
+
+
+def test_drawing_is_told_and_every_word_has_its_look(page):
+    open_tab(page, "tell")
+    assert not page.exception
+    told = next(part.value for part in page.markdown if part.value.startswith("### "))
+    assert len(told) > len("### ")
+    assert int(re.search(r"Look 1 of (\d+)", said(page))[1]) >= 3
+    page.button(key=f"{NAME}_at_next").click().run()
+    assert "Look 2 of" in said(page)
+    page.session_state[f"{NAME}_hidden"] = list(range(256))
+    page.run()
+    assert not page.exception
+    assert "regions blocked" in said(page)
+
+
+def test_blank_page_has_nothing_to_tell_and_says_so(page):
+    page.button(key=f"{NAME}_clear").click().run()
+    open_tab(page, "tell")
+    assert not page.exception
+    assert page.info

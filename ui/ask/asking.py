@@ -259,9 +259,10 @@ def look_map(
     *,
     boxes: Sequence[Box] = (),
     on_select: Callable[[], None] | None = None,
+    query: int = 0,
 ) -> None:
     """Draw where a look goes: a map over the drawing, perhaps to click, and the weight of the empty key beside it."""
-    weights = to_array(look.weights()[0])
+    weights = to_array(look.weights(0, [query])[0])
     select = "region" if on_select else None
     with st.container(horizontal=True, gap="small", vertical_alignment="top"):
         draw_chart(

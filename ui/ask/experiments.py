@@ -24,15 +24,14 @@ from ui.ask.asking import (
     MODEL,
     SCORE_NAMES,
     SCORING,
-    Box,
     answer,
     answer_bars,
     ask_this,
     best_answer,
     big_answer,
     grid_of,
-    look_map,
 )
+from ui.ask.blocking import BlockedRegions
 from ui.ask.drawing import NAME, SIDE, AskedDrawing
 from ui.canvas import render_strokes
 from ui.chart import draw_chart
@@ -49,7 +48,7 @@ EMPTY_KEY = -1
 SIZE = 250
 COUNT_OF = Field(NAME, "count_of", OWN, address="count", **named(own=OWN, composed=COMPOSED))
 BLOCKED_DIGITS = Field[list[int]](NAME, "block", list, address="block")
-BLOCKED_REGIONS = Field[list[int]](NAME, "blocked", list, address="blocked")
+BLOCKED = BlockedRegions(Field[list[int]](NAME, "blocked", list, address="blocked"))
 UNIFORM = Field(NAME, "uniform", False, address="uniform")
 
 
@@ -171,13 +170,8 @@ def forbidding(drawing: AskedDrawing, reading: Reading, before: Answered) -> Non
             persist_state="session",
             help="Every region and the empty key get the same weight, whatever is asked.",
         )
-        clicked = [region for region in BLOCKED_REGIONS.value if 0 <= region < grid[0] * grid[1]]
-        if clicked:
-            st.button(f"Give the {len(clicked)} clicked regions back", key="ask_give_back", on_click=_give_back)
-        st.caption(
-            "Click the map to block a region and its neighbours, click again to give them back. A region has seen its "
-            "surroundings too, so that a digit is blocked with a margin."
-        )
+        clicked = BLOCKED.regions(grid)
+        st.caption("A region has seen its surroundings too, so that a digit is blocked with a margin.")
     blocked = [drawing.digits[place] for place in digits if place != EMPTY_KEY]
     keys = set(clicked) | {key for digit in blocked for key in regions_of(digit, grid)}
     if EMPTY_KEY in digits:
@@ -186,7 +180,8 @@ def forbidding(drawing: AskedDrawing, reading: Reading, before: Answered) -> Non
     changed = bool(keys) or uniform
     after = answer(drawing.picture, reading.words, SCORING.value, intervention) if changed else before
     with after_map:
-        _click_map(drawing, after, clicked, [digit.box for digit in blocked])
+        BLOCKED.draw(drawing.canvas, after.looks[-1], SIZE, [digit.box for digit in blocked])
+        st.caption(f"Look {len(after.looks)}, the last one, with your change. Dashed: blocked.")
     with result:
         big_answer(after)
         series = {"as it is": before, "with your change": after} if changed else {"as it is": before}
@@ -216,34 +211,3 @@ def _choose_digits(digits: list[DrawnDigit]) -> list[int]:
         persist_state="session",
         wrap=True,
     )
-
-
-def _click_map(drawing: AskedDrawing, after: Answered, clicked: list[int], boxes: list[Box]) -> None:
-    look = after.looks[-1]
-    rows, columns = grid_of(look)
-
-    def take_click() -> None:
-        """Block the clicked region and its neighbours, or give them back."""
-        for click in st.session_state["ask_click"]["selection"].get("region", ()):
-            here = int(click["position"])
-            near = set(_neighbours(here, rows, columns))
-            BLOCKED_REGIONS.value = sorted(set(clicked) - near if here in clicked else {*clicked, *near})
-
-    cells = [
-        (row / rows, column / columns, (row + 1) / rows, (column + 1) / columns)
-        for row, column in (divmod(region, columns) for region in clicked)
-    ]
-    words = "The last look's map over the drawing; click a region to block it"
-    look_map(drawing.canvas, look, SIZE, "ask_click", words, boxes=[*boxes, *cells], on_select=take_click)
-    st.caption(f"Look {len(after.looks)}, the last one, with your change. Dashed: blocked.")
-
-
-def _neighbours(region: int, rows: int, columns: int) -> list[int]:
-    """Return a region and those around it."""
-    row, column = divmod(region, columns)
-    down, across = range(max(0, row - 1), min(rows, row + 2)), range(max(0, column - 1), min(columns, column + 2))
-    return [near_row * columns + near_column for near_row in down for near_column in across]
-
-
-def _give_back() -> None:
-    BLOCKED_REGIONS.value = []

@@ -1,0 +1,97 @@
+"""The drawing told in a sentence: a recurrent decoder looks before every word, and the mask moves under the words."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+from torch import Tensor
+
+from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.charts import overlay_strip, probability_bars
+from attention_core.data.scene_captions import sentence
+from attention_core.device import to_array
+from attention_core.models.scene_caption import LABELS, Caption
+from ui.ask.asking import grid_of
+from ui.ask.blocking import BlockedRegions
+from ui.ask.drawing import NAME, AskedDrawing
+from ui.chart import draw_chart
+from ui.computed import computed
+from ui.layout import section
+from ui.models import card_or_empty, model_or_stop
+from ui.player import Walk
+from ui.state import Field
+
+TELLER = "scene-caption"
+WALK = Walk(NAME, label="Look")
+HIDDEN = BlockedRegions(Field[list[int]](NAME, "hidden", list, address="hidden"))
+SIZE, MOST_BARS = 300, 5
+
+
+def telling(drawing: AskedDrawing) -> None:
+    """Draw the sentence, the look of the present word to be clicked, and the looks of all words."""
+    before = tell(drawing.picture)
+    grid = grid_of(before.trace)
+    hidden = HIDDEN.regions(grid)
+    told = tell(drawing.picture, Intervention(blocked_keys=tuple(hidden))) if hidden else before
+    labels = list(told.trace.story.query_axis.labels)
+    _sentence(told, before if hidden else None)
+    look = WALK.draw(labels)
+    where, said = st.columns([1.1, 1], gap="large")
+    with where:
+        HIDDEN.draw(drawing.canvas, told.trace, SIZE, query=look)
+    with said:
+        _next_word(told, look, labels)
+    section("All looks")
+    maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
+    chart = overlay_strip(drawing.canvas, maps, labels, size=132, columns=7, chosen=look)
+    draw_chart(chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word")
+    _figures()
+
+
+@computed(by_model=True)
+def tell(picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> Caption:
+    """Let the model tell a picture, (4, 64, 64)."""
+    return model_or_stop(TELLER).explain(picture, intervention)
+
+
+def _sentence(told: Caption, before: Caption | None) -> None:
+    words = sentence(told.words)
+    st.markdown(f"### {words[:1].upper()}{words[1:]}{'.' if told.finished else ' …'}")
+    if not told.finished:
+        st.caption("It never came to an end, and was stopped: a drawing unlike those that it has learned from.")
+    if before is not None:
+        changed = (
+            "The sentence has not changed." if before.words == told.words else f"Before: {sentence(before.words)}."
+        )
+        st.caption(f"With regions blocked. {changed}")
+
+
+def _next_word(told: Caption, look: int, labels: list[str]) -> None:
+    """Say what this look led to, with its rivals."""
+    probabilities = to_array(told.probabilities[look])
+    best = np.argsort(-probabilities)[:MOST_BARS]
+    if labels[look].startswith("glance"):
+        st.markdown("**A first glance**, before any word: what is there at all?")
+        st.caption("Nothing is said after it. What it has seen stays in the recurrent state and steers the next look.")
+        return
+    st.markdown(f"After this look it says **{labels[look]}** ({probabilities[best[0]]:.0%}).")
+    chart = probability_bars(
+        {"next word": probabilities[best].tolist()}, [LABELS[place] for place in best], height=150, legend=False
+    )
+    draw_chart(chart, alt="Probabilities of the likeliest next words")
+    st.caption(
+        "The word before and the state decide where to look; what is seen there decides the word. Block the digit that "
+        "it looks at: the words change."
+    )
+
+
+def _figures() -> None:
+    card = card_or_empty(TELLER)
+    figures, pen = card.get("test_drawings", {}), card.get("held_out_strokes", {})
+    if {"accuracy", "peak_inside"} <= set(figures) and "accuracy" in pen:
+        st.caption(
+            f"On {figures['n']:,} composed drawings of up to three digits that it never saw, whole sentences are right "
+            f"in {figures['accuracy']:.1%}, on digits by writers that it never saw in {pen['accuracy']:.1%}; the peak "
+            f"of the mask lies inside a digit being told in {figures['peak_inside']:.1%}. With uniform weights "
+            f"{card['with_uniform_attention']:.1%} are right."
+        )
