@@ -6,6 +6,7 @@ pixels through the same feed-forward network, but do not choose where to look.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -238,10 +239,28 @@ class PixelNotes(PixelProduct):
     def _collect(
         self, query: Tensor, key: Tensor, value: Tensor, edits: Intervention, with_normaliser: bool
     ) -> tuple[Tensor, Tensor | None]:
+        if not self.config.placed and edits == NO_INTERVENTION and not with_normaliser:
+            return among_ink(query[:, 0], key[:, 0], value[:, 0]), None
         wide = F.pad(value, (0, key.shape[-1] - value.shape[-1]))  # the fused kernel wants one width
         attended = attend(query, key, wide, intervention=edits, with_normaliser=with_normaliser)
         normaliser = None if attended.log_normaliser is None else attended.log_normaliser[0]
         return attended.context[:, 0, :, : value.shape[-1]], normaliser
+
+
+def among_ink(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Return softmax(Q K^T / sqrt(d_k)) V, (batch, n, d_v), where what is no ink is 0 in query, key and value.
+
+    Such a key has the score 0 and hands over nothing: it is counted, not computed. Such a query gets the mean. With a
+    quarter of the pixels inked this is an order of magnitude less work.
+    """
+    batch, n, _ = query.shape
+    most = max(1, int((value != 0).any(-1).sum(1).max()))
+    inked = value.abs().sum(-1).topk(most).indices[..., None]
+    asks, asked, given = (part.gather(1, inked.expand(-1, -1, part.shape[-1])) for part in (query, key, value))
+    score = torch.cat((asks @ asked.transpose(1, 2) / key.shape[-1] ** 0.5, query.new_zeros(batch, most, 1)), -1)
+    score[..., -1] = math.log(n - most) if most < n else -math.inf
+    context = value.mean(1, keepdim=True).expand(-1, n, -1)
+    return context.scatter(1, inked.expand_as(given), score.softmax(-1)[..., :-1] @ given)
 
 
 def feed_forward(width: int, config: NotesConfig) -> nn.Sequential:
