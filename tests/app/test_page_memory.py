@@ -236,3 +236,17 @@ def test_code_that_is_taken_along_gives_the_shares_on_the_page(page):
     shown = [one.proto.body for one in page.get("html") if 'class="shaded"' in one.proto.body][-1]
     told = re.findall(r'class="share">([\d.]+)<', shown)[-len(shares) :]
     assert [float(share) for share in told] == pytest.approx((100 * shares).tolist(), abs=0.51)
+
+
+def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page):
+    open_tab(page, "own")
+    assert not page.exception
+    assert len(page.get("vega_lite_chart")) >= 2
+    assert "pieces back" in said(page)
+    page.text_area(key="memory_passage").set_value("").run()
+    assert "Type a few words" in said(page)
+    page.text_area(key="memory_passage").set_value("word " * 300).run()
+    assert not page.exception
+    assert "are left out" in said(page)
+    page.text_area(key="memory_passage").set_value("нет 中文 <b>x</b> $a$").run()
+    assert not page.exception

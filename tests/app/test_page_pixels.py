@@ -211,3 +211,66 @@ def test_missing_snapshots_cost_no_more_than_their_section(weights, start_app):
     assert not page.exception
     assert len(answers(page)) == 2
     assert "snapshots" in said(open_tab(page, "learned"))
+
+
+LAYERS = ["pixel-notes", "pixel-notes-ink", "pixel-notes-product"]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_every_tab_shows_the_chosen_layer(page, layer):
+    page.segmented_control(key=f"{NAME}_layer").set_value(layer).run()
+    for tab in ("steps", "pixel", "all", "parts", "erase", "learned", "take"):
+        open_tab(page, tab)
+        assert not page.exception, tab
+        assert tab == "take" or len(page.get("vega_lite_chart")) >= 2, tab
+    assert page.query_params["layer"] in (layer, [layer])
+
+
+def test_averages_say_exactly_what_is_averaged(page):
+    open_tab(page, "all")
+    assert "received on average" in said(page)
+    for averaged, words in (("the scaled scores", "the scaled scores, before the softmax"), ("Q Kᵀ itself", "Q Kᵀ, b")):
+        page.segmented_control(key=f"{NAME}_averaged").set_value(averaged).run()
+        assert not page.exception
+        assert words in said(page)
+
+
+def test_parts_of_the_scores_are_switched_off_and_the_answer_follows(page):
+    open_tab(page, "parts")
+    assert "Switch a part off" in said(page)
+    page.session_state[f"{NAME}_parts"] = []
+    page.run()
+    assert not page.exception
+    assert "Nothing is left" in said(page)
+    assert "with all parts it is 7" in said(page)
+
+
+def test_ink_alone_makes_the_drawing_times_itself(page):
+    page.session_state[f"{NAME}_layer"] = "pixel-notes-ink"
+    open_tab(page, "parts")
+    assert "rank one" in said(page)
+
+
+def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):
+    open_tab(page, "erase")
+    first = said(page)
+    assert "Which map foretold the damage?" in first
+    page.segmented_control(key=f"{NAME}_erased").set_value("what moves the feed-forward network most").run()
+    assert not page.exception
+    assert said(page) != first
+
+
+def test_patches_answer_beside_pixels(page):
+    open_tab(page, "patches")
+    assert not page.exception
+    assert "Patches read" in said(page)
+    page.slider(key=f"{NAME}_patch_layer").set_value(1).run()
+    assert "layer 1" in said(page)
+
+
+@pytest.mark.parametrize("tab", ["parts", "erase", "patches", "all"])
+def test_dot_and_blank_query_break_no_tab(page, tab):
+    inject(page, draw_paths([np.array([[128.0, 128.0]])], SIDE, 8))
+    page.session_state[f"{NAME}_query"] = 0
+    open_tab(page, tab)
+    assert not page.exception

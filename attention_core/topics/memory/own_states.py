@@ -1,0 +1,80 @@
+"""Two recurrent language models over the same text, one of which looks back at its own states: what does it gain?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.data.language_pieces import START, WINDOW, pieces
+from attention_core.device import device_of, to_array
+from attention_core.models.language_recurrent import RecurrentLanguage
+
+MOST_PIECES = WINDOW
+LIKELIEST = 6
+
+
+class Cut(NamedTuple):
+    """A text in pieces.
+
+    Attributes:
+        ids: of START and the pieces.
+        labels: what they look like, a space before those that begin a word.
+        left_out: pieces beyond MOST_PIECES.
+    """
+
+    ids: tuple[int, ...]
+    labels: tuple[str, ...]
+    left_out: int
+
+
+class Foreseen(NamedTuple):
+    """What both models made of a text of n pieces, START among them.
+
+    Attributes:
+        probabilities: for each model (n - 1,), of each piece after START, before it was read.
+        likeliest: for each model and each place (n) the likeliest next pieces with their probabilities.
+        trace: where the one looked back after each piece.
+    """
+
+    probabilities: tuple[np.ndarray, np.ndarray]
+    likeliest: tuple[list[list[tuple[str, float]]], list[list[tuple[str, float]]]]
+    trace: AttentionTrace
+
+
+def cut(text: str) -> Cut:
+    """Cut a text into START and its pieces; what is more than MOST_PIECES is left out."""
+    ids = pieces().encode(text.strip()).ids
+    kept = tuple(ids[:MOST_PIECES])
+    return Cut(kept, tuple(_label(one) for one in kept), len(ids) - len(kept))
+
+
+@torch.inference_mode()
+def foresee(attentive: RecurrentLanguage, alone: RecurrentLanguage, given: Cut) -> Foreseen:
+    """Let both models foresee every piece of a text from those before it."""
+    probabilities = [_probabilities(model, given.ids) for model in (attentive, alone)]
+    said = [to_array(one[range(len(given.ids) - 1), list(given.ids[1:])]) for one in probabilities]
+    first, second = (_likeliest(one) for one in probabilities)
+    return Foreseen((said[0], said[1]), (first, second), attentive.trace(given.ids, given.labels))
+
+
+def _probabilities(model: RecurrentLanguage, ids: Sequence[int]) -> Tensor:
+    """Return the probability of every piece of the vocabulary after each of these, (n, n_pieces)."""
+    return model(torch.tensor([list(ids)], device=device_of(model))).logits[0].softmax(-1)
+
+
+def _likeliest(probabilities: Tensor) -> list[list[tuple[str, float]]]:
+    best = probabilities.topk(LIKELIEST, -1)
+    return [
+        [(_label(piece), value) for piece, value in zip(row, values, strict=True)]
+        for row, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    ]
+
+
+def _label(piece: int) -> str:
+    written = pieces().decode([piece], skip_special_tokens=False)
+    return START if written == START else written or "�"

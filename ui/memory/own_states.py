@@ -1,0 +1,134 @@
+"""A recurrent network that looks back at its own states: where it looks, and what it gains by that."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from attention_core.charts import probability_bars
+from attention_core.device import to_array
+from attention_core.topics.memory.own_states import Cut, Foreseen, cut, foresee
+from ui.chart import draw_chart
+from ui.computed import computed
+from ui.labels import distinct, literal
+from ui.layout import figures_table, section, shade
+from ui.memory.reading import NAME
+from ui.models import card_or_empty, model_or_stop
+from ui.state import Field, whole_number
+
+ATTENTIVE, ALONE = "language-recurrent", "language-recurrent-alone"
+LOOKS_BACK, DOES_NOT = "looks back", "its state alone"
+FIRST = (
+    "My uncle Gustav keeps a parrot. It was raining all day, so we stayed at home and played cards. "
+    "My uncle Gustav keeps a"
+)
+MOST_TYPED = 1500
+TEXT = Field(NAME, "passage", FIRST, address="passage")
+AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
+
+
+def own_states_tab() -> None:
+    """Draw a text to type, where the network looked back after each piece, and what both foresee there."""
+    st.markdown(
+        "**Give a recurrent network its own past back.** Nothing is translated here: the network reads one text and "
+        "foresees the next piece of a word. After each piece, one of two networks may also average all its earlier "
+        "states, weighted by attention; the other has its present state alone, and as many parameters."
+    )
+    st.text_area("A text in English", key=TEXT.key, max_chars=MOST_TYPED, persist_state="session", height=84)
+    given = cut(TEXT.value)
+    if len(given.ids) < 2:
+        st.info("Type a few words: there is nothing to foresee yet.")
+        return
+    if given.left_out:
+        st.caption(f"The first {len(given.ids)} pieces are read; {given.left_out} more are left out.")
+    told = read_both(given)
+    last = len(given.ids) - 1
+    at = AT.among(range(last + 1), last)
+    _looks(given, told, at)
+    left, right = st.columns([1, 1.25], gap="large")
+    with left:
+        _next_pieces(given, told, at)
+    with right:
+        _each_piece(given, told)
+    _by_distance()
+
+
+@computed(by_model=True)
+def read_both(given: Cut) -> Foreseen:
+    """Let both networks foresee a text."""
+    return foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
+
+
+def _looks(given: Cut, told: Foreseen, at: int) -> None:
+    """Draw the text, each piece shaded by its weight at the chosen place."""
+    row = to_array(told.trace.weights(0, [at])[0])
+    most = float(row.max()) or 1.0
+    spans = []
+    for place, (label, weight) in enumerate(zip(given.labels, row.tolist(), strict=True)):
+        if place:
+            ring = "outline:2px solid #0072B2;" if place == at else ""
+            style = f"background:{shade(weight / most)};border-radius:3px;{ring}"
+            spans.append(f'<span title="{weight:.1%}" style="{style}">{html.escape(label)}</span>')
+    st.html(f"<p style='font-size:1.05rem;line-height:1.9;white-space:pre-wrap;margin:0'>{''.join(spans).strip()}</p>")
+    names = distinct([label.strip() or "␣" for label in given.labels])
+    where = int(row.argmax())
+    looked = f"most at “{literal(names[where])}” ({row[where]:.0%}), {at - where} pieces back" if at else "nowhere yet"
+    AT.value = at
+    st.select_slider(
+        "After which piece",
+        range(len(given.ids)),
+        format_func=names.__getitem__,
+        key=AT.key,
+        persist_state="session",
+    )
+    st.caption(f"Framed: the piece just read. Shaded: the earlier states that it looks back at, {looked}.")
+
+
+def _next_pieces(given: Cut, told: Foreseen, at: int) -> None:
+    section("What comes next?")
+    best = {name: dict(rows[at]) for name, rows in zip((LOOKS_BACK, DOES_NOT), told.likeliest, strict=True)}
+    labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))
+    series = {name: [its.get(label, 0.0) for label in labels] for name, its in best.items()}
+    draw_chart(
+        probability_bars(series, [label.strip() or "␣" for label in labels], height=190),
+        alt="The likeliest next pieces by both networks",
+    )
+    first, second = (next(iter(best[name].items())) for name in (LOOKS_BACK, DOES_NOT))
+    st.caption(
+        f"Looking back it says {literal(first[0].strip())} ({first[1]:.0%}), from its state alone "
+        f"{literal(second[0].strip())} ({second[1]:.0%})."
+    )
+
+
+def _each_piece(given: Cut, told: Foreseen) -> None:
+    section("How probable each piece was, before it was read")
+    labels = distinct([label.strip() or "␣" for label in given.labels[1:]])
+    series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}
+    with st.container(key="memory_wide_pieces"):
+        draw_chart(probability_bars(series, labels, height=190), alt="Probability of each piece by both networks")
+    st.caption("What comes for the second time is where looking back pays; what is new, nobody can look up.")
+
+
+def _by_distance() -> None:
+    """Draw by how far back a pair of pieces last stood, how surprising it is to both; as measured."""
+    cards = [card_or_empty(name).get("windows", {}) for name in (ATTENTIVE, ALONE)]
+    if not all(cards):
+        return
+    section("What it is worth, by distance")
+    rows = [
+        (
+            "new in its text" if reach == "new" else f"{reach} pieces back",
+            f"{there['pieces']:,}",
+            f"{alone['bits']:.2f}",
+            f"{there['bits']:.2f}",
+            f"{alone['bits'] - there['bits']:+.2f}",
+        )
+        for reach, there in cards[0].items()
+        if (alone := cards[1].get(reach)) and there["pieces"]
+    ]
+    figures_table(("last seen", "pieces", f"bits, {DOES_NOT}", f"bits, {LOOKS_BACK}", "gained"), *rows)
+    st.caption(
+        "How surprising the next piece is, in bits, on held-out sentences of which a fifth come again in the same "
+        "text: by how far back the same two pieces last stood together. One bit less is twice as probable."
+    )
