@@ -24,7 +24,7 @@ from ui.state import Field
 TELLER = "scene-caption"
 WALK = Walk(NAME, label="Look")
 HIDDEN = BlockedRegions(Field[list[int]](NAME, "hidden", list, address="hidden"))
-SIZE, MOST_BARS = 300, 5
+SIZE, MOST_BARS = 250, 5
 
 
 def telling(drawing: AskedDrawing) -> None:
