@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.topics.memory.overview import norms_table
 from ui.glossary import say
 from ui.layout import section, who_asks
+from ui.memory.cure import FRENCH, cure_tab
 from ui.memory.fading import fading_tab, length_tab
 from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, notebook, read_sentence, with_norms
 from ui.memory.word_by_word import gradient_tab, walk_tab
@@ -56,8 +57,9 @@ page_tabs(
     Tab("words", "Word by word", lambda: walk_tab(memories, both)),
     Tab("gradient", "What still matters", lambda: gradient_tab(with_norms(memories, text, both), both)),
     Tab("lengths", "Why attention was needed", length_tab),
+    Tab("cure", "What attention gives back", lambda: cure_tab(text)),
     Tab("fading", "How fast a word fades", lambda: fading_tab(with_norms(memories, text, both=False))),
     Tab("doubts", "How far to believe it", doubts),
     Tab("take", "Take it along", take_along),
-    players=(WALK,),
+    players=(WALK, FRENCH),
 )
