@@ -12,6 +12,7 @@ from ui.transformer.cost import cost_of_length
 from ui.transformer.first_screen import MODEL, NAME, english_part, french_part
 from ui.transformer.heads import STEPS, all_heads, experiment_on, heads_off, restore, step_by_step, take_along
 from ui.transformer.order import shuffled_words, three_positions
+from ui.transformer.redundancy import order_twice
 
 page_frame(
     NAME,
@@ -50,6 +51,7 @@ if text and model:
         Tab("steps", "Step by step", lambda: step_by_step(text)),
         Tab("off", "Try: switch heads off", lambda: heads_off(text)),
         Tab("order", "Try: shuffle the words", lambda: shuffled_words(text)),
+        Tab("twice", "Order twice?", order_twice),
         *tabs,
         Tab("take", "Take it along", lambda: take_along(text)),
     ]
