@@ -27,8 +27,8 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
         st.rerun()
     trace, query = shown.trace, shown.view.first_piece[row]
     say(
-        "The whole network, one line per word: the encoder reads downwards and upwards, the decoder speaks downwards. "
-        "*Play* above goes from word to word; the steps below light up one after the other."
+        "The whole network, one line per piece of a word: the encoder reads downwards and upwards, the decoder speaks "
+        "downwards. *Play* above goes from word to word; the steps below light up one after the other."
     )
     step = STEPS.draw(trace)
     if STEPS.hides(trace, step, query):
