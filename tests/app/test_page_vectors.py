@@ -276,3 +276,16 @@ def test_files_are_taken_back(page):
     page.file_uploader[0].upload("mine.npz", data, "application/zip").run()
     assert errors(page) == []
     assert page.session_state["vectors_mode"] == "cross"
+
+
+def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
+    open_tab(show(page, "scores"), "pairs")
+    assert "mixed effect: **exactly 0**" in said(page)
+    page.toggle(key="vectors_deep").set_value(True).run()
+    assert "mixed effect: **exactly 0**" in said(page)
+    for deep in (True, False):
+        page.toggle(key="vectors_deep").set_value(deep).run()
+        page.toggle(key="vectors_bends").set_value(True).run()
+        assert errors(page) == []
+        assert "exactly 0" not in said(page)
+        assert "mixed effect: **" in said(page)
