@@ -253,8 +253,9 @@ def test_random_numbers_come_from_the_seed(page):
     assert page.session_state["vectors_cells"]["X"] != first
 
 
-def test_large_type_shows_the_same_tables(page):
-    page.toggle(key="vectors_large").set_value(True).run()
+def test_lecture_mode_shows_the_same_tables(page):
+    page.session_state["lecture"] = True
+    page.run()
     assert errors(page) == []
     assert page.get("html")
 
