@@ -18,6 +18,7 @@ who_asks(
     "the value of that record",
     here="Here you ask, every record is asked, and its value comes back in part.",
     try_this="Take <i>Ask a text</i>: “automobile” finds the car. Then choose <i>spelling</i>: it finds baked bread.",
+    meanwhile={"table": "ask-a-text"},
 )
 
 store, ask = st.columns([1.05, 1], gap="large")
