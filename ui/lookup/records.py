@@ -204,7 +204,7 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
     if not records.numeric_keys and float(nearest) < 0.25:
         note(
             f"{literal(as_text(queries[int(worst)]), 40)} resembles no key (cosine at most {float(nearest):.2f}), and "
-            "yet its weights sum to 100 %: a softmax cannot answer “nothing fits”."
+            "yet its weights sum to 100%: a softmax cannot answer “nothing fits”."
         )
 
 

@@ -207,7 +207,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     if len(labels) > MOST_BARS:
         st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
     if nothing:
-        say("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
+        say("Nothing fits, and still the shares sum to 100%: the softmax cannot say *none of them*.")
     elif constant:
         factor = float(np.exp(constant))
         st.markdown(
