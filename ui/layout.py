@@ -21,7 +21,7 @@ TABLE_STYLE = """<style>
 </style>"""
 
 TRY_THIS = "try_this"
-"""In the session: where the line with what to try stands, and what is done while it does."""
+"""In the session: what is done while the page has its line with what to try; None = it has none."""
 NOTHING_TOLD: Mapping[str, str] = MappingProxyType({})
 READABLE = 57
 """Per cent of a colour in its text: with this little of it every role's word has a contrast of 4.5 on both pages."""
@@ -87,17 +87,19 @@ def who_asks(
     short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
     folded = f"<details><summary>{short.replace('>a ', '>A ', 1)}. {here}</summary>{whole}</details>"
     st.html(f'<div class="who">{folded}</div>')
-    place = st.session_state[TRY_THIS] = (st.empty(), meanwhile, done_in)
+    st.session_state[TRY_THIS] = meanwhile, done_in
     if _is_to_do(st.query_params.to_dict(), meanwhile, done_in):
-        place[0].html(f'<div class="who try"><b>Try this</b> {try_this}</div>')
+        st.html(f'<div class="who try"><b>Try this</b> {try_this}</div>')
 
 
 def settle_try_this(told: Mapping[str, str]) -> None:
-    """Take the line with what to try away once an address tells that it was done, or that something else was."""
-    place, *way = st.session_state.get(TRY_THIS) or (None,)
-    if place is not None and not _is_to_do(told, *way):
-        place.empty()
-        st.session_state[TRY_THIS] = None
+    """Hide the line with what to try once an address tells that it was done, or that something else was.
+
+    A part that reruns alone cannot take away what stands outside: its mark hides the line, see ui.skeleton.
+    """
+    way = st.session_state.get(TRY_THIS)
+    if way is not None and not _is_to_do(told, *way):
+        st.html('<span class="tried"></span>')
 
 
 def _is_to_do(told: Mapping[str, str], meanwhile: Mapping[str, str], done_in: str) -> bool:

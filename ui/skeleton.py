@@ -32,7 +32,9 @@ STYLE = """<style>
 .who { margin: 0; line-height: 1.5; }
 .who summary { cursor: pointer; } .who .icon { font: 1.15em/1 "Material Symbols Rounded"; vertical-align: -0.2em; }
 .stHtml:has(> .who details) { margin-top: -0.6rem; }
-.stHtml:has(> .try) { margin-top: -1rem; } .try b { margin-right: 0.3em; }
+.stHtml:has(> .try) { margin-top: -1rem; }
+.stApp:has(.tried) .try, [data-testid="stElementContainer"]:has(> .stHtml > .tried) { display: none; }
+.try b { margin-right: 0.3em; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
 [data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
   max-width: 560px; margin: auto; }
