@@ -21,7 +21,7 @@ who_asks(
     "there is none. A word that was read is never looked at again",
     "the state, which must carry everything on its own",
     here="There is no query here: nothing can ask for an earlier word. That is the problem.",
-    try_this="Press <i>Twenty-eight words</i>: the plain RNN keeps less than 1 % of each of the first ten words.",
+    try_this="Press <i>Twenty-eight words</i>: the plain RNN keeps less than 1% of each of the first ten words.",
 )
 
 ask, answer = st.columns([1, 1.25], gap="large")

@@ -26,6 +26,7 @@ who_asks(
     here="Here every piece of a word asks all the others, in many heads at once.",
     try_this="Press <i>Who bit whom</i>, open <i>Try: shuffle the words</i>, press <i>Reverse</i>: the man bites the "
     "dog, unless positions are left out.",
+    meanwhile={"text": LAYERED["Who bit whom"]},
 )
 model, missing = model_or_none(MODEL)
 typed, answer = st.columns([1.15, 1], gap="large")

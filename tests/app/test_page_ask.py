@@ -270,3 +270,10 @@ def test_the_row_in_numbers_is_computed_where_it_is_opened(page):
     assert "**Its row in numbers**" not in said(page)
     page.session_state[f"{NAME}_row"] = True
     assert "**Its row in numbers**" in said(page.run())
+
+
+def test_a_question_about_a_shirt_is_answered_kindly_with_what_can_be_asked(page):
+    page.text_input(key="ask_text").set_value("what colour is the shirt of the person kicking the ball?").run()
+    assert not page.exception
+    assert "same two-step question" in page.info[0].value
+    assert any(button.label == "which digit is left of the blue one?" for button in page.button)

@@ -86,7 +86,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
             f"{moved:.0%}",
             help="Half the summed change of a row of the weights, averaged over all rows, after this erasure.",
         )
-        st.metric("feed-forward moved", "0 %", help="Its parameters are the same for every input.")
+        st.metric("feed-forward moved", "0%", help="Its parameters are the same for every input.")
         st.caption(f"The feed-forward network now reads {ffn.digit} ({ffn.confidence:.0%}).")
 
 
