@@ -18,6 +18,13 @@ FOLDER = find_file("ui/assets/start")
 SCREEN, SIZE = {"width": 1240, "height": 1500}, (480, 270)
 OPENED = dict.fromkeys(("vectors", "pixels", "translate", "find", "groups"), "?step=weights")
 """What is opened instead of the page as it is on arrival."""
+NARROW = {"lookup": ".looked-up", "scoring": ".st-key-scoring_plane", "matter": ".st-key-matter_weighed"}
+"""Pages of which one part is photographed, at its top, as a phone shows it: its letters can be read on a card."""
+PHONE = {"width": 390, "height": 2400}
+CLIP = """selector => {
+  const { x, y, width, height } = document.querySelector(selector).getBoundingClientRect();
+  return { x, y, width, height: Math.min(height, width * 9 / 16) };
+}"""
 LARGEST = """() => {
   const nodes = [...document.querySelectorAll(".stVegaLiteChart, .stBidiComponent")];
   const area = ({ width, height }) => Math.min(width, 1240) * Math.min(height, 700);
@@ -45,11 +52,14 @@ def photograph(url: str) -> None:
         page = browser.new_page(viewport=SCREEN)
         page.set_default_timeout(120_000)
         for entry in PAGES[1:]:
+            part = NARROW.get(entry.name)
+            page.set_viewport_size(PHONE if part else SCREEN)
             page.goto(f"{url}/{entry.url_path}{OPENED.get(entry.name, '')}")
             page.add_style_tag(content='[data-testid="stSidebar"], [data-testid="stHeader"] { display: none; }')
             page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_before')
             page.wait_for_timeout(6000)
-            picture = Image.open(io.BytesIO(page.screenshot(clip=page.evaluate(LARGEST)))).convert("RGB")
+            clip = page.evaluate(CLIP, part) if part else page.evaluate(LARGEST)
+            picture = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
             shown = ImageOps.pad(picture, (SIZE[0] - 24, SIZE[1] - 24), Image.Resampling.LANCZOS, "white")
             ImageOps.expand(shown, 12, "white").save(FOLDER / f"{entry.name}.webp", quality=75)
             print(entry.name, flush=True)

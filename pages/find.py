@@ -17,6 +17,7 @@ who_asks(
     "the same features",
     here="Here one learned question asks 225 regions of the picture.",
     try_this="Open <i>Try: take away what it looks at</i>: with uniform weights the same network no longer sees the 3.",
+    done_in="block",
 )
 
 draw, mask, answer = st.columns([1, 1.2, 0.95], gap="medium")

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from attention_core.topics.lookup.encoders import SPELLING
 from attention_core.topics.lookup.soft_lookup import soft_lookup
 from ui.layout import end_here, section, who_asks
 from ui.lookup.closer import STEPS, closer, in_numbers, step_by_step
+from ui.lookup.encoder import encoder_input
 from ui.lookup.records import NAME, answers, choose_query, query_input, record_table, temperature_input
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
@@ -15,7 +17,8 @@ who_asks(
     "the key of every record",
     "the value of that record",
     here="Here you ask, every record is asked, and its value comes back in part.",
-    try_this="Drag <i>Temperature</i> to the far right: three different questions get almost the same answer.",
+    try_this="Take <i>Ask a text</i>: “automobile” finds the car. Then choose <i>spelling</i>: it finds baked bread.",
+    meanwhile={"table": "ask-a-text"},
 )
 
 store, ask = st.columns([1.05, 1], gap="large")
@@ -27,18 +30,21 @@ if records is None:
 with ask:
     section("Ask")
     queries = query_input(records).queries
-    temperature = temperature_input(records)
+    warm, way = (st.container(), None) if records.numeric_keys else st.columns([1.6, 1], gap="medium")
+    with warm:
+        temperature = temperature_input(records)
+    encoder = SPELLING if way is None else encoder_input(way)
     if not queries:
         end_here()
-    trace = soft_lookup(records, queries, temperature)
+    trace = soft_lookup(records, queries, temperature, encoder)
     with st.container(key="tells_lookup"):
         answers(records, queries, trace)
 
 page_tabs(
     NAME,
-    Tab("closer", "A closer look", lambda: closer(records, queries, trace, temperature)),
+    Tab("closer", "A closer look", lambda: closer(records, queries, trace, temperature, encoder)),
     Tab("steps", "Step by step", lambda: step_by_step(trace)),
-    Tab("numbers", "In numbers and letters", lambda: in_numbers(records, queries, trace)),
+    Tab("numbers", "In numbers and letters", lambda: in_numbers(records, queries, trace, encoder)),
     Tab("take", "Take it along", lambda: export_bar(trace, NAME, query=choose_query(trace))),
     players=(STEPS,),
 )

@@ -13,6 +13,7 @@ from ui.matter.answer import (
     attention_trace,
     blocked_words,
     doubts,
+    own_question,
     what_differs,
     words_section,
 )
@@ -54,6 +55,7 @@ with judgement:
 section("The words it used", Role.WEIGHTS)
 with st.container(key="tells_matter"):
     words_section(sentence, text, trace, blocked)
+own_question()
 
 
 def step_by_step() -> None:

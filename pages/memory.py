@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.topics.memory.overview import norms_table
 from ui.glossary import say
 from ui.layout import section, who_asks
+from ui.memory.cure import FRENCH, cure_tab
 from ui.memory.fading import fading_tab, length_tab
 from ui.memory.own_states import own_states_tab
 from ui.memory.reading import NAME, READING, WALK, end_section, memories_of, notebook, read_sentence, with_norms
@@ -21,7 +22,7 @@ who_asks(
     "there is none. A word that was read is never looked at again",
     "the state, which must carry everything on its own",
     here="There is no query here: nothing can ask for an earlier word. That is the problem.",
-    try_this="Press <i>Twenty-eight words</i>: the plain RNN keeps less than 1 % of each of the first ten words.",
+    try_this="Press <i>Twenty-eight words</i>: the plain RNN keeps less than 1% of each of the first ten words.",
 )
 
 ask, answer = st.columns([1, 1.25], gap="large")
@@ -57,9 +58,10 @@ page_tabs(
     Tab("words", "Word by word", lambda: walk_tab(memories, both)),
     Tab("gradient", "What still matters", lambda: gradient_tab(with_norms(memories, text, both), both)),
     Tab("lengths", "Why attention was needed", length_tab),
+    Tab("cure", "What attention gives back", lambda: cure_tab(text)),
     Tab("own", "Looking back at itself", own_states_tab),
     Tab("fading", "How fast a word fades", lambda: fading_tab(with_norms(memories, text, both=False))),
     Tab("doubts", "How far to believe it", doubts),
     Tab("take", "Take it along", take_along),
-    players=(WALK,),
+    players=(WALK, FRENCH),
 )

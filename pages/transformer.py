@@ -12,6 +12,7 @@ from ui.transformer.cost import cost_of_length
 from ui.transformer.first_screen import MODEL, NAME, english_part, french_part
 from ui.transformer.heads import STEPS, all_heads, experiment_on, heads_off, restore, step_by_step, take_along
 from ui.transformer.order import shuffled_words, three_positions
+from ui.transformer.redundancy import order_twice
 
 page_frame(
     NAME,
@@ -25,6 +26,7 @@ who_asks(
     here="Here every piece of a word asks all the others, in many heads at once.",
     try_this="Press <i>Who bit whom</i>, open <i>Try: shuffle the words</i>, press <i>Reverse</i>: the man bites the "
     "dog, unless positions are left out.",
+    meanwhile={"text": LAYERED["Who bit whom"]},
 )
 model, missing = model_or_none(MODEL)
 typed, answer = st.columns([1.15, 1], gap="large")
@@ -50,6 +52,7 @@ if text and model:
         Tab("steps", "Step by step", lambda: step_by_step(text)),
         Tab("off", "Try: switch heads off", lambda: heads_off(text)),
         Tab("order", "Try: shuffle the words", lambda: shuffled_words(text)),
+        Tab("twice", "Order twice?", order_twice),
         *tabs,
         Tab("take", "Take it along", lambda: take_along(text)),
     ]

@@ -7,8 +7,20 @@ from ui.layout import who_asks
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar
 from ui.translate.additive import alignment_errors, any_length, being_learned
-from ui.translate.first_screen import NAME, STEPS, WORD, all_models, in_focus, sentence_part, two_models
+from ui.translate.first_screen import (
+    LAYER,
+    NAME,
+    STEPS,
+    WORD,
+    about_the_given,
+    all_models,
+    in_focus,
+    sentence_part,
+    two_models,
+)
+from ui.translate.likeness import same_meaning
 from ui.translate.present_word import alignments, step_by_step
+from ui.translate.unrolled import unrolled
 
 page_frame(NAME, "What does a decoder look at, word by word? Hover a French word, or click it.")
 who_asks(
@@ -25,6 +37,8 @@ with typed:
 with answer:
     models = two_models(text) if text else {}
 with typed:
+    if text and models:
+        about_the_given(text, in_focus(models))
     if text:
         all_models(text)
 
@@ -38,7 +52,9 @@ if text and models:
     query = shown.view.first_piece[row]
     tabs = [
         Tab("steps", "Step by step", lambda: step_by_step(shown, row, text)),
+        Tab("unrolled", "Unrolled", lambda: unrolled(shown, row)),
         Tab("alignment", "Who looks where", lambda: alignments(models)),
+        Tab("meaning", "Is it meaning?", lambda: same_meaning(shown, row, text, LAYER.value)),
         *tabs,
         Tab("take", "Take it along", lambda: export_bar(shown.trace, NAME, query=query)),
     ]

@@ -12,7 +12,6 @@ from ui.vectors.panels import both_ways_panel, has_both_ways, has_pairs, hull_pa
 from ui.vectors.problem import (
     BEFORE,
     CELL,
-    LARGE,
     MODE,
     NAME,
     PRESET,
@@ -43,7 +42,7 @@ def workbench() -> None:
     )
     preset_choice()
     settings_input()
-    left, right = st.columns([1, 1.2] if LARGE.value else [0.62, 1], gap="large")
+    left, right = st.columns([0.62, 1], gap="large")
     with left:
         problem = problem_input()
     with right:

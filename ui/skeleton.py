@@ -14,6 +14,7 @@ from attention_core.files import find_file
 from ui.address import PAGE, PLAYING, take_address, write_address
 from ui.faults import faults_told
 from ui.figures import forget_pictures, new_part, noted_in, save_pictures
+from ui.layout import TRY_THIS
 from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.notations import other_notations
@@ -30,7 +31,10 @@ STYLE = """<style>
 [data-testid="stMainBlockContainer"] h1 { padding-top: 0; }
 .who { margin: 0; line-height: 1.5; }
 .who summary { cursor: pointer; } .who .icon { font: 1.15em/1 "Material Symbols Rounded"; vertical-align: -0.2em; }
-.stHtml:has(> .who details) { margin-top: -0.6rem; } .who .try b { margin-right: 0.3em; }
+.stHtml:has(> .who details) { margin-top: -0.6rem; }
+.stHtml:has(> .try) { margin-top: -1rem; }
+.stApp:has(.tried) .try, [data-testid="stElementContainer"]:has(> .stHtml > .tried) { display: none; }
+.try b { margin-right: 0.3em; }
 [data-testid="stVegaLiteChart"] svg.marks { max-width: 100%; height: auto; }
 [data-testid="stFullScreenFrame"]:has([aria-label^="Close fullscreen"]) [data-testid="stVegaLiteChart"] {
   max-width: 560px; margin: auto; }
@@ -76,6 +80,7 @@ def page_frame(name: str, question: str) -> None:
     if st.session_state.get(PAGE) != name:
         take_address(name)
     forget_pictures()
+    st.session_state[TRY_THIS] = None
     page_head(entry_of(name).heading, question)
 
 

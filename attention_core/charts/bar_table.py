@@ -13,7 +13,7 @@ from attention_core.charts.words import text_width
 
 LINE, ACROSS, GAP, SIZE = 20, 170, 60, 12
 """Screen pixels: of a line, of a column of bars, between two columns, of the letters."""
-WORD = {"baseline": "middle", "fontSize": SIZE, "color": DARK}
+WORD = {"baseline": "middle", "fontSize": SIZE}
 
 
 class Bars(NamedTuple):
@@ -36,13 +36,22 @@ class Bars(NamedTuple):
     mark: float | None = None
 
 
-def bar_table(names: Sequence[str], columns: Sequence[Bars], groups: Sequence[tuple[int, str]] = ()) -> Design:
+def bar_table(
+    names: Sequence[str],
+    columns: Sequence[Bars],
+    groups: Sequence[tuple[int, str]] = (),
+    *,
+    across: int = ACROSS,
+    ink: str = DARK,
+) -> Design:
     """Draw one line per name, with a bar in every column.
 
     Args:
         names: of the lines.
         columns: the numbers.
         groups: headings, each with the line that it stands above.
+        across: screen pixels of a column of bars.
+        ink: colour of the words.
     """
     heads = dict(groups)
     tops, top = [], 2 * LINE
@@ -53,22 +62,22 @@ def bar_table(names: Sequence[str], columns: Sequence[Bars], groups: Sequence[tu
     left = max(text_width(name, SIZE) for name in names) + 14
     if heads:
         left = max(left, 40)
-    wide = max(left + len(columns) * (ACROSS + GAP), *(text_width(head, SIZE) + 8 for head in heads.values()), 0)
+    wide = max(left + len(columns) * (across + GAP), *(text_width(head, SIZE) + 8 for head in heads.values()), 0)
     space = corners(wide, top + 4)
     middle = LINE / 2
     said = {"left": [left - 8.0] * len(names), "top": [top + middle for top in tops], "text": list(names)}
-    layers = [texts(said, space, align="right", **WORD)]
+    layers = [texts(said, space, align="right", color=ink, **WORD)]
     if heads:
         above = {"left": [0.0] * len(heads), "top": [tops[at] - middle for at in heads], "text": list(heads.values())}
-        layers.append(texts(above, space, align="left", **WORD, fontWeight="bold"))
-    for column, start in zip(columns, (left + number * (ACROSS + GAP) for number in range(len(columns))), strict=True):
-        layers += _column(column, start, tops, space)
+        layers.append(texts(above, space, align="left", color=ink, **WORD, fontWeight="bold"))
+    for column, start in zip(columns, (left + number * (across + GAP) for number in range(len(columns))), strict=True):
+        layers += _column(column, start, tops, space, across, ink)
     return fixed(layers, round(wide), top + 4)
 
 
-def _column(column: Bars, left: float, tops: Sequence[int], space: dict) -> list[Design]:
+def _column(column: Bars, left: float, tops: Sequence[int], space: dict, across: int, ink: str) -> list[Design]:
     signed = len(column.colours) > 1
-    zero, unit = left + ACROSS / 2 * signed, ACROSS / (1 + signed) / (column.limit or 1.0)
+    zero, unit = left + across / 2 * signed, across / (1 + signed) / (column.limit or 1.0)
     lengths = [unit * value for value in column.values]
     colours = [column.colours[-1 if value < 0 else 0] for value in column.values]
     begins = [zero + min(length, 0) for length in lengths]
@@ -81,6 +90,6 @@ def _column(column: Bars, left: float, tops: Sequence[int], space: dict) -> list
     return [
         rule.encode(x=space["x"], y=space["y"], y2="bottom"),
         alt.Chart(bars).mark_rect(aria=False).encode(**space, color=alt.Color("fill:N", scale=None)),
-        texts(ends | {"text": list(column.texts)}, space, align="left", **WORD),
-        texts(title, space, align="center" if signed else "left", **WORD | {"color": LABELS}),
+        texts(ends | {"text": list(column.texts)}, space, align="left", color=ink, **WORD),
+        texts(title, space, align="center" if signed else "left", color=LABELS, **WORD),
     ]

@@ -20,11 +20,18 @@ ROW = 13
 
 
 def collapse_chart(
-    words: Sequence[str], states: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int = 520
+    words: Sequence[str],
+    states: np.ndarray,
+    weights: np.ndarray,
+    context: np.ndarray,
+    *,
+    width: int = 520,
+    multiplied: bool = False,
 ) -> Design:
     """Draw n states (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
     The weights (n,) sum to 1, the context is (d,), and there is a word per state; a vector is so wide on the screen.
+    States that are multiplied by their weights already come with the shares that they have in the context instead.
     """
     n = len(words)
     ramp = signed_ramp(states)
@@ -34,18 +41,21 @@ def collapse_chart(
     bar_room = 0.22 * width
     shares = np.array(weights, dtype=float)
     places = np.arange(n)
-    reach = np.maximum(1.0, bar_room * shares)
-    rows = rectangles(width + 8.0, places + 0.15, reach, 0.7, word=list(words), weight=shares, middle=places + 0.5)
+    reach = bar_room * shares / max(1.0, float(shares.max() - shares.min(initial=0)))
+    zero = width + 8.0 - min(0.0, float(reach.min()))
+    told = {"word": list(words), "weight": shares, "middle": places + 0.5}
+    rows = rectangles(zero + np.minimum(0, reach), places + 0.15, np.maximum(1.0, np.abs(reach)), 0.7, **told)
     x = alt.X("left:Q", axis=None, scale=from_to(-86, width + 16 + bar_room))
     space = corners(width, below + 1, x=x)
     middle = {"x": x, "y": alt.Y("middle:Q")}
-    bars = alt.Chart(rows).mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
-    tooltip = tips(("word:N", "encoder's state at"), ("weight:Q", "", ".1%"))
+    bars = alt.Chart(rows).mark_rect(color=ROLE_COLOURS[Role.CONTEXT if multiplied else Role.WEIGHTS])
+    tooltip = tips(("word:N", "encoder's state at"), ("weight:Q", "of the context" if multiplied else "", ".1%"))
     middles, roles_of = [*rows["middle"], below + 0.5], ["key"] * n + ["context"]
     names = rectangles(-6.0, middles, word=[*words, "context"], middle=middles, role=roles_of)
     roles = one_each(["key", "context"], [ROLE_COLOURS[Role.KEY], ROLE_COLOURS[Role.CONTEXT]])
     labels = texts(names, middle, "word", align="right", baseline="middle", fontSize=11, limit=78)
-    arrow = {"left": [width / 2], "middle": [n + 1.0], "word": [f"weighted sum of {n}  ↓"]}
+    sum_of = f"{'sum' if multiplied else 'weighted sum'} of {n}  ↓"
+    arrow = {"left": [width / 2], "middle": [n + 1.0], "word": [sum_of]}
     layers = [
         images(pictures, space),
         bars.encode(**space, tooltip=tooltip),

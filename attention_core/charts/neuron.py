@@ -1,4 +1,4 @@
-"""A feed-forward neuron beside the pairs of attention: one weight per input against one number per pair."""
+"""A feed-forward network beside the pairs of attention: one weight per input against one number per pair."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from attention_core.charts.scale import colour_bar_layer, from_to, painted
 
 
 def neuron_chart(
-    weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, size: tuple[int, int] = (430, 230)
+    weights: np.ndarray,
+    inputs: np.ndarray,
+    labels: Sequence[str],
+    *,
+    size: tuple[int, int] = (430, 230),
+    bent: str = "",
 ) -> Design:
     """Draw w1 x1 + w2 x2 + ... = y: inputs on the left, an edge with its weight for each, their sum on the right.
 
-    Weights, the neuron's own numbers, and inputs are (n, d), with a label per input.
+    Weights, the neuron's own numbers, and inputs are (n, d), with a label per input. A neuron that bends its sum has
+    `bent`, what comes out; the sum then stands below it.
     """
     n = len(inputs)
     parts = (weights * inputs).sum(1)
-    frame = pd.DataFrame(
+    total = short(float(parts.sum()))
+    nodes = pd.DataFrame(
         {
-            "dot": 0.07,
-            "text": 0.16,
-            "x": 0.56,
-            "y": [(place + 0.5) / n for place in range(n)],
-            "x_end": 0.83,
-            "y_end": 0.5,
-            "label": list(labels),
+            "x": 0.16,
+            "y": _heights(n),
             "weight": [f"w{place + 1} = ({', '.join(short(w) for w in row)})" for place, row in enumerate(weights)],
             "part": [
                 f"w{place + 1} · {label} = {short(float(part))}"
@@ -43,24 +45,77 @@ def neuron_chart(
         }
     )
     space = _middles(1, 1)
-    at_dot, at_text = ({**space, "x": alt.X(f"{field}:Q", axis=None)} for field in ("dot", "text"))
-    base = alt.Chart(frame)
-    edge = base.mark_rule(color=GREY, strokeWidth=1.5, **SILENT)
-    dot = base.mark_circle(size=1000, color=ROLE_COLOURS[Role.INPUT], opacity=1, **SILENT)
     text = {"align": "left", "fontSize": 12, "color": WORDS, "tooltip": None}
-    end = pd.DataFrame([{"x": 0.83, "y": 0.5, "label": short(float(parts.sum())), "under": "y"}])
-    total = alt.Chart(end).mark_circle(size=1900, color=ROLE_COLOURS[Role.OUTPUT], opacity=1, **SILENT)
+    ends = [(0.56, height, 0.83, 0.5, "") for height in nodes["y"]]
     layers = [
-        edge.encode(**space, x2=alt.X2("x_end"), y2=alt.Y2("y_end")),
-        dot.encode(**at_dot),
-        texts(frame, at_dot, "label", color="white", fontSize=12, tooltip=None),
-        texts(frame, at_text, "weight", dy=-8, **text),
-        texts(frame, at_text, "part", dy=9, **text),
-        total.encode(**space),
-        texts(end, space, "label", color="white", fontSize=13, fontWeight="bold", tooltip=None),
-        texts(end, space, "under", dy=36, fontSize=12, color=WORDS, tooltip=None),
+        *_edges(ends),
+        *_dots([(0.07, height, label, "") for height, label in zip(nodes["y"], labels, strict=True)], Role.INPUT),
+        texts(nodes, space, "weight", dy=-8, **text),
+        texts(nodes, space, "part", dy=9, **text),
+        *_dots([(0.83, 0.5, bent or total, f"y = tanh({total})" if bent else "y")], Role.OUTPUT),
     ]
     return fixed(layers, *size)
+
+
+def layers_chart(
+    weights: np.ndarray,
+    units: Sequence[float],
+    second: Sequence[float],
+    answer: float,
+    labels: Sequence[str],
+    *,
+    size: tuple[int, int] = (430, 230),
+) -> Design:
+    """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
+
+    Weights are (n_units, n, d), told on hover; a unit says a number and has a second weight.
+    """
+    heights, middles = _heights(len(labels)), _heights(len(units))
+    first = [
+        (0.07, height, 0.45, middle, f"({', '.join(short(w) for w in weights[unit, place])})")
+        for unit, middle in enumerate(middles)
+        for place, height in enumerate(heights)
+    ]
+    last = [(0.45, middle, 0.83, 0.5, short(weight)) for middle, weight in zip(middles, second, strict=True)]
+    hidden = [
+        (0.45, middle, short(unit), f"h{place + 1}")
+        for place, (middle, unit) in enumerate(zip(middles, units, strict=True))
+    ]
+    on_edges = [{"x": (x + x_end) / 2, "y": (y + y_end) / 2, "text": weight} for x, y, x_end, y_end, weight in last]
+    layers = [
+        *_edges([*first, *last]),
+        texts(pd.DataFrame(on_edges), _middles(1, 1), dy=-10, fontSize=12, color=WORDS, tooltip=None),
+        *_dots([(0.07, height, label, "") for height, label in zip(heights, labels, strict=True)], Role.INPUT),
+        *_dots(hidden, Role.INPUT),
+        *_dots([(0.83, 0.5, short(answer), "y")], Role.OUTPUT),
+    ]
+    return fixed(layers, *size)
+
+
+def _heights(n: int) -> list[float]:
+    return [(place + 0.5) / n for place in range(n)]
+
+
+def _edges(ends: Sequence[tuple[float, float, float, float, str]]) -> list[Any]:
+    """Return lines from (x, y) to (x_end, y_end), whose weights are told on hover."""
+    frame = pd.DataFrame(ends, columns=["x", "y", "x_end", "y_end", "weight"])
+    line = alt.Chart(frame).mark_rule(color=GREY, strokeWidth=1.5, aria=False)
+    return [line.encode(**_middles(1, 1), x2=alt.X2("x_end"), y2=alt.Y2("y_end"), tooltip=tips("weight:N"))]
+
+
+def _dots(nodes: Sequence[tuple[float, float, str, str]], role: Role) -> list[Any]:
+    """Return circles at (x, y) with a text inside and one below."""
+    frame, space = pd.DataFrame(nodes, columns=["x", "y", "label", "under"]), _middles(1, 1)
+    large = role is Role.OUTPUT
+    circle = alt.Chart(frame).mark_circle(size=1900 if large else 1000, color=ROLE_COLOURS[role], opacity=1, **SILENT)
+    inside = {"color": "white", "fontSize": 13 if large else 12, "tooltip": None}
+    if large:
+        inside["fontWeight"] = "bold"
+    return [
+        circle.encode(**space),
+        texts(frame, space, "label", **inside),
+        texts(frame, space, "under", dy=36 if large else 26, fontSize=12, color=WORDS, tooltip=None),
+    ]
 
 
 def _middles(width: float, height: float) -> dict[str, Any]:

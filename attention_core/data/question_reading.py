@@ -46,6 +46,11 @@ _ONE_WORD |= {
     for form in (word, f"{word}s")
 }
 _KNOWN = set(WORDS) - {*FILLERS, "the", "in", "on", "me", "at", "a", "of", "to", "is", "this"}
+SCENE_WORDS = {"shirt", "person", "man", "woman", "boy", "girl", "player", "ball", "kicking"}
+NO_SCENE = (
+    "There are no people and no shirts here, only coloured digits. But “the shirt of the person kicking the ball” is "
+    "the same two-step question as “the digit left of the blue one”: find the one thing, then look beside it."
+)
 FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
 _REFUSALS = {
     "I cannot deal with “not”. Ask what is there.": "not no without except",
@@ -143,6 +148,7 @@ def _spaced(words: Iterable[str]) -> str:
 
 
 def _refuse_unknown(words: list[str]) -> None:
+    _refuse({*words} & SCENE_WORDS, NO_SCENE)
     _refuse(not any(word in _KNOWN for word in words), FEW_WORDS)
     for word in words:
         _refuse(word in _BEYOND, _BEYOND.get(word, "").format(word))

@@ -12,6 +12,8 @@ LEARNED = (
 TRANSLATE = {
     "Adjective after noun": "The red car is in front of the house.",
     "ne … pas": "I don't know where he bought this book.",
+    "I am a student": "I am a student.",
+    "The classic figure": "The agreement on the European Economic Area was signed in August 1992.",
     "Compound past": "They have already sold their old house.",
     "A long one": (
         "The man who was sitting next to me on the train told me that he had lived in a small village near the sea "
@@ -20,6 +22,10 @@ TRANSLATE = {
     "Unknown words": "My chihuahua Zorglub hates broccoli.",
 }
 """Sentences to translate: the label of each, and the sentence."""
+
+CLASSIC = TRANSLATE["The classic figure"]
+GIVEN = {CLASSIC: "L'accord sur la zone économique européenne a été signé en août 1992."}
+"""French that comes with a sentence of TRANSLATE. Source: figure 3a of Bahdanau et al. 2015."""
 
 REMEMBERED = {
     "Fifteen words": "The book that my sister gave me when I was ill is still on the table.",

@@ -291,3 +291,10 @@ def test_blank_page_has_nothing_to_tell_and_says_so(page):
     open_tab(page, "tell")
     assert not page.exception
     assert page.info
+
+
+def test_a_question_about_a_shirt_is_answered_kindly_with_what_can_be_asked(page):
+    page.text_input(key="ask_text").set_value("what colour is the shirt of the person kicking the ball?").run()
+    assert not page.exception
+    assert "same two-step question" in page.info[0].value
+    assert any(button.label == "which digit is left of the blue one?" for button in page.button)

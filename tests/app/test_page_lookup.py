@@ -74,7 +74,7 @@ def test_a_query_that_resembles_nothing_is_told(page):
 def test_another_column_can_be_asked_and_another_handed_over(page):
     page.selectbox(key="lookup_value").set_value("abstract").run()
     assert "layers of self-attention" in answers(page)
-    page.selectbox(key="lookup_key").set_value("year").run()
+    page.multiselect(key="lookup_key").set_value(["year"]).run()
     assert "is not a finite number" in said(page)
     ask(page, "2016")
     assert not page.exception
@@ -170,3 +170,63 @@ def test_words_of_a_link_are_no_markdown(app):
     options = [option for group in page.button_group for option in group.options]
     assert any("elsewhere" in str(option) for option in options)
     assert not any("![" in str(option) for option in options)
+
+
+def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
+    body = answers(take(page, "Ask a text"))
+    assert "On Monday the old car would not start. (6" in body
+    for tab in ("closer", "steps", "numbers"):
+        open_tab(page, tab)
+        assert not page.exception
+    assert "8 pieces" in said(page)
+    page.segmented_control(key="lookup_by").set_value("spelling").run()
+    assert not page.exception
+    assert "they baked bread and listened to the radio. (5" in answers(page)
+
+
+def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page, monkeypatch):
+    monkeypatch.setattr("ui.lookup.encoder.MODELS", ("nowhere/at-all",))
+    take(page, "Ask a text")
+    assert "MiniLM is not on this machine" in said(page)
+    assert not page.error
+    assert "baked bread" in answers(page)
+
+
+def test_several_columns_make_one_key(page):
+    page.multiselect(key="lookup_key").set_value(["title", "abstract"]).run()
+    ask(page, "FlashAttention. Exact attention, computed tile by tile in fast memory, without writing the matrix down")
+    assert ">2022<" in answers(page)
+    assert page.query_params["key"] in ("0.1", ["0.1"])
+    page.multiselect(key="lookup_key").set_value(["title", "year"]).run()
+    ask(page, "FlashAttention. 2022")
+    assert "FlashAttention. 2022 (100%" in answers(page)
+
+
+def test_no_key_column_says_what_to_choose(page):
+    page.multiselect(key="lookup_key").set_value([]).run()
+    assert "choose at least one column" in page.error[0].value
+    assert not page.exception
+    assert not answers(page)
+
+
+def test_a_link_carries_several_key_columns_and_the_way_of_comparing(app):
+    app.query_params["key"], app.query_params["by"] = "1.0", "meaning"
+    opened(app, PAGE)
+    assert app.multiselect(key="lookup_key").value == ["abstract", "title"]
+    assert app.segmented_control(key="lookup_by").value == "meaning"
+    assert answers(app)
+
+
+@pytest.mark.parametrize("places", ["7", "-1", "0.x", ""])
+def test_a_link_to_columns_that_are_not_there_asks_the_presets_own(app, places):
+    app.query_params["key"] = places
+    opened(app, PAGE)
+    assert app.multiselect(key="lookup_key").value == ["title"]
+
+
+def test_one_row_and_a_thousand_are_looked_up_by_meaning(page):
+    take(page, "Ask a text")
+    for rows in ([["A single sentence.", "line 1"]], [[f"Sentence {n}.", "line"] for n in range(1000)]):
+        with_rows(page, rows)
+        assert not page.exception
+        assert answers(page)

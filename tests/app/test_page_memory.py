@@ -150,6 +150,46 @@ def test_figures_by_length_are_shown_and_missing_ones_named(page):
     assert "`translator-transformer`" in said(page)
 
 
+def cure(app, text=""):
+    """The tab of the cure, with the trained networks."""
+    forget()
+    opened(app, PAGE)
+    if text:
+        write(app, text)
+    return open_tab(app, "cure")
+
+
+def test_attention_gives_back_the_word_that_is_said(app):
+    page = cure(app)
+    assert "**39%** of what the context knows is of that word, against **4.6%**" in said(page)
+    assert len(page.get("vega_lite_chart")) == 1
+    words = page.segmented_control(key="memory_cure_at")
+    words.set_value(words.options.index("malade")).run()
+    assert "`ill`: **33%**" in said(page)
+    assert "French word 13 of 18" in said(page)
+    press(page, "memory_cure_at_next")
+    assert "French word 14 of 18" in said(page)
+
+
+def test_a_longer_sentence_is_forgotten_by_the_last_states_alone(app):
+    page = cure(app)
+    page.select_slider(key="memory_clauses").set_value(3).run()
+    assert "`sister`: **30%** of what the context knows is of that word, against **0.8%**" in said(page)
+    assert "Without the 21 more words it was 4.6% against 39%" in said(page)
+
+
+def test_the_cure_takes_one_word_and_forty(app):
+    for text, told in (("Hi", "French word "), (" ".join(["the red car and"] * 12), "as long as it can be")):
+        page = cure(app, text)
+        assert told in said(page)
+        assert not page.error
+    assert not any(slider.key == "memory_clauses" for slider in page.select_slider)
+
+
+def test_the_cure_says_that_its_model_is_missing(page):
+    assert "The additive model is not there" in said(open_tab(page, "cure"))
+
+
 @pytest.mark.parametrize("text", ["", "   \n "])
 def test_nothing_to_read_says_what_to_do(page, text):
     write(page, text)

@@ -1,11 +1,12 @@
 """What a score measures, without a browser: presets, typed and dragged vectors, parameters, what survives."""
 
 import json
+import math
 
 import pytest
 
 from attention_core.topics.scoring.presets import Vectors
-from tests.app.tools import open_tab, opened, settled
+from tests.app.tools import open_tab, opened, said, settled
 
 PAGE = "pages/scoring.py"
 
@@ -141,3 +142,12 @@ def test_the_scale_section_follows_its_controls(page):
     page.select_slider(key="scoring_d_k").set_value(1024).run()
     assert not page.exception
     assert "dₖ = 1024, 64 keys" in text(page)
+
+
+def test_the_plain_additive_formula_is_put_in_the_place_of_additive(page):
+    page.button(key="scoring_plain").click().run()
+    plane, bars = component(page, "vector_plane"), component(page, "score_bars")
+    additive = next(one for one in bars["functions"] if one["name"] == "additive")
+    expected = [sum(math.tanh(q + k) for q, k in zip(plane["query"], key, strict=True)) for key in plane["keys"]]
+    assert additive["scores"] == pytest.approx(expected, abs=1e-3)
+    assert "additive is now Wᵀtanh(q + k)" in said(page)

@@ -8,6 +8,7 @@ import pytest
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.topics.transformer import cost
+from attention_core.topics.translate import redundancy
 from tests.app import tools
 from tests.app.tools import open_tab, opened, said
 
@@ -209,3 +210,12 @@ def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
     open_tab(page, "positions").segmented_control(key=f"{NAME}_positions").set_value("Learned").run()
     assert not page.exception
     assert "cannot be loaded" in page.error[1].value
+
+
+def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):
+    open_tab(page, "twice")
+    table = next(one.proto.body for one in page.get("html") if 'class="figures"' in one.proto.body)
+    assert all(what in table for what in redundancy.WITHOUT.values())
+    assert "Neither is too many" in said(page)
+    monkeypatch.setattr(redundancy, "COMMITTED", tmp_path / "missing.json")
+    assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))

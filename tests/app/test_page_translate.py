@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import streamlit as st
 
-from attention_core.data.sentence_presets import TRANSLATE
+from attention_core.data.pieces import END
+from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import open_tab, opened, said, steps_to_the_end
 from ui.address import PLAYING
@@ -49,6 +50,69 @@ def test_every_preset_is_translated(page):
         assert "per word" in listed(page)
         assert not page.error
     assert "read in pieces" in said(page)
+
+
+def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(page):
+    press(page, f"translate_example_{list(TRANSLATE).index('The classic figure')}")
+    assert page.session_state["translate_forced"] == [*french_prefix(GIVEN[CLASSIC]), END]
+    assert listed(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
+    told = said(page)
+    assert "All of them fail" in told
+    assert "*zone* looks most at *Area* (34%); *économique* looks most at *Economic* (50%); *européenne*" in told
+    assert "not at *European*" in told
+    press(page, "translate_free")
+    assert "All of them fail" not in said(page)
+    assert "être d&#x27;accord" in listed(page)
+    press(page, f"translate_example_{list(TRANSLATE).index('I am a student')}")
+    assert page.session_state["translate_forced"] == []
+    assert listed(page).count(">Je suis étudiant.<") == 6
+
+
+def test_french_that_does_not_belong_to_the_english_is_told_and_kept(page):
+    page.text_input(key="translate_prefix").set_value("Je voudrais boire du café").run()
+    assert "does not seem to belong to this English" in said(page)
+    assert listed(page).count("Je voudrais boire du café") == 6
+    page.text_input(key="translate_prefix").set_value("La voiture rouge est devant").run()
+    assert "does not seem to belong" not in said(page)
+
+
+def test_multiplied_vectors_stand_beside_the_context(page):
+    page.session_state["translate_step"] = "context"
+    page.run()
+    assert "Number by number the rows add up" in said(page)
+    assert "car 99%" in said(page)
+    assert len(page.get("vega_lite_chart")) == 2
+
+
+def test_the_unrolled_network_follows_words_and_steps(page):
+    open_tab(page, "unrolled")
+    assert "word 2 of 9: the decoder is fed **la**, the piece before, and says **voiture**" in said(page)
+    press(page, "translate_word_next")
+    assert "fed **voiture**, the piece before, and says **rouge**" in said(page)
+    for step in steps_to_the_end(page):
+        assert step
+    page.toggle(key="translate_step_guess").set_value(True).run()
+    assert not page.get("vega_lite_chart") or "still hidden" in str([one.proto.body for one in page.get("html")])
+    page.toggle(key="translate_step_guess").set_value(False).run()
+    page.session_state["translate_focus"] = "upper"
+    page.run()
+    assert "Nothing is scored" in said(page)
+    page.segmented_control(key="translate_model_upper").set_value("transformer").run()
+    assert "no recurrent network to unroll" in said(page)
+
+
+def test_likeness_is_told_in_the_numbers_of_the_sentence(page):
+    page.segmented_control(key="translate_model_lower").set_value("dot").run()
+    open_tab(page, "meaning")
+    assert "the largest of all" in said(page)
+    assert "in **9 of 9** words" in said(page)
+    page.segmented_control(key="translate_model_lower").set_value("additive").run()
+    assert "its score has learned another comparison" in said(page)
+    page.session_state["translate_focus"] = "upper"
+    page.run()
+    assert "nothing to choose from" in said(page)
+    write(page, "Hello")
+    assert not page.exception
 
 
 def test_words_are_stepped_through_to_both_ends(page):

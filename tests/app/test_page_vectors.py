@@ -253,8 +253,9 @@ def test_random_numbers_come_from_the_seed(page):
     assert page.session_state["vectors_cells"]["X"] != first
 
 
-def test_large_type_shows_the_same_tables(page):
-    page.toggle(key="vectors_large").set_value(True).run()
+def test_lecture_mode_shows_the_same_tables(page):
+    page.session_state["lecture"] = True
+    page.run()
     assert errors(page) == []
     assert page.get("html")
 
@@ -276,3 +277,16 @@ def test_files_are_taken_back(page):
     page.file_uploader[0].upload("mine.npz", data, "application/zip").run()
     assert errors(page) == []
     assert page.session_state["vectors_mode"] == "cross"
+
+
+def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
+    open_tab(show(page, "scores"), "pairs")
+    assert "mixed effect: **exactly 0**" in said(page)
+    page.toggle(key="vectors_deep").set_value(True).run()
+    assert "mixed effect: **exactly 0**" in said(page)
+    for deep in (True, False):
+        page.toggle(key="vectors_deep").set_value(deep).run()
+        page.toggle(key="vectors_bends").set_value(True).run()
+        assert errors(page) == []
+        assert "exactly 0" not in said(page)
+        assert "mixed effect: **" in said(page)

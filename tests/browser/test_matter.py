@@ -27,7 +27,7 @@ def test_a_typed_sentence_is_weighed_and_a_blocked_word_changes_the_answer(app_u
     word.click()
     page.get_by_text("1 word blocked; before: negative").wait_for()
     page.wait_for_function(IDLE)
-    expect(page.get_by_role("button", name="dull, weight 0 %")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="dull, weight 0%")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Give all words back").click()
     page.get_by_text("1 word blocked").wait_for(state="detached")
     page.wait_for_function(IDLE)

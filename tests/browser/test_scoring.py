@@ -62,7 +62,7 @@ def test_dragging_a_key_changes_bars_at_once_and_then_what_python_draws(plane):
     expect(plane.locator(SENTENCE)).to_have_text(re.compile(r"k₃: dot \(\d+%\)"))  # while the button is still down
     plane.mouse.up()
     third = plane.locator("table[aria-label^=Score] .weight .value").nth(2)
-    expect(third).to_have_text(f"{round(100 * _dot_share(plane))} %")
+    expect(third).to_have_text(f"{round(100 * _dot_share(plane))}%")
     assert pixels(plane) != field
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from attention_core.charts.alignment import alignment_chart
 from attention_core.charts.collapse import collapse_chart, cost_chart
+from attention_core.charts.cure import cure_chart
+from attention_core.charts.unrolled import ACROSS, LIT, STEPS, unrolled_chart
 
 GENERATOR = np.random.default_rng(0)
 CHARTS = {
@@ -17,8 +19,24 @@ CHARTS = {
     "collapse": lambda: collapse_chart(
         ["a", "b"], GENERATOR.normal(size=(2, 7)), np.array([0.25, 0.75]), GENERATOR.normal(size=7)
     ),
+    "multiplied": lambda: collapse_chart(
+        ["a", "b", "c"],
+        GENERATOR.normal(size=(3, 7)),
+        np.array([1.2, -0.3, 0.1]),
+        GENERATOR.normal(size=7),
+        multiplied=True,
+    ),
+    "unrolled": lambda: unrolled("scores"),
+    "unrolled without attention": lambda: unrolled_chart(["a", "b"], ["c", "d", "end"], 2, "context", None, None),
+    "cure": lambda: cure_chart(["a", "b", "end"], np.array([0.5, 0.3, 0.2]), np.array([0.0, 0.9, 0.1]), marked=1),
     "cost": lambda: cost_chart(lambda n: 7, lambda n: 7 * n, 40, 3),
 }
+
+
+def unrolled(lit: str):
+    return unrolled_chart(
+        ["a", "b", "c"], ["d", "e"], 1, lit, np.array([-3.0, -1.0, -2.0]), np.array([0.1, 0.66, 0.24])
+    )
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -44,3 +62,31 @@ def test_collapse_is_drawn_to_scale():
         for n in (2, 12)
     )
     assert large["height"] - small["height"] == 10 * (small["height"] / 5)
+
+
+def test_a_part_against_the_context_is_drawn_to_the_left_and_all_bars_have_room():
+    spec = CHARTS["multiplied"]().to_dict()
+    bars = next(rows for rows in spec["datasets"].values() if "weight" in rows[0])
+    zero = bars[0]["left"]
+    assert bars[1]["right"] == pytest.approx(zero)
+    assert bars[1]["left"] < zero
+    assert [row["right"] - row["left"] for row in bars] == pytest.approx([114.4 / 1.5 * one for one in (1.2, 0.3, 0.1)])
+
+
+@pytest.mark.parametrize("lit", STEPS)
+def test_each_step_of_the_unrolled_network_lights_other_marks(lit):
+    def lights(step: str) -> dict[str, int]:
+        spec = unrolled(step).to_dict()
+        colours = [row["fill"] for rows in spec["datasets"].values() for row in rows if "fill" in row]
+        bold = str(spec).count("'bold'")
+        return {one: colours.count(one) for one in colours if one.endswith(LIT)} | {"bold": bold}
+
+    assert all(lights(lit) != lights(other) for other in STEPS if other != lit)
+
+
+def test_scores_of_the_unrolled_network_begin_at_the_lowest():
+    frames = unrolled("scores").to_dict()["datasets"].values()
+    rows = [row for rows in frames for row in rows if row.get("bottom", 0) - row["top"] == pytest.approx(10)]
+    long = [row["right"] - row["left"] for row in rows]
+    assert long[::2] == pytest.approx([1, ACROSS, ACROSS / 2])
+    assert long[1::2] == pytest.approx([ACROSS * one for one in (0.1, 0.66, 0.24)])

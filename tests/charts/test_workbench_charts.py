@@ -7,7 +7,7 @@ import pytest
 from attention_core.attention.types import Role
 from attention_core.charts import ramp_for, signed_ramp, weights_ramp
 from attention_core.charts.hull import hull_chart
-from attention_core.charts.neuron import neuron_chart, pair_cells
+from attention_core.charts.neuron import layers_chart, neuron_chart, pair_cells
 from attention_core.charts.product import Factor, product_cell, product_chart, short
 from attention_core.charts.softmax import column_bars, stacked_sum
 
@@ -32,6 +32,8 @@ CHARTS = {
     "hull": lambda: hull_chart(LEFT, LEFT / 2, np.ones(3) / 3, list("abc"), list("xyz"), 1),
     "hull of one point": lambda: hull_chart(LEFT[:1], LEFT[:1], np.ones(1), ["a"], ["x"], 0),
     "neuron": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"]),
+    "neuron with a tanh": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"], bent="0.5"),
+    "two layers": lambda: layers_chart(np.stack([LEFT, -LEFT]), [0.1, -0.2], [1.2, -0.8], 0.3, ["a", 'b"', "c"]),
     "pairs": lambda: pair_cells(LEFT @ RIGHT, list("abc"), list("1234"), signed_ramp(LEFT), title="w", marked=(0, 1)),
     "bars": lambda: column_bars(np.array([1, -2, -np.inf]), ["a", 'b"', "c"], role=Role.SCORES, title="s", marked=1),
     "sum": lambda: stacked_sum(np.array([1.0, 2.0, 0.1]), list("abc"), title="sum"),

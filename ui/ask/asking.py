@@ -23,6 +23,7 @@ from attention_core.topics.ask import EXAMPLES, answers_to, fitting_questions
 from ui.ask.drawing import NAME, AskedDrawing, drawing_remarks
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.glossary import note
 from ui.labels import literal, said
 from ui.layout import role_colour, shade
 from ui.models import model_or_stop
@@ -80,6 +81,11 @@ def question_part(drawing: AskedDrawing) -> Reading | None:
         _chips(EXAMPLES)
         return None
     _chips(_examples(drawing)[:MOST_EXAMPLES])
+    if reading.question.relation:
+        note(
+            "Two steps: find the one that is named, then look beside it. “What colour is the shirt of the person "
+            "kicking the ball?” is the same kind of question."
+        )
     if reading.rephrased:
         st.caption(f"Read as: {literal(' '.join(reading.words))}")
     return reading

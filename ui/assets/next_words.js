@@ -1,5 +1,5 @@
 // The likeliest next words as bars that are buttons: a click chooses the word.
-const likely = (share) => (share < 0.0005 ? "< 0.1 %" : asPercent(share));
+const likely = (share) => (share < 0.0005 ? "< 0.1%" : asPercent(share));
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".root");

@@ -31,7 +31,7 @@ const build = (root, { functions, keys }) => {
   const foot = make(make(table, "tfoot"), "tr");
   make(foot, "td");
   const ticks = buildAxis(foot, "score", ["", "0", ""]);
-  buildAxis(foot, "weight", ["0", "50 %", "100 %"]);
+  buildAxis(foot, "weight", ["0", "50%", "100%"]);
   return { blocks, ticks };
 };
 
@@ -48,7 +48,7 @@ export default function ({ data, parentElement }) {
     left.value.textContent = minus(score.toFixed(Math.abs(score) < 100 ? 2 : 0));
     left.value.style.left = score < 0 ? "50%" : `min(${from + share}%, 100% - 2.6em)`;
     right.bar.style.width = right.value.style.left = `${100 * weights[number]}%`;
-    right.value.textContent = `${(100 * weights[number]).toFixed(0)} %`;
+    right.value.textContent = `${(100 * weights[number]).toFixed(0)}%`;
   }));
   ticks[0].textContent = `−${limit}`;
   ticks[2].textContent = limit;

@@ -164,13 +164,13 @@ class Plane {
       cells[2].textContent = two(lengthK);
       cells[3].textContent = degrees === null ? "none" : `${degrees.toFixed(0)}°`;
       bar.style.width = `${(70 * weights[place]).toFixed(2)}%`;
-      share.textContent = `${(100 * weights[place]).toFixed(1)} %`;
+      share.textContent = `${(100 * weights[place]).toFixed(1)}%`;
       row.className = place === this.active ? "active" : "";
     });
     this.vectors.forEach(([x, y], place) => set(this.tips[place], {
       cx: this.x(x), cy: this.y(y), "aria-valuenow": x,
       "aria-valuetext": `x ${two(x)}, y ${two(y)}` +
-        (place ? `, dot product ${two(facts[place - 1].dot)}, weight ${(100 * weights[place - 1]).toFixed(0)} %` : ""),
+        (place ? `, dot product ${two(facts[place - 1].dot)}, weight ${(100 * weights[place - 1]).toFixed(0)}%` : ""),
     }));
     this.facts = facts;
     this.weights = weights;

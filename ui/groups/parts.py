@@ -146,6 +146,7 @@ def step_by_step(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     best = int(trace.weights(0, [query])[0].argmax())
     with words:
         show_words(trace, step, 0, query, best)
+        note("*Others*: the numbers that can be asked. *Nobody*, behind them, is looked at by who finds no pair.")
         if head == "triples":
             note(
                 f"Here every pair of others is a key: key {best + 1} is the pair {trace.story.key_axis.labels[best]}. "
@@ -220,6 +221,7 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
         )
         draw_chart(chart, width="content", alt="The pairwise head's weights of the same query")
         st.caption(
+            "*Single others*: each of the other numbers by itself; *nobody* is there for who finds none. "
             "Looking at one number at a time can only guess: the answer depends on a second number that this score "
             "never sees together with the first."
         )

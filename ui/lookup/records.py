@@ -27,6 +27,7 @@ from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, valu
 from ui.glossary import abbr, note
 from ui.labels import distinct, literal, said
 from ui.layout import role_colour
+from ui.lookup.encoder import BY
 from ui.state import Field, choice, one_of, whole_number
 
 NAME = "lookup"
@@ -45,16 +46,22 @@ LOADED = Field(NAME, "loaded", "")
 """The preset that the fields below began with."""
 EDITION, BASE = Field(NAME, "edition", 0), Field(NAME, "base", list)
 ROWS = Field(NAME, "rows", list, address="rows", parse=lambda text: _fitting(unpack(text)), text=pack)
-KEY, VALUE = (
-    Field(
-        NAME,
-        name,
-        "",
-        address=name,
-        parse=lambda text: _table().columns[whole_number(text)],
-        text=lambda column: str(_table().columns.index(column)),
-    )
-    for name in ("key", "value")
+KEY = Field(
+    NAME,
+    "key",
+    list,
+    address="key",
+    parse=lambda text: [_table().columns[place] for place in dict.fromkeys(map(whole_number, text.split(".")))],
+    text=lambda columns: ".".join(str(_table().columns.index(column)) for column in columns),
+)
+"""Its columns; several make one text."""
+VALUE = Field(
+    NAME,
+    "value",
+    "",
+    address="value",
+    parse=lambda text: _table().columns[whole_number(text)],
+    text=lambda column: str(_table().columns.index(column)),
 )
 QUERIES = Field(NAME, "queries", "", address="q")
 QUERY = Field(NAME, "query", -1, address="query", parse=whole_number)
@@ -78,8 +85,9 @@ def record_table() -> Usable:
     columns = preset.table.columns
     st.caption(preset.note)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        for field, words in ((KEY, "Asked (key)"), (VALUE, "Handed over (value)")):
-            st.selectbox(words, columns, key=field.key, persist_state="session", on_change=QUERY.forget)
+        more = {"persist_state": "session", "on_change": QUERY.forget}
+        st.multiselect("Asked (key)", columns, key=KEY.key, placeholder="Choose columns", **more)
+        st.selectbox("Handed over (value)", columns, key=VALUE.key, **more)
         st.button("Restore", key="lookup_restore", on_click=LOADED.forget, help="The preset as it was.")
     usable = usable_records(Table(columns, preset.table.numeric, _edit(preset.table)), KEY.value, VALUE.value)
     for remark in usable.remarks:
@@ -92,10 +100,11 @@ def _load(name: str) -> None:
     LOADED.value = name
     EDITION.value += 1
     ROWS.found([list(row) for row in preset.table.rows])
-    KEY.found(preset.key)
+    KEY.found(list(preset.key))
     VALUE.found(preset.value)
     QUERIES.found("\n".join(preset.queries))
-    numeric = preset.table.numeric[preset.table.columns.index(preset.key)]
+    BY.found(preset.by)
+    numeric = preset.table.numeric[preset.table.columns.index(preset.key[0])]
     (WIDTH if numeric else TEMPERATURE).found(preset.temperature)
     QUERY.found(QUERY.default)
 
@@ -195,7 +204,7 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
     if not records.numeric_keys and float(nearest) < 0.25:
         note(
             f"{literal(as_text(queries[int(worst)]), 40)} resembles no key (cosine at most {float(nearest):.2f}), and "
-            "yet its weights sum to 100 %: a softmax cannot answer “nothing fits”."
+            "yet its weights sum to 100%: a softmax cannot answer “nothing fits”."
         )
 
 

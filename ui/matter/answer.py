@@ -160,6 +160,19 @@ def what_differs() -> None:
         )
 
 
+def own_question() -> None:
+    """Say that the question here is always the same, and where a reader asks one of their own."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(
+            "Here the question never changes: *praise or blame?* To read with a question of your own:", width="content"
+        )
+        for name, label, asked in (
+            ("lookup", "Ask a text", {"table": "ask-a-text"}),
+            ("ask", "Ask about a drawing", {}),
+        ):
+            st.page_link(f"pages/{name}.py", label=label, query_params=asked, icon=":material/arrow_forward:")
+
+
 def doubts(text: str, trace: AttentionTrace, blocked: tuple[int, ...]) -> None:
     """Compare weights with what removing words does, for this sentence and over many."""
     lines = []

@@ -54,13 +54,19 @@ SEED = Field(NAME, "seed", 0)
 def controls(vectors: Vectors) -> None:
     """Draw the vectors' width, presets, random vectors, the number of keys, and the note on what is arranged."""
     n_keys = len(vectors.keys)
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+    with st.container(key="scoring_tools", horizontal=True, gap="xsmall", vertical_alignment="center"):
         widths = {d: f"d = {d}" for d in DIMENSIONS}
         choice("Numbers per vector, d", WIDTH, widths, label_visibility="collapsed", on_change=choose_width)
         for preset in VECTOR_PRESETS if vectors.d == 2 else ():
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=arrange, args=(replace(preset),))  # a copy: told in the address
         st.button("Random", key="scoring_random", on_click=_shuffle)
+        st.button(
+            "Wᵀtanh(q + k)",
+            key="scoring_plain",
+            on_click=put_plain_formula,
+            help="The additive score as it is often printed, without matrices",
+        )
         st.button(
             "vᵀtanh([q; k])",
             key="scoring_printed",
@@ -106,14 +112,30 @@ def linked_parameters(parameters: Parameters, d: int) -> Parameters:
     return parameters
 
 
+def put_plain_formula() -> None:
+    """Put Wᵀtanh(q + k) in the place of additive: identities for its matrices, ones for the vector W."""
+    d = VECTORS.value.d
+    same = torch.eye(d).tolist()
+    _put_formula(
+        {"additive.W_q": same, "additive.W_k": same, "additive.v": [1.0] * d},
+        "additive is now Wᵀtanh(q + k), W all ones. Query and key meet inside the tanh, so that it can attend; but "
+        "without learned matrices it likes the key with the largest numbers, not the nearest. The trained one comes "
+        "back under The parameters.",
+    )
+
+
 def put_printed_formula() -> None:
     """Put vᵀtanh([q; k]) in the place of concat: the identity for W."""
     d = VECTORS.value.d
-    put_parameters(d, {"concat.W": torch.eye(2 * d).tolist(), "concat.v": [1.0, -0.5] * d})
-    note = (
+    _put_formula(
+        {"concat.W": torch.eye(2 * d).tolist(), "concat.v": [1.0, -0.5] * d},
         "concat is now vᵀtanh([q; k]) without W, as it is often printed. Move the query: its weights do not change at "
-        "all. Why is shown under A formula that cannot attend, and the trained one comes back under The parameters."
+        "all. Why is shown under A formula that cannot attend, and the trained one comes back under The parameters.",
     )
+
+
+def _put_formula(parameters: Parameters, note: str) -> None:
+    put_parameters(VECTORS.value.d, parameters)
     arrange(replace(VECTORS.value, note=note))
 
 
@@ -186,7 +208,7 @@ def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, 
         "W, W_q, W_k and v were trained on one small task: *six keys; the nearer a key is to the query, the more "
         "weight.* How often each function gives the nearest key most, in 10,000 new tasks: "
         + ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items())
-        + ". Chance is 17 %."
+        + ". Chance is 17%."
     )
     st.caption(
         "In training the last number of a vector was never negative. Without a bias a tanh network is odd, "

@@ -98,7 +98,7 @@ def being_learned() -> None:
     mean = sum(pair.moments[number].sharpness for pair in learned) / len(learned)
     words.markdown(
         "Nobody tells the model which words belong together: the alignment appears because it helps to say the next "
-        f"word. Sharpness now: **{mean:.0%}** (0 % looks everywhere alike, 100 % at one word each)."
+        f"word. Sharpness now: **{mean:.0%}** (0% looks everywhere alike, 100% at one word each)."
     )
     for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
         draw_chart(

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from attention_core.data.sentence_presets import TRANSLATE
+from attention_core.attention.harmless import as_markdown
+from attention_core.data.pieces import END
+from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import Source, Translation, french_prefix, read_source, translation_of
-from attention_core.topics.translate.word_view import sentence_probability
+from attention_core.topics.translate.word_view import WordView, sentence_probability
 from ui.labels import as_percent, literal
 from ui.player import Player
 from ui.sentence import knows_enough, sentence_box
@@ -20,6 +22,7 @@ from ui.translate.translations import (
     N_LAYERS,
     TRANSLATORS,
     ShownTranslation,
+    fit,
     shown_translation,
     translation,
     why_missing,
@@ -30,6 +33,9 @@ NAME = "translate"
 FIRST = {"upper": "none", "lower": "additive"}
 MOST_FORCED = 60
 """Pieces that may be forced; the sentence needs room to end."""
+FEWEST_JUDGED, LEAST_FIT = 4, 0.5
+"""Forced pieces from which on they are compared with the English; by how many nats it must make them likelier each."""
+CLASSIC_PAIRS = (("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
 MOST_TYPED = 200
 MOST_UNDONE = 50
 LIST_STYLE = """<style>
@@ -117,7 +123,34 @@ def sentence_part() -> str | None:
 
 def _take_sentence() -> None:
     WORD.value = WORD.default
-    force([])
+    french = GIVEN.get(st.session_state[f"{NAME}_text"].strip(), "")
+    force([*_pieces_of(french), END] if french else [])
+
+
+def about_the_given(text: str, shown: ShownTranslation) -> None:
+    """Say what a model would have said itself where French comes with the sentence, and whether the French fits it."""
+    if text == CLASSIC and shown.forced == (*_pieces_of(GIVEN[CLASSIC]), END):
+        itself = translation(shown.translator, text, ()).text
+        st.markdown(
+            f"The classic figure, its French given. Left to itself this model says *{as_markdown(itself)}* All of them "
+            "fail: the words are rare where they learned (*August* 8 times in 135,806 pairs). "
+            + ("" if shown.words.is_single else f"Given the French, {_where_it_looks(shown.words)}.")
+        )
+    elif len(shown.forced) >= FEWEST_JUDGED and fit(shown.translator, text, shown.forced) < LEAST_FIT:
+        st.info(
+            "The French given does not seem to belong to this English: the model finds it hardly likelier than after "
+            "no English at all. It is kept, but where its words look then means little."
+        )
+
+
+def _where_it_looks(view: WordView) -> str:
+    told = []
+    for french, english in CLASSIC_PAIRS:
+        weights = view.weights[view.target.index(french)]
+        best, wanted = int(weights.argmax()), view.source.index(english)
+        missed = "" if best == wanted else f", not at *{english}* ({float(weights[wanted]):.0%})"
+        told.append(f"*{french}* looks most at *{view.source[best]}* ({float(weights[best]):.0%}){missed}")
+    return "; ".join(told)
 
 
 def _undo() -> None:

@@ -10,7 +10,9 @@ from attention_core.attention.harmless import as_markdown
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.alignment import alignment_chart
+from attention_core.charts.collapse import collapse_chart
 from attention_core.device import to_array
+from attention_core.topics.translate.parts import parts_of_context
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart
 from ui.glossary import note
@@ -62,6 +64,29 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
                 folded_row("This row in numbers", NAME, trace, head, query, 4, "word")
     with following:
         _next_word(shown, text, query)
+    if step.name == "context" and trace.n_keys > 1 and not hidden:
+        _multiplied(trace, head, query)
+
+
+def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
+    """Draw each state times its weight, and how far each carries along the context that they add up to."""
+    section("Multiplied vectors: each state times its weight", Role.VALUE)
+    parts = parts_of_context(trace, head, query)
+    labels, (vectors, context, shares) = trace.story.key_axis.labels, map(to_array, parts)
+    draw_chart(
+        collapse_chart(labels, vectors, shares, context, width=400, multiplied=True),
+        width="content",
+        key="translate_multiplied",
+        alt=f"{len(labels)} states, each times its weight, and the context that they add up to",
+    )
+    largest = sorted(range(len(labels)), key=lambda place: -shares[place])[:3]
+    told = ", ".join(f"{as_markdown(labels[place])} {shares[place]:.0%}" for place in largest)
+    rest = 1 - sum(float(shares[place]) for place in largest)
+    note(
+        f"Number by number the rows add up to the context. The bars say how much of its length each row brings: {told}"
+        + (f", the others {rest:.0%}" if len(labels) > len(largest) else "")
+        + ". Together 100 %; a bar to the left points the other way."
+    )
 
 
 def _chosen_head(trace: AttentionTrace) -> int:

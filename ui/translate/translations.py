@@ -17,7 +17,7 @@ from attention_core.topics.translate.translation import (
     translate,
     translation_of,
 )
-from attention_core.topics.translate.word_view import WordView, piece_probabilities, word_view
+from attention_core.topics.translate.word_view import WordView, piece_probabilities, told_by_source, word_view
 from ui.computed import computed
 from ui.models import model_or_none
 
@@ -89,6 +89,12 @@ def shown_translation(
     words = word_view(trace, source, made, made.probabilities)
     view = word_view(trace, source, made, made.probabilities, by_piece=True) if by_piece else words
     return ShownTranslation(translator, forced, made, trace, words, view)
+
+
+@computed(by_model=True)
+def fit(translator: str, text: str, forced: tuple[int, ...]) -> float:
+    """Return by how many nats the English makes each forced piece likelier, on average; the end does not count."""
+    return told_by_source(_model(translator), read_source(text), [piece for piece in forced if piece != END])
 
 
 @computed(by_model=True)

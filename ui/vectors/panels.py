@@ -13,10 +13,12 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.hull import hull_chart
-from attention_core.charts.neuron import neuron_chart, pair_cells
+from attention_core.charts.neuron import layers_chart, neuron_chart, pair_cells
+from attention_core.charts.product import short
 from attention_core.charts.softmax import column_bars, stacked_sum
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
+from attention_core.topics.vectors.neuron import feed_forward
 from attention_core.topics.vectors.softmax import softmax_parts
 from ui.chart import draw_chart
 from ui.glossary import abbr, say
@@ -33,6 +35,7 @@ MOST_BARS, MOST_ROWS = 24, 64
 NOTHING = -9.0
 """The score that every key gets when nothing is relevant."""
 BOTH = Field(NAME, "both", False, address="both")
+BENDS, DEEP = Field(NAME, "bends", False, address="bends"), Field(NAME, "deep", False, address="deep")
 CONSTANT = Field(NAME, "constant", 0.0, address="constant", parse=between(-5.0, 5.0))
 NOTHING_RELEVANT = Field(NAME, "nothing", False, address="nothing")
 
@@ -94,18 +97,10 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
     """Draw the pairs that attention weighs beside a neuron that weighs inputs."""
     n = trace.n_queries
     section(f"{n} inputs: {n * n} pairs for attention, none for a neuron")
-    inputs = problem.tables["X"].astype(float)
-    own = np.round(0.9 * np.cos(1.7 * np.arange(inputs.size) + 0.4), 1).reshape(inputs.shape) + 0.0
     labels = list(trace.story.query_axis.labels)
     left, right = st.columns([1.3, 1], gap="large")
     with left:
-        st.markdown("**A feed-forward neuron**: one weight per input")
-        chart = neuron_chart(own, inputs, labels)
-        draw_chart(chart, width="content", alt="A neuron: a weighted sum of the inputs")
-        st.caption(
-            "Its weights are fixed: they stay the same whatever you type as X. The inputs meet only in the sum, and "
-            "no number belongs to a pair."
-        )
+        _network_panel(problem.tables["X"].astype(float), labels)
     with right:
         st.markdown(f"**Attention**: one weight for each of the {n} × {n} pairs")
         weights = to_array(trace.weights(head))
@@ -127,6 +122,40 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
             "so they change whenever you type."
             + ("" if moved is None else f" The last edit changed {moved} of {n * n}; of the neuron's weights, none.")
         )
+
+
+def _network_panel(inputs: np.ndarray, labels: list[str]) -> None:
+    """Draw a neuron, or two layers of them, and how much of one input's effect hangs on another."""
+    st.markdown("**A feed-forward network**: one weight per input of a neuron")
+    with st.container(horizontal=True, gap="medium"):
+        bends = st.toggle("Non-linearity (tanh)", key=BENDS.key, persist_state="session")
+        deep = st.toggle("Second layer", key=DEEP.key, persist_state="session")
+    network = feed_forward(*inputs.shape, bends=bends, deep=deep)
+    answer = network.answer(inputs)
+    if network.second is None:
+        chart = neuron_chart(network.weights[0], inputs, labels, bent=short(answer) if bends else "")
+    else:
+        chart = layers_chart(network.weights, network.units(inputs).tolist(), network.second.tolist(), answer, labels)
+    draw_chart(chart, width="content", alt="A feed-forward network: weighted sums of the inputs")
+    st.caption(
+        "Its weights are fixed: they stay the same whatever you type as X. The inputs meet only in sums, and no number "
+        "belongs to a pair."
+    )
+    if len(labels) < 2:
+        return
+    first, second = (as_markdown(label) for label in labels[:2])
+    whole, without = network.effect(inputs, 0), network.effect(inputs, 0, 1)
+    mixed = f"{network.mixed_effect(inputs, 0, 1):.3f}".replace("-", "−") if bends else "exactly 0"
+    why = (
+        "With a non-linearity what one input does depends on the others, and every layer more lets it depend in more "
+        "ways; but the weights never do. In attention they are made from the inputs themselves."
+        if bends
+        else "Sums alone, in one layer or many, never let one input change what another does."
+    )
+    say(
+        f"Take {first} away (put zeros): y loses {whole:.3f}. Without {second} it would lose {without:.3f}. The "
+        f"difference is their mixed effect: **{mixed}**. {why}"
+    )
 
 
 def softmax_panel(trace: AttentionTrace, head: int) -> None:
@@ -178,7 +207,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     if len(labels) > MOST_BARS:
         st.caption(f"The first {MOST_BARS} of {len(labels)} keys are drawn as bars; sum and shares are of all.")
     if nothing:
-        say("Nothing fits, and still the shares sum to 100 %: the softmax cannot say *none of them*.")
+        say("Nothing fits, and still the shares sum to 100%: the softmax cannot say *none of them*.")
     elif constant:
         factor = float(np.exp(constant))
         st.markdown(

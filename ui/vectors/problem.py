@@ -54,7 +54,6 @@ PRESET = Field(NAME, "preset", FIRST, address="preset", parse={name: name for na
 LOADED = Field(NAME, "loaded", "")
 """The preset that the tables began with."""
 MODE = Field(NAME, "mode", str(Mode.SELF), address="mode", parse=one_of(map(str, Mode)))
-LARGE = Field(NAME, "large", False, address="large")
 BOUNDS = {
     "scoring": one_of(SCORES),
     "scale": one_of(SCALES),

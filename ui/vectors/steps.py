@@ -21,7 +21,7 @@ from ui.chart import draw_chart
 from ui.layout import role_colour
 from ui.state import Field, choice, whole_number
 from ui.step_view import describe
-from ui.vectors.problem import CELL, LARGE, NAME
+from ui.vectors.problem import CELL, NAME
 
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 MOST_CLICKED = 64
@@ -53,12 +53,11 @@ def chosen_cell(step: Step) -> tuple[int, int]:
 
 def show_step(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
     """Draw the step's heading, shape, formula, meaning and code (folded), its matrix, and which cell is chosen."""
-    words, picture = (st.container(), st.container()) if LARGE.value else st.columns([0.8, 1], gap="medium")
+    words, picture = st.columns([0.8, 1], gap="medium")
     with words:
         describe(step)
-        if not LARGE.value:
-            with st.expander("The PyTorch line"):
-                st.code(step.code)
+        with st.expander("The PyTorch line"):
+            st.code(step.code)
     with picture:
         _step_matrix(problem, trace, step, head)
     _cell_pickers(step)
@@ -71,7 +70,7 @@ def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int)
     if max(step.shape) > MOST_CLICKED:
         draw_chart(chart, width="content", alt=words)
         return
-    key = f"vectors_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}_{int(LARGE.value)}"
+    key = f"vectors_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}"
 
     def take_click() -> None:
         for cell in st.session_state[key]["selection"].get("cell") or []:
@@ -110,7 +109,7 @@ def _take_pick(kind: str, key: str) -> None:
 def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> Design:
     values = to_array(step.value(head))
     row, column = chosen_cell(step)
-    width, height, largest, font_size = (560, 470, 84, 18) if LARGE.value else (400, 370, 54, 12)
+    width, height, largest, font_size = 400, 370, 54, 12
     factors = _factors(problem, trace, step, head)
     cell = None if factors is None else product_cell(*(factor.values for factor in factors), width, height, largest)
     if factors is not None and cell is not None:

@@ -13,7 +13,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.attention.scores import SCORES
 from attention_core.attention.types import Role
-from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.topics.vectors import (
     MASKS,
     MAX_COLUMNS,
@@ -48,7 +47,6 @@ from ui.vectors.problem import (
     EDITORS,
     LABELLED,
     LABELS,
-    LARGE,
     MODE,
     NAME,
     NOTES,
@@ -93,7 +91,7 @@ MOUNTED = Field(NAME, "mounted", 0)
 
 def preset_choice() -> None:
     """Draw the list of presets and the chosen one's line of explanation."""
-    left, right, view = st.columns([1, 2.2, 0.6], vertical_alignment="center", gap="medium")
+    left, right = st.columns([1, 2.8], vertical_alignment="center", gap="medium")
     titles = {name: preset.title for name, preset in PRESETS.items()} | {PIXELS: PIXELS_TITLE}
     left.selectbox(
         "Example",
@@ -106,7 +104,6 @@ def preset_choice() -> None:
     )
     line = PIXELS_LINE if PRESET.value == PIXELS else PRESETS[PRESET.value].line
     right.markdown(line, help=explain(line))
-    view.toggle("Large type", key=LARGE.key, persist_state="session")
 
 
 def _first_step() -> None:
@@ -256,14 +253,11 @@ def _table(name: str) -> DeltaGenerator:
         f'<span style="opacity:.7;font-size:.85rem">{html.escape(words)} {shape}</span></p>'
     )
     labels = LABELS.value.get(name, []) if name in LABELLED else None
-    if LARGE.value:
-        _large_matrix(cells, role, labels or [])
-    else:
-        _matrix_editor(name, labels, f"{plain}: {words}")
-        if typed.cut_to_bounds(name):
-            st.rerun()
-        if otherwise := read_otherwise(CELLS.value[name]):
-            st.caption(f"{plain}, {otherwise}")
+    _matrix_editor(name, labels, f"{plain}: {words}")
+    if typed.cut_to_bounds(name):
+        st.rerun()
+    if otherwise := read_otherwise(CELLS.value[name]):
+        st.caption(f"{plain}, {otherwise}")
     return st.container()
 
 
@@ -314,33 +308,6 @@ def _frame(cells: Sequence[Sequence[str]], labels: Sequence[str] | None) -> pd.D
 
 def _text(value: Any) -> str:
     return "" if value is None or value != value else str(value)
-
-
-def _large_matrix(cells: Sequence[Sequence[str]], role: Role, labels: Sequence[str]) -> None:
-    """Draw a matrix in large type, for a projector."""
-    width = len(cells[0]) if cells else 9
-    head = '<th style="opacity:.7;font-weight:400;text-align:left">{}</th>'
-    rows = "".join(
-        "<tr>"
-        + (head.format(html.escape(labels[place])) if labels else "")
-        + "".join(f"<td>{html.escape(_short(text))}</td>" for text in row)
-        + "</tr>"
-        for place, row in enumerate(cells)
-    )
-    st.html(
-        f'<div style="overflow-x:auto"><table class="large-matrix" style="font-size:'
-        f"{'2rem' if width <= 3 else '1.5rem' if width <= 6 else '1rem'};"
-        f'border-left:3px solid {ROLE_COLOURS[role]};border-right:3px solid {ROLE_COLOURS[role]}">{rows}</table></div>'
-        "<style>.large-matrix{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.2rem 0 .8rem}"
-        ".large-matrix td{text-align:right;padding:.1em .45em}.large-matrix th{padding:.1em .45em}</style>"
-    )
-
-
-def _short(text: str) -> str:
-    try:
-        return f"{float(text):.4g}"
-    except ValueError:
-        return text[:12]
 
 
 def _parameter_tables(problem: Problem | None) -> dict[str, DeltaGenerator]:

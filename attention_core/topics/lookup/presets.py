@@ -15,11 +15,12 @@ class Preset:
     """A table with something to ask it."""
 
     table: Table  # the records
-    key: str  # the column that is asked
+    key: tuple[str, ...]  # the columns that are asked
     value: str  # the column that is handed over
     queries: tuple[str, ...]  # to begin with
     temperature: float  # to begin with; for numeric keys the width of the bump
     note: str  # what there is to see
+    by: str = "spelling"  # how texts are compared, or by their "meaning"
 
 
 def noisy_series(seed: int = 0, n: int = 40) -> tuple[tuple[float, float], ...]:
@@ -116,10 +117,20 @@ PHONE_BOOK = _table(
         ("Leonhard Euler", "555-0107"),
     ),
 )
+STORY = (
+    "On Monday the old car would not start.",
+    "Anna phoned a garage, and a mechanic came before noon.",
+    "He found a flat battery and put in a new one.",
+    "It cost ninety euros, which she paid in cash.",
+    "Meanwhile her son had missed his train to school.",
+    "His teacher was not angry: the whole class was still outside, playing in the snow.",
+    "In the evening they baked bread and listened to the radio.",
+    "By Tuesday the snow had melted.",
+)
 PRESETS = {
     "Papers": Preset(
         PAPERS,
-        "title",
+        ("title",),
         "year",
         ("Attention is all you need", "atention is all yuo need", "neural machine translation"),
         0.05,
@@ -127,15 +138,25 @@ PRESETS = {
     ),
     "What a paper says": Preset(
         PAPERS,
-        "abstract",
+        ("title", "abstract"),
         "title",
         ("translation without recurrence", "regions of an image", "a memory addressed by content"),
         0.03,
-        "Keys may be long texts. What you search in (the key) need not be what you get (the value).",
+        "As in an archive of papers, title and abstract together are the key. What you search in need not be what you "
+        "get (the value).",
+    ),
+    "Ask a text": Preset(
+        _table(("sentence", "line"), (False, False), [(said, f"line {line}") for line, said in enumerate(STORY, 1)]),
+        ("sentence",),
+        "line",
+        ("Why did the automobile break down?", "What was the weather like?", "Which meal did they prepare?"),
+        0.05,
+        "Read with a question in mind: it weighs every sentence by its meaning, and few of its words need be the same.",
+        "meaning",
     ),
     "Phone book": Preset(
         PHONE_BOOK,
-        "name",
+        ("name",),
         "number",
         ("Grace Hopper", "Katharine Johnston", "Rene Descartes"),
         0.05,
@@ -143,7 +164,7 @@ PRESETS = {
     ),
     "Noisy time series": Preset(
         _table(("time", "measured"), (True, True), noisy_series()),
-        "time",
+        ("time",),
         "measured",
         ("2", "5", "6.5"),
         0.4,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,18 +35,22 @@ class Usable(NamedTuple):
     remarks: tuple[str, ...] = ()  # what was left out or changed, for people; the reason when nothing is left
 
 
-def usable_records(table: Table, key: str, value: str) -> Usable:
-    """Take the key and value columns of the rows that have both; never raises on what people type.
+def usable_records(table: Table, key: str | Sequence[str], value: str) -> Usable:
+    """Take the key and value columns of the rows that have all of them; never raises on what people type.
 
-    Rows with an empty, NaN or infinite cell are left out, long texts cut, and only the first MAX_RECORDS rows kept.
+    Several key columns make one text. Rows with an empty, NaN or infinite cell are left out, long texts cut, and only
+    the first MAX_RECORDS rows kept.
     """
     remarks: list[str] = []
-    places = table.columns.index(key), table.columns.index(value)
+    asked = [key] if isinstance(key, str) else [*key]
+    if not asked:
+        return Usable(None, ("Nothing is asked: choose at least one column as the key.",))
+    places = [table.columns.index(column) for column in (*asked, value)]
     rows = table.rows
     if len(rows) > MAX_RECORDS:
         remarks.append(f"{len(rows):,} rows are more than can be drawn: the first {MAX_RECORDS} are used.")
         rows = rows[:MAX_RECORDS]
-    pairs: list[tuple[Cell, Cell]] = []
+    found: list[list[Cell]] = []
     faulty: list[str] = []
     for number, row in enumerate(rows, 1):
         cells = [_clean(row[place], table.numeric[place]) for place in places]
@@ -54,15 +59,15 @@ def usable_records(table: Table, key: str, value: str) -> Usable:
                 faulty.append(f"row {number} ({table.columns[place]})")
                 break
         else:
-            pairs.append((cells[0], cells[1]))
+            found.append(cells)
     if faulty:
         more = f" and {len(faulty) - 3} more" if len(faulty) > 3 else ""
         remarks.append(f"Left out, because a cell is empty or not a finite number: {', '.join(faulty[:3])}{more}.")
-    if not pairs:
+    if not found:
         remarks.append("There is no record to look up in. Add a row with a key and a value, or take a preset.")
         return Usable(None, tuple(remarks))
-    keys, values = (tuple(part) for part in zip(*pairs, strict=True))
-    if any(isinstance(cell, str) and len(cell) == MAX_TEXT for cell in (*keys, *values)):
+    keys, values = tuple(_together(cells[:-1]) for cells in found), tuple(cells[-1] for cells in found)
+    if any(isinstance(cell, str) and len(cell) == MAX_TEXT for cells in found for cell in cells):
         remarks.append(f"Texts are read up to {MAX_TEXT} characters.")
     if len(set(keys)) < len(keys):
         twice = next(cell for cell in keys if keys.count(cell) > 1)
@@ -70,7 +75,7 @@ def usable_records(table: Table, key: str, value: str) -> Usable:
             f"“{str(twice)[:40]}” is the key of several records: a dictionary keeps only the last, the soft look-up "
             "mixes them."
         )
-    records = Records(keys, values, _plural(key), value)  # type: ignore[arg-type]
+    records = Records(keys, values, " and ".join(map(_plural, asked)), value)  # type: ignore[arg-type]
     return Usable(records, tuple(remarks))
 
 
@@ -84,6 +89,13 @@ def _clean(cell: Cell, numeric: bool) -> Cell:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return None
     return " ".join(str(cell).split())[:MAX_TEXT] or None
+
+
+def _together(cells: Sequence[Cell]) -> Cell:
+    """Return the cells of a key as one; several become one text."""
+    if len(cells) == 1:
+        return cells[0]
+    return ". ".join(cell.rstrip(".") if isinstance(cell, str) else f"{cell:.6g}" for cell in cells)
 
 
 def _plural(name: str) -> str:

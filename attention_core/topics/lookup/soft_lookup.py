@@ -20,15 +20,8 @@ from attention_core.attention.scores import L2, Dot
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step, Story, always
-from attention_core.topics.lookup.ngrams import embed
+from attention_core.topics.lookup.encoders import SPELLING, Encoder
 
-TEXTS = (
-    r"{} = \frac{{n}}{{\lVert n \rVert}}, \qquad n_b = \sum_{{g:\, h(g) = b}} \sigma(g) \sqrt{{\text{{count}}_g}}",
-    "embed({})  # runs of 2 and 3 letters, hashed into 512 numbers",
-    "Runs of two and three letters are counted, a hash decides which of 512 numbers each adds to, and the vector is "
-    "cut to length 1. Spelled alike means close together; meaning plays no part.",
-)
-"""Formula, code and words for texts that become vectors."""
 MAX_LABEL = 44
 """Characters of a record shown at an axis."""
 
@@ -72,13 +65,16 @@ def exact_lookup(records: Records, queries: Sequence[str] | Sequence[float]) -> 
     return [Hit(True, table[query]) if query in table else Hit(False) for query in queries]
 
 
-def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temperature: float) -> AttentionTrace:
+def soft_lookup(
+    records: Records, queries: Sequence[str] | Sequence[float], temperature: float, encoder: Encoder = SPELLING
+) -> AttentionTrace:
     """Let every query look at all keys at once, and take from each record as much as its key resembles the query.
 
     Args:
-        records: text keys are compared by the cosine of their hashed runs of letters, numbers by their distance.
+        records: text keys are compared by the cosine of their vectors, numbers by their distance.
         queries: texts or numbers, as the keys are; at least one.
         temperature: above 0; what the scores are divided by. For numbers it is the width of the bump, squared.
+        encoder: turns texts into vectors.
 
     Returns:
         a trace of one head. Its value has one column for numbers; for texts one column per different text, so that the
@@ -97,8 +93,8 @@ def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temp
         query, key = (torch.tensor(list(part), dtype=torch.float64)[:, None] for part in (queries, records.keys))
         vectors = Axis("numbers", ["as typed"])
     else:
-        query, key = (embed([str(text) for text in part]) for part in (queries, records.keys))
-        vectors = Axis.numbered("hashed numbers", key.shape[1])
+        query, key = (encoder.embed([str(text) for text in part]) for part in (queries, records.keys))
+        vectors = Axis.numbered(encoder.numbers, key.shape[1])
     value, value_axis = _values(records)
     axes = query_axis, key_axis, vectors, value_axis
     return AttentionTrace(
@@ -110,29 +106,33 @@ def soft_lookup(records: Records, queries: Sequence[str] | Sequence[float], temp
             mechanism="soft look-up by nearness" if records.numeric_keys else "soft look-up",
             query_axis=query_axis,
             key_axis=key_axis,
-            steps_before=_steps_before(records, queries, (query, key, value), axes),
+            steps_before=_steps_before(records, queries, (query, key, value), axes, encoder),
         ),
     )
 
 
 def _steps_before(
-    records: Records, queries: Sequence[str] | Sequence[float], matrices: tuple[Tensor, ...], axes: tuple[Axis, ...]
+    records: Records,
+    queries: Sequence[str] | Sequence[float],
+    matrices: tuple[Tensor, ...],
+    axes: tuple[Axis, ...],
+    encoder: Encoder,
 ) -> tuple[Step, ...]:
     query_axis, key_axis, vectors, value_axis = axes
-    as_typed = "torch.tensor({}, dtype=torch.float64)[:, None]"
-    letter, made, words = TEXTS
+    as_typed = "{name} = torch.tensor({texts}, dtype=torch.float64)[:, None]"
+    letter, made, words = encoder.formula, encoder.code, encoder.words
     if records.numeric_keys:
         letter, made, words = r"{} \in \mathbb{{R}}", as_typed, "A number is compared as it is."
-    value = "F.one_hot(torch.tensor(columns)).double()  # columns: which text each record holds"
+    value = "value = F.one_hot(torch.tensor(columns)).double()  # columns: which text each record holds"
     handed = "Texts cannot be averaged, so each different one gets a column of its own: 1 in the records that hold it."
     if records.numeric_values:
-        value, handed = as_typed.format("values"), "What each record hands over: its number."
+        value, handed = as_typed.format(name="value", texts="values"), "What each record hands over: its number."
     named = {
+        **encoder.named,
         "queries": list(queries),
         "keys": list(records.keys),
         "values": list(records.values),
         "columns": matrices[2].argmax(1).tolist(),
-        "embed": embed,
     }
     shape = rf"V \in \mathbb{{R}}^{{{len(records.keys)} \times {len(value_axis)}}}"
     return projections(
@@ -140,11 +140,11 @@ def _steps_before(
         (query_axis, key_axis, key_axis),
         (vectors, vectors, value_axis),
         formula="$set",
-        code="$name = $made",
+        code="$made",
         explanation="$words",
         inputs=partial(always, named),
         set=(letter.format("q"), letter.format("k"), shape),
-        made=(made.format("queries"), made.format("keys"), value),
+        made=(made.format(name="query", texts="queries"), made.format(name="key", texts="keys"), value),
         words=(words, words, handed),
     )
 
@@ -170,10 +170,12 @@ def _axis(name: str, entries: Sequence[str] | Sequence[float]) -> Axis:
     return Axis(name, labels, whole=[str(entry) for entry in entries])
 
 
-def temperature_sweep(records: Records, query: str | float, temperatures: Sequence[float]) -> Tensor:
+def temperature_sweep(
+    records: Records, query: str | float, temperatures: Sequence[float], encoder: Encoder = SPELLING
+) -> Tensor:
     """Return one query's weights at each temperature, (n_temperatures, n_keys): from look-up to plain average."""
     alone: Sequence[Any] = [query]
-    scores = soft_lookup(records, alone, 1.0).scores()
+    scores = soft_lookup(records, alone, 1.0, encoder).scores()
     return (scores / torch.tensor(temperatures, dtype=scores.dtype)[:, None]).softmax(-1)
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from attention_core.device import device_of
 from attention_core.models.translator import Translator
 
 FORMULAS = {
@@ -75,21 +76,28 @@ def walk(model: Translator, ids: Tensor, direction: str) -> Steps:
     """
     if ids.ndim != 1 or len(ids) == 0:
         raise ValueError(f"ids must be one sentence, (n,) with n of 1 or more, got {tuple(ids.shape)}")
-    encoder = model.encoder
-    suffix = "_reverse" if direction == "backward" else ""
-    of_input, of_state, bias_input, bias_state = (
-        getattr(encoder, f"{kind}_l0{suffix}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    )
-    inputs = model.embedding(ids.to(of_input.device))
+    inputs = model.embedding(ids.to(device_of(model)))
     if direction == "backward":
-        inputs = inputs.flip(0)
-    by_input = inputs @ of_input.T + bias_input
-    of_cell = _gated if isinstance(encoder, nn.GRU) else _plain
-    return of_cell(by_input, of_input, of_state, bias_state)
+        return _walk(model.encoder, inputs.flip(0), "_reverse")
+    return _walk(model.encoder, inputs)
 
 
-def _plain(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor) -> Steps:
-    state, states = torch.zeros_like(bias_state), []
+def walk_decoder(model: Translator, ids: Tensor, first: Tensor) -> Steps:
+    """Say pieces, int64 (n,), the start piece first, step by step, from the state before the first word (d,) on."""
+    return _walk(model.decoder, model.embedding(ids.to(first.device)), first=first)
+
+
+def _walk(network: nn.RNNBase, inputs: Tensor, suffix: str = "", first: Tensor | None = None) -> Steps:
+    of_input, of_state, bias_input, bias_state = (
+        getattr(network, f"{kind}_l0{suffix}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
+    state = of_state.new_zeros(of_state.shape[1]) if first is None else first
+    of_cell = _gated if isinstance(network, nn.GRU) else _plain
+    return of_cell(inputs @ of_input.T + bias_input, of_input, of_state, bias_state, state)
+
+
+def _plain(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor) -> Steps:
+    states = []
     for given in by_input:
         state = (given + of_state @ state + bias_state).tanh()
         states.append(state)
@@ -98,8 +106,8 @@ def _plain(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Ten
     return Steps(Reading(after), torch.zeros_like(after), slope, of_state[None], slope, of_input[None])
 
 
-def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor) -> Steps:
-    state, rows = bias_state.new_zeros(len(bias_state) // 3), []
+def _gated(by_input: Tensor, of_input: Tensor, of_state: Tensor, bias_state: Tensor, state: Tensor) -> Steps:
+    rows = []
     for given in by_input:
         reset_in, update_in, proposal_in = given.chunk(3)
         reset_state, update_state, proposal_state = (of_state @ state + bias_state).chunk(3)

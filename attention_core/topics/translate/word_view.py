@@ -14,7 +14,7 @@ from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.models.beam_search import CanTranslate, DecoderState
-from attention_core.topics.translate.translation import Source, Translation
+from attention_core.topics.translate.translation import Source, Translation, read_source
 
 NEXT_LABEL = "?"
 """Stands for the word that an unfinished sentence would go on with."""
@@ -113,6 +113,17 @@ def piece_probabilities(
     fed, wanted = (torch.tensor(pieces, device=device) for pieces in ([START, *ids[:-1]], ids))
     logits, _ = model.step(read or model.begin(source.ids[None].to(device)), fed[None])
     return logits[0].softmax(-1).gather(1, wanted[:, None])[:, 0].tolist()
+
+
+def told_by_source(model: CanTranslate, source: Source, ids: Sequence[int]) -> float:
+    """Return how much likelier a piece of some French is after this English than after none, in nats on average."""
+    if not ids:
+        return 0.0
+    after, without = (
+        sentence_probability(piece_probabilities(model, given, ids), len(ids))[1]
+        for given in (source, read_source("."))
+    )
+    return math.log(max(after, 1e-30) / max(without, 1e-30))
 
 
 def sentence_probability(probabilities: Sequence[float], n_words: int) -> tuple[float, float]:

@@ -1,0 +1,52 @@
+"""The line with what to try: there on arrival, gone once it was done or the page was set otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app.tools import open_tab, opened
+
+
+def tries(page) -> bool:
+    bodies = [one.proto.body for one in page.get("html")]
+    return any("Try this" in body for body in bodies) and not any('class="tried"' in body for body in bodies)
+
+
+@pytest.mark.parametrize("name", ["lookup", "scoring", "ask", "groups"])
+def test_the_line_is_there_on_arrival_and_while_tabs_are_opened(app, name):
+    page = opened(app, f"pages/{name}.py")
+    assert tries(page)
+    assert tries(open_tab(page, "take"))
+    page.session_state["lecture"] = True
+    page.run()
+    assert tries(page)
+
+
+def test_it_stays_between_its_two_actions_and_goes_with_the_second(app):
+    page = opened(app, "pages/lookup.py")
+    page.segmented_control(key="lookup_preset").set_value("Ask a text").run()
+    assert tries(page)
+    page.segmented_control(key="lookup_by").set_value("spelling").run()
+    assert not tries(page)
+    page.run()
+    assert not tries(page)
+
+
+def test_it_goes_when_something_else_is_tried_and_is_no_other_pages(app):
+    page = opened(app, "pages/groups.py")
+    page.button(key="groups_preset_1").click().run()
+    assert not tries(page)
+    page.query_params.clear()
+    assert not tries(opened(app, "pages/start.py"))
+    assert tries(opened(app, "pages/scoring.py"))
+
+
+def test_a_tab_may_be_all_there_is_to_do(app):
+    page = opened(app, "pages/find.py")
+    assert tries(page)
+    assert not tries(open_tab(page, "block"))
+
+
+def test_a_link_to_something_else_comes_without_the_line(app):
+    app.query_params["numbers"] = "1-2-3"
+    assert not tries(opened(app, "pages/groups.py"))

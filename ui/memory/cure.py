@@ -1,0 +1,118 @@
+"""The cure in one picture: what the last states know of every word, and the context when a French word is said."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from attention_core.charts.cure import cure_chart
+from attention_core.device import to_array
+from attention_core.models.translator import Translator
+from attention_core.topics.memory.cure import Known, last_states_know, longer, what_is_known
+from attention_core.topics.translate.translation import Translation, read_source, translate
+from ui.chart import draw_chart
+from ui.computed import computed
+from ui.glossary import note, say
+from ui.labels import as_percent, literal
+from ui.memory.reading import NAME
+from ui.models import model_or_none
+from ui.player import Walk
+from ui.state import Field, whole_number
+
+MODEL, WITHOUT = "translator-additive", "translator-none"
+FRENCH = Walk(f"{NAME}_cure", first=4, label="French word")
+CLAUSES = Field(NAME, "clauses", 0, address="clauses", parse=whole_number)
+
+
+@computed(by_model=True)
+def _french(text: str) -> Translation:
+    return translate(_model(MODEL), read_source(text), 5)
+
+
+@computed(by_model=True)
+def _known(text: str, said: list[int]) -> Known:
+    return what_is_known(_model(MODEL), read_source(text), said)
+
+
+@computed(by_model=True)
+def _without_attention(text: str) -> list[float]:
+    return last_states_know(_model(WITHOUT), read_source(text)).tolist()
+
+
+def _model(name: str) -> Translator:
+    return cast(Translator, model_or_none(name)[0])
+
+
+def cure_tab(text: str) -> None:
+    """Let a French word be clicked and a sentence grow; draw what is known of each English word, before and then."""
+    why = model_or_none(MODEL)[1]
+    if why:
+        st.info(f"The additive model is not there. {why}")
+        return
+    say(
+        "Attention gives the forgotten words back. Click a French word: to the left what the encoder's last states "
+        "still know of each English word, to the right what the context knows when the French word is said."
+    )
+    made = _french(text)
+    first = {word: piece for piece, word in reversed(list(enumerate(made.word_of)))}
+    labels, pieces = [made.word_labels[word] for word in sorted(first)], [first[word] for word in sorted(first)]
+    words, picture = st.columns([1, 1], gap="large")
+    with words:
+        said = made.ids[: pieces[FRENCH.draw(labels)]]
+        ways = longer(text)
+        CLAUSES.within(0, len(ways) - 1)
+        if len(ways) > 1:
+            names = [f"{way.n_added} more words" if way.n_added else "as typed" for way in ways]
+            st.select_slider(
+                "Make the sentence longer, before and behind",
+                range(len(ways)),
+                key=CLAUSES.key,
+                format_func=names.__getitem__,
+                persist_state="session",
+            )
+        else:
+            note("The sentence is as long as it can be: forty words are read.")
+        way = ways[CLAUSES.value]
+        source, known = read_source(way.english), _known(way.english, [*way.before, *said])
+        short = known if way.n_added == 0 else _known(text, said)
+        asked = int(short.weights.argmax())
+        here = asked + way.n_before if asked < len(read_source(text).words) else len(source.words)
+        _verdict(literal(labels[FRENCH.field.value], 24), source.word_labels[here], known, here)
+        if way.n_added:
+            st.markdown(
+                f"Without the {way.n_added} more words it was {as_percent(float(short.last[asked]))} against "
+                f"{as_percent(float(short.context[asked]))}: the last states forget, the context does not."
+                if float(known.context[here]) > 0.5 * float(short.context[asked])
+                else f"Without the {way.n_added} more words it was {as_percent(float(short.last[asked]))} against "
+                f"{as_percent(float(short.context[asked]))}: here the decoder loses its way, and the context with it."
+            )
+        note(
+            "Shares of the gradient's norm, of the additive model. The last states are where its two readings end, all "
+            "that a decoder without attention gets. They never had to hold everything here"
+            + (
+                "."
+                if model_or_none(WITHOUT)[1]
+                else f"; those of the GRU that was trained without attention keep "
+                f"{as_percent(_without_attention(way.english)[here])} of {literal(source.word_labels[here], 24)}."
+            )
+            + " What is added has its own French, said before."
+        )
+    first_own, n_own = way.n_before, len(read_source(text).words)
+    own = [first_own <= place < first_own + n_own for place in range(len(source.words))] + [True]
+    draw_chart(
+        cure_chart(source.word_labels, to_array(known.last), to_array(known.context), marked=here, own=own),
+        width="content",
+        key="memory_cure",
+        alt=f"What the last states and the context know of each of {len(source.words)} English words",
+        on=picture,
+    )
+
+
+def _verdict(french: str, english: str, known: Known, place: int) -> None:
+    last, context = float(known.last[place]), float(known.context[place])
+    times = f", {context / last:.0f} times as much" if context >= 1.5 * last > 0 else ""
+    st.markdown(
+        f"When {french} is said, most weight lies on {literal(english, 24)}: **{as_percent(context)}** of what the "
+        f"context knows is of that word, against **{as_percent(last)}** of what the last states know{times}."
+    )
