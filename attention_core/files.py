@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from attention_core.bounds import JSON_BYTES
+
 HERE = Path(__file__).parent
 ROOTS = (HERE / "bundled", HERE.parent)
 """Where they may lie: inside the package, as a wheel brings them, or beside it, as in the repository."""
 IS_INSTALLED = not (HERE.parent / "pyproject.toml").exists()
 """Whether this is an installed package and no repository."""
-MOST_JSON = 4_000_000
-"""Bytes of JSON from anybody: each becomes at most some twenty bytes of memory."""
 
 
 def find_file(place: str) -> Path:
@@ -20,7 +20,7 @@ def find_file(place: str) -> Path:
     return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)
 
 
-def read_json(source: str | bytes | Path, most: int = MOST_JSON, **hooks: Any) -> Any:
+def read_json(source: str | bytes | Path, most: int = JSON_BYTES.most, **hooks: Any) -> Any:
     """Return the value of a JSON text, or of a file, that anybody may have written.
 
     Args:

@@ -22,7 +22,8 @@ from attention_core.attention.harmless import visible
 from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.files import MOST_JSON, read_json
+from attention_core.bounds import JSON_BYTES
+from attention_core.files import read_json
 
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
@@ -71,7 +72,7 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
     """
     with in_words(f"{path.name} is damaged or no recording"), open_npz(path) as file:
         file.check_size(most_bytes, path.name)
-        if most_bytes is not None and file.entries["about"].n_bytes > 4 * MOST_JSON:  # four bytes a letter
+        if most_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.most:  # four bytes a letter
             raise ValueError("its description is too long")
         about = read_json(str(file["about"]), sys.maxsize)
         if not isinstance(about, dict) or about.get("format") != FORMAT:

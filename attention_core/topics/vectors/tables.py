@@ -19,12 +19,10 @@ from attention_core.arrays import FileError
 from attention_core.arrays import read_npz as read_arrays
 from attention_core.attention.harmless import as_cell, from_cell, visible
 from attention_core.attention.scores import parameter_names
+from attention_core.bounds import TABLE_BYTES, TABLE_UNPACKED_BYTES
 from attention_core.files import read_json
 from attention_core.topics.vectors.problem import LARGEST, MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
 
-MAX_BYTES = 4_000_000
-"""Of an uploaded file or a pasted text."""
-MAX_UNPACKED_BYTES = 20_000_000
 MAX_LABEL = 40
 """Characters of a row's label."""
 
@@ -105,8 +103,8 @@ def read_csv(data: str | bytes) -> ReadTable:
     Raises:
         TableError: nothing in it, rows of different lengths, text or non-finite numbers in a cell, not a text at all.
     """
-    if len(data) > MAX_BYTES:
-        raise TableError(f"The text has {len(data):,} bytes; at most {MAX_BYTES:,} are read. Paste a smaller part.")
+    if len(data) > TABLE_BYTES.most:
+        raise TableError(f"The text has {len(data):,} bytes; at most {TABLE_BYTES} are read. Paste a smaller part.")
     rows, n_more = _split(_decoded(data))
     if not rows:
         raise TableError("There are no rows of numbers in it.")
@@ -213,9 +211,9 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
     Raises:
         TableError: not an .npz, too large, arrays that are not tables of finite numbers, nothing known in it.
     """
-    if len(data) > MAX_BYTES:
-        raise TableError(f"The file has {len(data):,} bytes; at most {MAX_BYTES:,} are read.")
-    arrays = read_arrays(data, most_bytes=MAX_UNPACKED_BYTES, fault=TableError)
+    if len(data) > TABLE_BYTES.most:
+        raise TableError(f"The file has {len(data):,} bytes; at most {TABLE_BYTES} are read.")
+    arrays = read_arrays(data, most_bytes=TABLE_UNPACKED_BYTES.most, fault=TableError)
     tables, labels, notes = dict(present.tables), dict(present.labels), []
     known = {"X", "Y", "Q", "K", "V", "W_Q", "W_K", "W_V", "W_O"}
     found = {name for name in arrays if name in known or name in parameter_names()}
