@@ -151,7 +151,8 @@ def _split(text: str) -> tuple[list[list[str]], int]:
     every = filter(str.strip, io.StringIO(text, newline=None))
     lines = list(islice(every, MAX_ROWS + 1))
     n_more = sum(1 for _ in every)
-    delimiter = next((sign for sign in "\t;," if any(sign in line for line in lines)), None)
+    there = [sign for sign in "\t;," if any(sign in line for line in lines)]
+    delimiter = max(there, key=lambda sign: _share_of_numbers(lines, sign), default=None)
     try:
         if delimiter is None:
             return [line.split() for line in lines], n_more
@@ -162,6 +163,12 @@ def _split(text: str) -> tuple[list[list[str]], int]:
         return rows, n_more
     except csv.Error as error:
         raise TableError(f"The text is not CSV: {error}.") from None
+
+
+def _share_of_numbers(lines: Sequence[str], delimiter: str) -> float:
+    """Return how many of the cells at the beginnings of lines are numbers: a label may hold another delimiter."""
+    cells = [cell.strip() for row in csv.reader((line[:1000] for line in lines), delimiter=delimiter) for cell in row]
+    return sum(map(_is_numeric, cells)) / len(cells)
 
 
 def _is_numeric(text: str) -> bool:
