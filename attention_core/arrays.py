@@ -128,7 +128,8 @@ def in_words(start: str, fault: type[Exception] = FileError) -> Iterator[None]:
     except (FileNotFoundError, fault):
         raise
     except BROKEN as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).strip()
+        words = getattr(error, "strerror", None) or error  # without the place of a file on the server
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(words).strip()
         raise fault(f"{start}: {(reason.splitlines() or [type(error).__name__])[0][:200]}") from error
 
 

@@ -1,8 +1,11 @@
-"""Finds the files that are read while the app runs, in the repository or an installed package; reads anybody's JSON."""
+"""Finds the files that the app reads, in the repository or an installed package; reads anybody's JSON; writes."""
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,17 @@ IS_INSTALLED = not (HERE.parent / "pyproject.toml").exists()
 def find_file(place: str) -> Path:
     """Return where a file or folder such as "weights" of the repository lies; in the repository if it is nowhere."""
     return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Give a place to write to; its file takes the path's place if nothing fails, and else is gone."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield unfinished
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def read_json(source: str | bytes | Path, most: int = JSON_BYTES.most, **hooks: Any) -> Any:

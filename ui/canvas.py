@@ -101,7 +101,7 @@ def drawing_pad(pad: Pad) -> PadState:
         state[f"{name}_seed"] = state[f"{name}_drawing"]
     paper = paper_field(pad.name).value
     with st.container(key=f"{name}_canvas_frame", gap=None):
-        _bare_pad(key=f"{component}_bare")
+        _bare_pad(key=f"{component}_bare", on_connected_change=lambda: None)
         result = st_canvas(
             stroke_width=_width_field(pad).value,
             stroke_color=_present_ink(pad),

@@ -7,7 +7,6 @@ mask or bias that several traces share is stored once.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,7 +22,7 @@ from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.bounds import JSON_BYTES
-from attention_core.files import read_json
+from attention_core.files import read_json, written_whole
 
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
@@ -54,13 +53,8 @@ def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], pat
                 entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
         entries.append(entry)
     arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with unfinished.open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with written_whole(path) as place, place.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], dict[str, str]]:

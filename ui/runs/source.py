@@ -226,7 +226,9 @@ def _run_or_complaint(read: Callable[[], ModelRun]) -> ModelRun | None:
     try:
         return read()
     except (OSError, ValueError) as error:
-        reason = f"There is no file {error.filename}." if isinstance(error, FileNotFoundError) else error
+        reason = getattr(error, "strerror", None) or error  # without the place of a file on the server
+        if isinstance(error, FileNotFoundError):
+            reason = f"There is no file {error.filename}."
         st.error(f"**The file cannot be opened.** {said(reason)}", icon=":material/error:")
         return None
 
