@@ -53,7 +53,7 @@ def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], pat
                 entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
         entries.append(entry)
     arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
-    with written_whole(path) as place, place.open("wb") as file:
+    with written_whole(path) as unfinished, unfinished.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
