@@ -28,7 +28,7 @@ from ui.navigation import PAGES, path_of
 KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input")
 """What a visitor may type into, or put a file into."""
 WAYS = {
-    "vectors": [{}, {"vectors_scale": "free", "vectors_mask": "padding"}, {"vectors_mask": "drawn"}],
+    "vectors": [{"vectors_mask": "drawn"}, {"vectors_scale": "free", "vectors_mask": "padding"}],
     "scoring": [{"scoring_tab": "parameters"}, {"scoring_tab": "scale"}],
     "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
     "model": [
@@ -152,7 +152,7 @@ class Walk:
                     button.click()
             self.run(where, label, most=MOST_SECONDS_TO_READ)
         self.cell = None
-        for end in ("min", "max") if self.app.number_input else ():
+        for end in ("max", "min") if self.app.number_input else ():
             for number in self.app.number_input:
                 number.set_value(getattr(number, end))
             self.run(where, "numbers", end, most=MOST_SECONDS_TO_READ)
