@@ -90,7 +90,7 @@ def test_several_bad_cells_are_counted():
     ("text", "labels"),
     [
         ("a; b,1,0.5\nc; d,-2,3", ("a; b", "c; d")),
-        ("label,x,y\n\"a;b\",1,0.5\nc,-2,3", ("a;b", "c")),
+        ('label,x,y\n"a;b",1,0.5\nc,-2,3', ("a;b", "c")),
         ("a, b\t1\t0.5\nc; d\t-2\t3", ("a, b", "c; d")),
         ("a, b;1;0,5\nc, d;-2;3", ("a, b", "c, d")),
         ("x;1;0,5\ny;-2;3,0", ("x", "y")),
