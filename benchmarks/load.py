@@ -229,14 +229,16 @@ async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tu
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(options.visitors + 1))  # nobody waits to fetch
     pages = [page for page in VISITS if not options.pages or (page or "start") in options.pages]
     cold = [await warm(door, pages) for door in app.doors]
-    tally, memory = Tally(), []
+    tally, theirs, memory = Tally(), Tally(), []
     began, used, own = time.monotonic(), app.seconds(), time.process_time()
     until = began + options.ramp + options.seconds
 
     async def arrive(number: int) -> None:
         await asyncio.sleep(options.ramp * number / options.visitors)
-        kind = Misbehaving if number < options.misbehaving else Visitor
-        await kind(app, tally, options, seed=number).visit(pages, until)
+        if number < options.misbehaving:
+            await Misbehaving(app, theirs, options, seed=number).visit(pages, until)
+        else:
+            await Visitor(app, tally, options, seed=number).visit(pages, until)
 
     async def watch() -> None:
         while True:
@@ -256,6 +258,7 @@ async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tu
         "peak_mb": app.megabytes("VmHWM"),
         "resident_mb": memory[:: max(1, len(memory) // 60)],
         "growth_mb_per_minute": growth(memory),
+        "misbehaving": {"answers": len(theirs.done), "faults": theirs.faults.total(), "vanished": theirs.vanished},
     }
 
 
