@@ -17,6 +17,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from safetensors import SafetensorError
 
+from attention_core.bounds import ARCHIVE_LIST_BYTES, ARRAY_ABOUT_BYTES, ARRAY_DIMENSIONS
+
 Source = str | Path | bytes
 """A file's path, or its bytes."""
 BROKEN = (
@@ -25,11 +27,7 @@ BROKEN = (
     SafetensorError,
 )
 """What the libraries raise over a file of arrays that is damaged."""
-MOST_SAID, MOST_DIMENSIONS = 1_000, 64
-MOST_LISTED = 2**19
-"""Bytes of an archive's list of what is in it, some 7,000 arrays: a megabyte of file could name a hundred thousand."""
-MOST_DESCRIBED = 10_240
-"""Bytes that are read of an array's description; NumPy takes no longer one, but reads it before it says so."""
+MOST_SAID = 1_000
 
 
 class FileError(ValueError):
@@ -65,12 +63,12 @@ class Npz:
 
     def _described(self, part: zipfile.ZipInfo) -> Entry:
         with self._archive.open(part) as file:
-            raw = io.BytesIO(file.read(MOST_DESCRIBED))
+            raw = io.BytesIO(file.read(ARRAY_ABOUT_BYTES.most))
         old = np.lib.format.read_magic(raw) == (1, 0)
         shape, _, dtype = (np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0)(raw)
         name, itemsize = part.filename[:-4], dtype.itemsize
         n_bytes = math.prod(max(size, 1) for size in shape) * max(itemsize, 1)
-        if min(shape, default=0) < 0 or n_bytes >= 2**63 or len(shape) > MOST_DIMENSIONS:
+        if min(shape, default=0) < 0 or n_bytes >= 2**63 or len(shape) > ARRAY_DIMENSIONS.most:
             raise ValueError(f"{name} says that it has a size that no array has")
         if math.prod(shape) * itemsize > part.file_size and not dtype.hasobject:
             raise ValueError(f"{name} is shorter than its description says")
@@ -104,7 +102,7 @@ def open_zip(source: Source) -> Iterator[zipfile.ZipFile]:
             file.seek(0)
             single = file.read(6) == np.lib.format.MAGIC_PREFIX
             raise ValueError(f"it is {'one array without a name' if single else 'not an archive, or a part of one'}")
-        if zipfile._EndRecData(file)[zipfile._ECD_SIZE] > MOST_LISTED:  # type: ignore[attr-defined]
+        if zipfile._EndRecData(file)[zipfile._ECD_SIZE] > ARCHIVE_LIST_BYTES.most:  # type: ignore[attr-defined]
             raise ValueError("it lists more arrays than are read")
         with zipfile.ZipFile(file) as archive:
             yield archive
@@ -130,7 +128,8 @@ def in_words(start: str, fault: type[Exception] = FileError) -> Iterator[None]:
     except (FileNotFoundError, fault):
         raise
     except BROKEN as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).strip()
+        words = getattr(error, "strerror", None) or error  # without the place of a file on the server
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(words).strip()
         raise fault(f"{start}: {(reason.splitlines() or [type(error).__name__])[0][:200]}") from error
 
 

@@ -1,18 +1,21 @@
-"""Finds the files that are read while the app runs, in the repository or an installed package; reads anybody's JSON."""
+"""Finds the files that the app reads, in the repository or an installed package; reads anybody's JSON; writes."""
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from attention_core.bounds import JSON_BYTES
 
 HERE = Path(__file__).parent
 ROOTS = (HERE / "bundled", HERE.parent)
 """Where they may lie: inside the package, as a wheel brings them, or beside it, as in the repository."""
 IS_INSTALLED = not (HERE.parent / "pyproject.toml").exists()
 """Whether this is an installed package and no repository."""
-MOST_JSON = 4_000_000
-"""Bytes of JSON from anybody: each becomes at most some twenty bytes of memory."""
 
 
 def find_file(place: str) -> Path:
@@ -20,7 +23,18 @@ def find_file(place: str) -> Path:
     return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)
 
 
-def read_json(source: str | bytes | Path, most: int = MOST_JSON, **hooks: Any) -> Any:
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Give a place to write to; its file takes the path's place if nothing fails, and else is gone."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield unfinished
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def read_json(source: str | bytes | Path, most: int = JSON_BYTES.most, **hooks: Any) -> Any:
     """Return the value of a JSON text, or of a file, that anybody may have written.
 
     Args:

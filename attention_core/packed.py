@@ -16,19 +16,26 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.data.pad_drawing import MOST_WAY, way_of
+from attention_core.bounds import (
+    DRAWING_FAR,
+    DRAWING_POINTS,
+    DRAWING_STROKES,
+    DRAWING_WAY,
+    LINK_LETTERS,
+    SESSION_VALUES,
+    UNPACKED_BYTES,
+    UNPACKED_DEPTH,
+)
+from attention_core.data.pad_drawing import way_of
 from attention_core.data.stroke import Stroke
 from attention_core.files import read_json
 
 MARK, VERSION = "~", "1"
 """A packed text begins with both."""
-MOST_LETTERS, MOST_BYTES = 400_000, 1_000_000
-"""Of a packed text, and of what it becomes."""
-MOST_DEPTH, MOST_DIGITS = 6, 15
-MOST_STROKES, MOST_POINTS, FARTHEST, WIDEST = 200, 20_000, 10_000, 60
+MOST_DIGITS, WIDEST = 15, 60
 UNITS = (1, 2, 10)
 """Steps of a stroke per canvas pixel; the first in which its points are whole."""
-SESSION, SESSION_VERSION, MOST_VALUES = "attention-explorer session", 1, 200
+SESSION, SESSION_VERSION = "attention-explorer session", 1
 DAMAGED = "This file is damaged, or it is not a session saved here."
 
 
@@ -49,17 +56,18 @@ def unpack(text: str) -> Any:
     Raises:
         ValueError: the text is damaged, of a newer version, too long, or holds too much or too deep a value.
     """
-    if not is_packed(text) or text[1:2] != VERSION or len(text) > MOST_LETTERS:
-        raise ValueError(f"text must begin with {MARK}{VERSION} and have at most {MOST_LETTERS} letters")
+    if not is_packed(text) or text[1:2] != VERSION or len(text) > LINK_LETTERS.most:
+        raise ValueError(f"text must begin with {MARK}{VERSION} and have at most {LINK_LETTERS.most} letters")
     body = text[2:]
     try:
         data = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
         inflater = zlib.decompressobj()
-        plain = inflater.decompress(data, MOST_BYTES)
+        plain = inflater.decompress(data, UNPACKED_BYTES.most)
     except (binascii.Error, zlib.error) as error:
         raise ValueError("the packed text is damaged") from error
     if not inflater.eof or inflater.unused_data:
-        raise ValueError(f"the packed text is cut, has something behind it, or becomes more than {MOST_BYTES} bytes")
+        most = UNPACKED_BYTES.most
+        raise ValueError(f"the packed text is cut, has something behind it, or becomes more than {most} bytes")
     return _json(plain)
 
 
@@ -82,13 +90,13 @@ def unpack_strokes(text: str) -> list[Stroke]:
         ValueError: see unpack; or these are no strokes, too many, or too far away.
     """
     packed = unpack(text)
-    if not isinstance(packed, list) or len(packed) > MOST_STROKES:
-        raise ValueError(f"a drawing has at most {MOST_STROKES} strokes")
+    if not isinstance(packed, list) or len(packed) > DRAWING_STROKES.most:
+        raise ValueError(f"a drawing has at most {DRAWING_STROKES.most} strokes")
     strokes = [_stroke(parts) for parts in packed]
-    if sum(len(stroke.path) for stroke in strokes) > MOST_POINTS:
-        raise ValueError(f"a drawing has at most {MOST_POINTS} points")
-    if way_of(strokes) > MOST_WAY:
-        raise ValueError(f"the pen of a drawing goes at most {MOST_WAY:,} pixels along and down")
+    if sum(len(stroke.path) for stroke in strokes) > DRAWING_POINTS.most:
+        raise ValueError(f"a drawing has at most {DRAWING_POINTS.most} points")
+    if way_of(strokes) > DRAWING_WAY.most:
+        raise ValueError(f"the pen of a drawing goes at most {DRAWING_WAY} pixels along and down")
     return strokes
 
 
@@ -103,8 +111,8 @@ def read_session(content: bytes) -> tuple[str, dict[str, str]]:
     Raises:
         ValueError: in words for the visitor.
     """
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"This file is larger than {MOST_BYTES:,} bytes; a session is smaller.")
+    if len(content) > UNPACKED_BYTES.most:
+        raise ValueError(f"This file is larger than {UNPACKED_BYTES} bytes; a session is smaller.")
     try:
         session = _json(content)
     except ValueError as error:
@@ -115,20 +123,21 @@ def read_session(content: bytes) -> tuple[str, dict[str, str]]:
     if isinstance(version, int) and version > SESSION_VERSION:
         raise ValueError("This session was saved by a newer Attention Explorer, which can open it.")
     texts = [page, *values, *values.values()] if isinstance(values, dict) else [None]
-    if version != SESSION_VERSION or len(texts) > 2 * MOST_VALUES or not all(isinstance(text, str) for text in texts):
+    is_small = len(texts) <= 2 * SESSION_VALUES.most
+    if version != SESSION_VERSION or not is_small or not all(isinstance(text, str) for text in texts):
         raise ValueError(DAMAGED)
     return str(page), values  # type: ignore[return-value]
 
 
 def _json(plain: bytes) -> Any:
     """Read JSON whose numbers are finite and have few digits, and that is not deep."""
-    value = read_json(plain, MOST_BYTES, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+    value = read_json(plain, UNPACKED_BYTES.most, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
     level = [value]
-    for _ in range(MOST_DEPTH):
+    for _ in range(UNPACKED_DEPTH.most):
         level = [part for parts in level for part in _inside(parts)]
         if not level:
             return value
-    raise ValueError(f"the value is deeper than {MOST_DEPTH}")
+    raise ValueError(f"the value is deeper than {UNPACKED_DEPTH.most}")
 
 
 def _inside(value: Any) -> list[Any]:
@@ -156,9 +165,9 @@ def _stroke(parts: Any) -> Stroke:
         raise ValueError("no such unit or width of a pen")
     if not isinstance(colour, str) or not re.fullmatch("(#[0-9a-fA-F]{6})?", colour):
         raise ValueError("a colour is # and six digits, or empty")
-    if not all(type(step) is int and abs(step) <= UNITS[-1] * FARTHEST for step in steps):
+    if not all(type(step) is int and abs(step) <= UNITS[-1] * DRAWING_FAR.most for step in steps):
         raise ValueError("steps are whole and not large")
     path = np.array(steps, float).reshape(-1, 2).cumsum(0) / unit
-    if np.abs(path).max() > FARTHEST:
+    if np.abs(path).max() > DRAWING_FAR.most:
         raise ValueError("the stroke leaves the canvas")
     return Stroke(path, width, colour or None)

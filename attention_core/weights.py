@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from attention_core.files import IS_INSTALLED, find_file
+from attention_core.files import IS_INSTALLED, find_file, written_whole
 
 FOLDER = find_file("weights")
 
@@ -87,7 +87,8 @@ def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], fol
     folder.mkdir(parents=True, exist_ok=True)
     content = save({key: tensor.detach().cpu().contiguous() for key, tensor in state.items()})
     path = folder / f"{name}.safetensors"
-    path.write_bytes(content)
+    with written_whole(path) as place:
+        place.write_bytes(content)
     card = {"name": name, **card, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     (folder / f"{name}.json").write_text(json.dumps(card, indent=2) + "\n")
     return path

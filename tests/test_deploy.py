@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from random import Random
 
@@ -77,6 +78,48 @@ def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None:
     assert started_again
     assert not any(answers(door, 0) for door in (server.address, *server.doors))
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+@needs_nginx
+def test_foreign_pages_get_no_upload_and_no_websocket() -> None:
+    """In the public's configuration: what a page of another server makes a visitor's browser ask is refused."""
+    with served("tests/load_app.py", 2) as server:
+        assert answers(server.address, 30)
+        for address in (server.address, *server.doors):
+            host = address.removeprefix("http://")
+            upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+            upgrade |= {"Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg=="}
+            origins = {
+                address: 101,
+                "http://elsewhere.example": 403,
+                "http://127.0.0.1.elsewhere.example": 403,
+                "null": 403,
+            }
+            for origin, status in origins.items():
+                assert asked(host, "GET", "/_stcore/stream", upgrade | {"Origin": origin}).status == status, origin
+            cookies = asked(host, "GET", "/_stcore/health", {}).headers.get_all("Set-Cookie")
+            (cookie,) = [one.partition(";")[0] for one in cookies if one.startswith("_streamlit_xsrf=")]
+            place, foreign = "/_stcore/upload_file/session/file", {"Origin": "http://elsewhere.example"}
+            for headers in (
+                {},
+                foreign,
+                {"Cookie": cookie},
+                {"X-Xsrftoken": "1"},
+                {"Cookie": cookie, "X-Xsrftoken": "1"},
+            ):
+                refused = asked(host, "PUT", place, headers, b"x")
+                assert refused.status == 403, headers
+                assert refused.getheader("Access-Control-Allow-Origin") not in ("*", "http://elsewhere.example")
+            health = asked(host, "GET", "/_stcore/health", foreign)
+            assert health.getheader("Access-Control-Allow-Origin") not in ("*", "http://elsewhere.example")
+
+
+def asked(host: str, method: str, path: str, headers: dict[str, str], body: bytes | None = None) -> HTTPResponse:
+    """Ask a server once, as a browser or somebody who plays one."""
+    with closing(HTTPConnection(host, timeout=20)) as connection:
+        connection.request(method, path, body, headers)
+        with closing(connection.getresponse()) as answer:
+            return answer
 
 
 def answers(address: str, seconds: float) -> bool:

@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.labels import literal
-from ui.layout import settle_try_this
 from ui.state import APP, ARRIVED, FAULTS, READ, fields_of
+from ui.try_this import settle
 
 PAGE, WRITTEN, PLAYING = "page_shown", "address_written", "playing"
 TOLD = "address_told"
@@ -64,7 +64,7 @@ def write_address() -> None:
     whole = state.setdefault(TOLD, {})
     whole.clear()
     whole.update(now)
-    settle_try_this(now)
+    settle(now)
     ours = {WITHOUT, *(field.address for field in fields_of(page))}
     wanted = {name: text for name, text in present.items() if name not in ours} | now
     left_out: list[str] = []

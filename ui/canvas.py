@@ -15,6 +15,7 @@ import numpy as np
 import streamlit as st
 from streamlit_drawable_canvas import st_canvas
 
+from attention_core.bounds import DRAWING_DOTS
 from attention_core.data.colours import PEN
 from attention_core.data.pad_drawing import inked_strokes, is_drawing, pixels_of, read_drawing, way_of
 from attention_core.data.presets import preset_paths
@@ -29,8 +30,6 @@ INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
 MOST_ASTRAY = 0.3
 """Share of the ink by which our picture of the strokes may differ from the browser's and still stands for it."""
-MOST_DOTS = 200_000
-"""Points at which the pen of a drawing is set down: one on every pixel of its way, unless that is endless."""
 DRAWN = "drawn"
 
 _bare_pad = component("bare_pad")
@@ -102,7 +101,7 @@ def drawing_pad(pad: Pad) -> PadState:
         state[f"{name}_seed"] = state[f"{name}_drawing"]
     paper = paper_field(pad.name).value
     with st.container(key=f"{name}_canvas_frame", gap=None):
-        _bare_pad(key=f"{component}_bare")
+        _bare_pad(key=f"{component}_bare", on_connected_change=lambda: None)
         result = st_canvas(
             stroke_width=_width_field(pad).value,
             stroke_color=_present_ink(pad),
@@ -395,7 +394,7 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
     """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     canvas = np.zeros((*size, 4), np.uint8)
     canvas[:] = (*_rgb(PAPER[paper]), 255)
-    apart = max(1.0, way_of(strokes) / MOST_DOTS)
+    apart = max(1.0, way_of(strokes) / DRAWING_DOTS.most)
     for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
         whole = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
         share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths

@@ -17,12 +17,11 @@ import streamlit as st
 import torch
 from torch import Tensor, nn
 
+from attention_core.bounds import VALUE_BYTES
 from attention_core.device import to_array
 from ui.cluster import computed_there
 from ui.shelf import Shelf
 
-MOST_BYTES = 96 * 2**20
-"""All kept values together."""
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
 
@@ -158,4 +157,4 @@ def _parts(value: Any) -> list[Any]:
 @st.cache_resource(show_spinner=False)
 def values() -> Shelf:
     """Return what is kept for all visitors; the menu's “Clear cache” empties it with everything else."""
-    return Shelf(MOST_BYTES, size=size_in_bytes)
+    return Shelf(VALUE_BYTES.most, size=size_in_bytes)

@@ -12,10 +12,10 @@ from itertools import count
 import streamlit as st
 import torch
 
+from attention_core.bounds import QUEUE
 from attention_core.device import choose_device
 from ui.layout import end_here
 
-MOST_WAITING = 8
 GRACE, BEAT = 0.3, 0.2
 """Seconds that somebody waits without being told, and then from one look at the queue to the next."""
 BREATH = 0.01
@@ -64,7 +64,7 @@ class Queue:
 @cache
 def queue_of(device: str) -> Queue:
     """Return the queue of a device, one for all visitors."""
-    return Queue(MOST_WAITING)
+    return Queue(QUEUE.most)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import NoReturn
 
 import streamlit as st
@@ -12,7 +11,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
-from ui.state import APP, fields_of
+from ui.try_this import NOTHING_TOLD, offer
 
 TABLE_STYLE = """<style>
 .figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -20,9 +19,6 @@ TABLE_STYLE = """<style>
 .figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; text-align: left; }
 </style>"""
 
-TRY_THIS = "try_this"
-"""In the session: what is done while the page has its line with what to try; None = it has none."""
-NOTHING_TOLD: Mapping[str, str] = MappingProxyType({})
 READABLE = 57
 """Per cent of a colour in its text: with this little of it every role's word has a contrast of 4.5 on both pages."""
 
@@ -87,25 +83,8 @@ def who_asks(
     short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
     folded = f"<details><summary>{short.replace('>a ', '>A ', 1)}. {here}</summary>{whole}</details>"
     st.html(f'<div class="who">{folded}</div>')
-    st.session_state[TRY_THIS] = meanwhile, done_in
-    if _is_to_do(st.query_params.to_dict(), meanwhile, done_in):
+    if offer(meanwhile, done_in):
         st.html(f'<div class="who try"><b>Try this</b> {try_this}</div>')
-
-
-def settle_try_this(told: Mapping[str, str]) -> None:
-    """Hide the line with what to try once an address tells that it was done, or that something else was.
-
-    A part that reruns alone cannot take away what stands outside: its mark hides the line, see ui.skeleton.
-    """
-    way = st.session_state.get(TRY_THIS)
-    if way is not None and not _is_to_do(told, *way):
-        st.html('<span class="tried"></span>')
-
-
-def _is_to_do(told: Mapping[str, str], meanwhile: Mapping[str, str], done_in: str) -> bool:
-    aside = {"tab", *(field.address for field in fields_of(APP))}
-    changed = {name: text for name, text in told.items() if name not in aside}
-    return changed.items() <= meanwhile.items() and not (done_in and told.get("tab") == done_in)
 
 
 def _icon(role: Role) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
+from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words
 from ui.labels import literal
 from ui.state import Field, plain_text
 
-MOST_TYPED = 6000
-"""Characters that the box takes: more than is read, so that a pasted page is kept and not refused."""
 EMPTY = "Type an English sentence, or take one of the examples."
 
 
@@ -43,7 +42,7 @@ def sentence_box(
         label,
         key=typed.key,
         height=height,
-        max_chars=MOST_TYPED,
+        max_chars=SENTENCE_LETTERS.most,
         persist_state="session",
         on_change=on_change,
         help=f"English; up to {most_words} words are read. Ctrl + Enter, or a click elsewhere, takes what you typed.",
@@ -90,7 +89,7 @@ def text_field(name: str, first: str) -> Field[str]:
         "text",
         first,
         address="text",
-        parse=lambda asked: plain_text(asked)[:MOST_TYPED],
+        parse=lambda asked: plain_text(asked)[: SENTENCE_LETTERS.most],
     )
 
 

@@ -11,10 +11,10 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from attention_core.files import find_file
+from ui import try_this
 from ui.address import PAGE, PLAYING, take_address, write_address
 from ui.faults import faults_told
 from ui.figures import forget_pictures, new_part, noted_in, save_pictures
-from ui.layout import TRY_THIS
 from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.notations import other_notations
@@ -80,7 +80,7 @@ def page_frame(name: str, question: str) -> None:
     if st.session_state.get(PAGE) != name:
         take_address(name)
     forget_pictures()
-    st.session_state[TRY_THIS] = None
+    try_this.forget()
     page_head(entry_of(name).heading, question)
 
 

@@ -19,7 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
 
-from attention_core.hub.hosted import is_hosted
+from attention_core.bounds import is_hosted
 from ui.navigation import PAGES
 from ui.tidy import spare_memory, tidied
 

@@ -22,15 +22,13 @@ from torch import Tensor
 
 from attention_core.arrays import Entry, FileError, Npz, Source, in_words, open_npz, open_zip, stream
 from attention_core.attention.recording_file import FORMAT
+from attention_core.bounds import SAFETENSORS_HEADER_BYTES, TENSOR_LABEL_BYTES, TENSOR_LABELS
 from attention_core.files import read_json
 
 LABELS = ("labels", "tokens", "words", "texts")
 """Names under which a file may keep a text per position."""
 MOST_ABOUT = 2**20
 """Bytes of the beginning of a recording's description in which its format has to stand."""
-MOST_HEADER = 4 * 2**20
-"""Bytes of a safetensors header, some 40,000 arrays; the library reads a hundred million."""
-MOST_LABELS, MOST_LABEL_BYTES = 2**19, 32 * 2**20
 TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
 TYPES |= {f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 DAMAGED = "is damaged and cannot be read"
@@ -86,8 +84,9 @@ def opened(source: Source, name: str = "The file") -> Iterator[Opened]:
         if _start(source).startswith(b"PK"):
             yield _Npz(stack.enter_context(open_npz(source)), name)
             return
-        if int.from_bytes(_start(source)[:8], "little") > MOST_HEADER:
-            raise FileError(f"{name} has a header of more than {MOST_HEADER:,} bytes, or is damaged at its beginning.")
+        if int.from_bytes(_start(source)[:8], "little") > SAFETENSORS_HEADER_BYTES.most:
+            most = SAFETENSORS_HEADER_BYTES
+            raise FileError(f"{name} has a header of more than {most} bytes, or is damaged at its beginning.")
         if isinstance(source, bytes):  # the library that reads the format opens files only
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
             path = Path(folder) / "tensors.safetensors"
@@ -117,8 +116,9 @@ class _Npz:
                 f"{self._name}: {chosen!r} holds Python objects, which are not opened because that can run code. "
                 f"Save it as np.array({chosen}, dtype=str)."
             )
-        if math.prod(self.entries[chosen].shape) > MOST_LABELS or self.entries[chosen].n_bytes > MOST_LABEL_BYTES:
-            raise FileError(f"{self._name}: {chosen!r} is too long; at most {MOST_LABELS:,} labels are read.")
+        entry = self.entries[chosen]
+        if math.prod(entry.shape) > TENSOR_LABELS.most or entry.n_bytes > TENSOR_LABEL_BYTES.most:
+            raise FileError(f"{self._name}: {chosen!r} is too long; at most {TENSOR_LABELS} labels are read.")
         return [text.decode(errors="replace") if isinstance(text, bytes) else str(text) for text in self._file[chosen]]
 
 

@@ -15,10 +15,8 @@ from attention_core.attention.harmless import visible
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
+from attention_core.bounds import TENSOR_BYTES, TENSOR_HEADS
 
-MOST_BYTES = 512 * 2**20
-"""What query, key and value may take up together: 131,072 positions of 64 float32 numbers, three times, are 96 MiB."""
-MOST_HEADS = 1024
 KINDS = ("float16", "bfloat16", "float32", "float64")
 ROLES = ("query", "key", "value")
 _NAME = re.compile(
@@ -81,7 +79,7 @@ def contents_of(source: Source, name: str = "The file") -> Contents:
 
 
 def read_tensors(
-    source: Source, name: str = "The file", *, names: Names | None = None, most_bytes: int = MOST_BYTES
+    source: Source, name: str = "The file", *, names: Names | None = None, most_bytes: int | None = None
 ) -> Tensors:
     """Read query, key and, if it is there, value; no pickle is opened.
 
@@ -89,13 +87,14 @@ def read_tensors(
         source: a path or the bytes of a .npz or safetensors file.
         name: what to call the file in messages.
         names: which arrays to take; None = tell by the usual names.
-        most_bytes: bound for the tensors together.
+        most_bytes: bound for the tensors together; None = TENSOR_BYTES.
 
     Raises:
         FileNotFoundError: no such file.
         FileError: a file that is damaged, too large, of another kind or without such arrays, and tensors that do
             not fit together, in words for people.
     """
+    most_bytes = TENSOR_BYTES.most if most_bytes is None else most_bytes
     with opened(source, name) as file:
         chosen = names or _only_set(_contents(file).sets, file.entries, name)
         wanted = {role: array for role, array in zip(ROLES, chosen, strict=True) if array}
@@ -257,9 +256,9 @@ def _with_heads(role: str, tensor: Tensor) -> Tensor:
         raise ValueError(f"{role} must be (n, d), (heads, n, d) or (1, heads, n, d), got {_shape(shape)}{more}")
     if not tensor.numel():
         raise ValueError(f"{role} is empty: {_shape(shape)}")
-    if tensor.shape[0] > MOST_HEADS:
+    if tensor.shape[0] > TENSOR_HEADS.most:
         raise ValueError(
-            f"{role} has {tensor.shape[0]:,} heads of {tensor.shape[1]:,} positions, at most {MOST_HEADS:,} heads "
+            f"{role} has {tensor.shape[0]:,} heads of {tensor.shape[1]:,} positions, at most {TENSOR_HEADS} heads "
             "are taken; if these are (n, heads, d), exchange the first two dimensions"
         )
     return tensor

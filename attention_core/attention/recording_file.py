@@ -7,7 +7,6 @@ mask or bias that several traces share is stored once.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,7 +21,8 @@ from attention_core.attention.harmless import visible
 from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.files import MOST_JSON, read_json
+from attention_core.bounds import JSON_BYTES
+from attention_core.files import read_json, written_whole
 
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
@@ -53,13 +53,8 @@ def write_traces(traces: Iterable[AttentionTrace], about: Mapping[str, str], pat
                 entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
         entries.append(entry)
     arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with unfinished.open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with written_whole(path) as unfinished, unfinished.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[AttentionTrace], dict[str, str]]:
@@ -71,7 +66,7 @@ def read_traces(path: Path, most_bytes: int | None = None) -> tuple[list[Attenti
     """
     with in_words(f"{path.name} is damaged or no recording"), open_npz(path) as file:
         file.check_size(most_bytes, path.name)
-        if most_bytes is not None and file.entries["about"].n_bytes > 4 * MOST_JSON:  # four bytes a letter
+        if most_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.most:  # four bytes a letter
             raise ValueError("its description is too long")
         about = read_json(str(file["about"]), sys.maxsize)
         if not isinstance(about, dict) or about.get("format") != FORMAT:

@@ -41,7 +41,7 @@ def cure_chart(
         fill = [ROLE_COLOURS[role] + share for share in strength]
         bars = rectangles(start - long if way < 0 else start, tops + 4, long, LINE - 8, fill=fill)
         layers.append(alt.Chart(bars).mark_rect(aria=False).encode(**space, color=alt.Color("fill:N", scale=None)))
-        said = [f"{100 * value:.{0 if value >= 0.0095 else 1}f} %" for value in values]
+        said = [f"{100 * value:.{0 if value >= 0.0095 else 1}f}%" for value in values]
         ends = {"left": start + way * (long + 4), "top": tops + LINE / 2, "text": said}
         align = "right" if way < 0 else "left"
         layers.append(texts(ends, space, align=align, baseline="middle", fontSize=11, color=LABELS))

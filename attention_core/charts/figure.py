@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import Any, Protocol
 
 from attention_core.charts.look import Look
+from attention_core.files import written_whole
 
 COLUMN = 85.0
 """Millimetres of a printed column; two of them with the gap between are 176."""
@@ -33,7 +34,9 @@ def save(chart: Chart, path: str | Path, *, title: str = "", width: float | None
         ValueError: the ending is none of FORMATS.
     """
     path = Path(path)
-    path.write_bytes(figure(chart, path.suffix.removeprefix(".").lower(), title=title, width=width))
+    content = figure(chart, path.suffix.removeprefix(".").lower(), title=title, width=width)
+    with written_whole(path) as place:
+        place.write_bytes(content)
 
 
 def figure(chart: Chart, form: str, *, title: str = "", width: float | None = None) -> bytes:

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from attention_core.bounds import DRAWING_BYTES, DRAWING_POINTS, DRAWING_STROKES, DRAWING_WAY
 from attention_core.data.stroke import Stroke
 from attention_core.files import read_json
 
-MOST_FILE_BYTES, MOST_STROKES, MOST_COMMANDS = 2_000_000, 200, 20_000
-MOST_WAY = 5_000_000
-"""Canvas pixels that the pen goes along and down in a drawing, an hour of scribbling."""
 FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What goes wrong where a drawing is something else."""
 
@@ -27,10 +25,10 @@ def read_drawing(content: bytes) -> list[Stroke]:
         ValueError: it is none, or too large; the message is for people.
     """
     try:
-        drawing = read_json(content, MOST_FILE_BYTES)
+        drawing = read_json(content, DRAWING_BYTES.most)
         n_commands = sum(len(shape["path"]) for shape in drawing["objects"])
         strokes = inked_strokes(drawing, None)
-        if not 0 < len(strokes) <= MOST_STROKES or n_commands > MOST_COMMANDS or not is_drawing(drawing):
+        if not 0 < len(strokes) <= DRAWING_STROKES.most or n_commands > DRAWING_POINTS.most or not is_drawing(drawing):
             raise ValueError
     except FAULTS as error:
         raise ValueError("This is not a drawing saved here (or it is over 2 MB). Yours is still on the pad.") from error
@@ -40,7 +38,7 @@ def read_drawing(content: bytes) -> list[Stroke]:
 def is_drawing(drawing: Any) -> bool:
     """Return whether what a browser sends is a drawing of strokes that can be drawn again."""
     try:
-        return way_of(inked_strokes(drawing, None)) <= MOST_WAY
+        return way_of(inked_strokes(drawing, None)) <= DRAWING_WAY.most
     except FAULTS:
         return False
 

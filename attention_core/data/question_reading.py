@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from attention_core.bounds import QUESTION_LETTERS
 from attention_core.data.colours import COLOURS
 from attention_core.data.questions import DIGITS, FILLERS, NOTHING, WORDS, Kind, Question, phrasings, write
 
-MOST_CHARACTERS = 200
 MOST_WORDS = 20
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _SPELLINGS = {
@@ -93,8 +93,8 @@ def words_of(text: str) -> list[str]:
     """
     _refuse(not text.strip(), "Ask something, such as: what colour is the 7?")
     _refuse(
-        len(text) > MOST_CHARACTERS,
-        f"This question has {len(text):,} characters. Ask in {MOST_CHARACTERS} or fewer; one thing at a time.",
+        len(text) > QUESTION_LETTERS.most,
+        f"This question has {len(text):,} characters. Ask in {QUESTION_LETTERS.most} or fewer; one thing at a time.",
     )
     letters = unicodedata.normalize("NFKD", text.lower().replace("’", "'"))
     unmarked = "".join(letter for letter in letters if unicodedata.category(letter)[0] != "M")  # a mark ends no word

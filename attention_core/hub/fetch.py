@@ -14,6 +14,8 @@ from pathlib import Path
 
 import httpx2
 
+from attention_core.bounds import SPARE_DISK_BYTES
+from attention_core.hub.disk import held, make_room
 from attention_core.hub.look_up import FAULTS, Candidate, Progress, RemoteFile, token, why
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import in_megabytes
@@ -21,8 +23,6 @@ from attention_core.log import log
 
 ATTEMPTS = 4
 """How often a transfer that breaks off is gone on with at once."""
-SPARE_BYTES = 200_000_000
-"""What is left free on the disk."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -38,9 +38,20 @@ def fetch(candidate: Candidate, progress: Progress | None = None) -> Path:
     """
     if candidate.folder is not None:
         return candidate.folder
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    cache, folder = Path(constants.HF_HUB_CACHE), repo_folder_name(repo_id=candidate.name, repo_type="model")
+    n_bytes = sum(file.size for file in candidate.files)
     with _ONE_AT_A_TIME:
-        count = _Count(sum(file.size for file in candidate.files), progress)
-        places = [_file(candidate, file, count) for file in candidate.files]
+        try:
+            make_room(cache, folder, n_bytes)
+            (cache / folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ModelError(why(candidate.name, error, "fetched")) from error
+        with held(cache / folder):
+            count = _Count(n_bytes, progress)
+            places = [_file(candidate, file, count) for file in candidate.files]
     return places[0].parent
 
 
@@ -108,10 +119,10 @@ def _blob(candidate: Candidate, file: RemoteFile, count: _Count) -> None:
     blobs.mkdir(parents=True, exist_ok=True)
     part = blobs / f"{about.etag}.part"
     missing, free = about.size - (part.stat().st_size if part.exists() else 0), shutil.disk_usage(blobs).free
-    if missing + SPARE_BYTES > free:
+    if missing + SPARE_DISK_BYTES.most > free:
         raise ModelError(
             f"The disk has no room for {candidate.name}: {in_megabytes(missing)} are to come, {in_megabytes(free)} are "
-            f"free and {in_megabytes(SPARE_BYTES)} of them are left free."
+            f"free and {in_megabytes(SPARE_DISK_BYTES.most)} of them are left free."
         )
     _transfer(url, part, about.size, count)
     if SHA256.fullmatch(about.etag):

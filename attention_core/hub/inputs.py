@@ -10,18 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.bounds import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
 from attention_core.hub.faults import no_panic
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.tokens import readable
 
-MOST_TOKENS = 512
-"""Tokens of one input where the caller asks for no other bound."""
 CHARACTERS_PER_TOKEN = 16
 """A text is cut to this many characters per token before it is tokenised: a long paste costs no time."""
-MOST_GENERATED = 64
-"""Tokens that a decoder writes where no target is given."""
-MOST_GROWTH = 64
-"""Letters that a tokenizer may make of one before it cuts a text into tokens."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +39,7 @@ class Prepared:
 
 
 def text_inputs(
-    pretrained: Pretrained, text: str, *, pair: str = "", target: str = "", most_tokens: int = MOST_TOKENS
+    pretrained: Pretrained, text: str, *, pair: str = "", target: str = "", most_tokens: int = TOKENS.most
 ) -> Prepared:
     """Return a text, or a pair of texts, as a model takes it; spaces at the ends are kept.
 
@@ -119,8 +114,8 @@ def _refuse_growth(tokenizer: Any, texts: Sequence[str]) -> None:
     normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
     if normalizer is None:
         return
-    if any(len(normalizer.normalize_str(sign)) > MOST_GROWTH for sign in set().union(*texts)):
-        raise ModelError(f"The tokenizer makes more than {MOST_GROWTH} letters of one, so no text is given to it.")
+    if any(len(normalizer.normalize_str(sign)) > TOKENIZER_GROWTH.most for sign in set().union(*texts)):
+        raise ModelError(f"The tokenizer makes more than {TOKENIZER_GROWTH} letters of one, so no text is given to it.")
 
 
 def _sound(text: str) -> str:
@@ -166,6 +161,8 @@ def _written(pretrained: Pretrained, inputs: dict[str, Tensor]) -> list[int]:
     if not model.can_generate():
         raise ModelError(f"{pretrained.name} has no head that writes text: give it a target text of your own.")
     on_device = {name: value.to(model.device) for name, value in inputs.items() if name != "token_type_ids"}
-    most = min(MOST_GENERATED, (pretrained.most_tokens or MOST_GENERATED + 1) - 1)  # the start takes a position
+    most = GENERATED_TOKENS.most
+    if pretrained.most_tokens:
+        most = min(most, pretrained.most_tokens - 1)  # the start takes a position
     result = model.generate(**on_device, do_sample=False, num_beams=1, max_new_tokens=most, max_length=None)
     return result[0].tolist()

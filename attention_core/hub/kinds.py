@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from attention_core.bounds import MODEL_LABELS, MODEL_LAYERS
 from attention_core.hub.model import Kind, ModelError, first_line
 
 NO_ATTENTION = {
@@ -13,8 +14,7 @@ NO_ATTENTION = {
     *("falcon_mamba", "fnet", "mamba", "mamba2", "rwkv", "xlstm"),
 }
 """Architectures of the library without any attention: convolutions, state spaces, Fourier transforms."""
-MOST_COUNTED = {"layers": 1_000, "depths": 1_000, "experts": 1_000, "labels": 100_000}
-"""Up to these numbers of a config.json the library counts, before anybody knows what memory the model takes."""
+COUNTED = {"layers": MODEL_LAYERS, "depths": MODEL_LAYERS, "experts": MODEL_LAYERS, "labels": MODEL_LABELS}
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
 CAUSAL = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
 
@@ -62,8 +62,8 @@ def _refuse_endless(settings: Any, name: str = "") -> None:
             _refuse_endless(part, name)
     elif isinstance(settings, int):
         what = f"{name.rstrip('s').rpartition('_')[2]}s"
-        if settings > MOST_COUNTED.get(what, settings):
-            raise ModelError(f"Its config.json asks for {settings:,} {what}; at most {MOST_COUNTED[what]:,} are read.")
+        if what in COUNTED and settings > COUNTED[what].most:
+            raise ModelError(f"Its config.json asks for {settings:,} {what}; at most {COUNTED[what].most:,} are read.")
 
 
 def kind_of(config: Any) -> Kind:

@@ -13,9 +13,11 @@ from typing import Any
 
 import torch
 
+from attention_core.bounds import MODEL_TEXT_FILE_BYTES, TOKENIZER_DOUBLINGS
 from attention_core.device import choose_device
 from attention_core.files import read_json
 from attention_core.hub.catalogue import n_bytes_of
+from attention_core.hub.disk import held, keep
 from attention_core.hub.faults import no_panic
 from attention_core.hub.kinds import config_of, is_encoder_alone, kind_of, picture_tower
 from attention_core.hub.model import Kind, ModelError, Pretrained, first_line
@@ -24,9 +26,6 @@ from attention_core.log import log
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
-MOST_TEXT_BYTES = 60_000_000
-"""Of one file of settings or of a tokenizer; the largest vocabularies take some 35 MB."""
-MOST_DOUBLINGS = 6
 _LOADING = threading.Lock()
 
 
@@ -45,10 +44,11 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
     kind = kind_of(config)
     n_bytes = n_bytes_of(folder)
     refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings), device)
-    with _LOADING, _quiet():
+    with held(folder.parent.parent), _LOADING, _quiet():
         model = _model(folder, config, kind)
         tokenizer = None if kind is Kind.VISION else _tokenizer(folder)
         processor = _processor(folder) if kind is Kind.VISION else None
+        keep(folder.parent.parent, model)
     model = model.to(choose_device(device or "auto")).eval().requires_grad_(False)
     if getattr(model.config, "mask_ratio", None):
         model.config.mask_ratio = 0.0  # masked autoencoders hide patches at random while they are trained
@@ -173,8 +173,8 @@ def _tokenizer(folder: Path) -> Any:
 
     try:
         file = folder / "tokenizer.json"
-        rules = read_json(file, MOST_TEXT_BYTES).get("normalizer") if file.is_file() else None
-        if _doublings(rules or {}) > MOST_DOUBLINGS:
+        rules = read_json(file, MODEL_TEXT_FILE_BYTES.most).get("normalizer") if file.is_file() else None
+        if _doublings(rules or {}) > TOKENIZER_DOUBLINGS.most:
             raise ModelError("it makes too many letters of one before it cuts a text into tokens")
         with no_panic("The tokenizer cannot be read"):
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from attention_core.bounds import HOSTED, HUB_SECONDS, MODEL_NAME_LETTERS, MODEL_TEXT_FILE_BYTES, is_hosted
 from attention_core.hub.catalogue import (
     INDEX,
     SUGGESTIONS,
@@ -22,9 +24,8 @@ from attention_core.hub.catalogue import (
     n_bytes_of,
     without_safetensors,
 )
-from attention_core.hub.hosted import HOSTED, is_hosted
 from attention_core.hub.kinds import config_of, kind_of
-from attention_core.hub.load import MOST_TEXT_BYTES, read_settings
+from attention_core.hub.load import read_settings
 from attention_core.hub.model import Kind, ModelError, first_line
 from attention_core.hub.own import OWN
 from attention_core.hub.room import (
@@ -36,9 +37,6 @@ from attention_core.hub.room import (
 )
 
 Progress = Callable[[int, int], None]
-MOST_NAME = 200
-PATIENCE = 10.0
-"""Seconds to wait for the hub's first answer."""
 SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 TEXT_FILES = re.compile(
     r"(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|target_vocab"
@@ -48,6 +46,13 @@ TEXT_FILES = re.compile(
 """What a model needs besides its weights: settings, a tokenizer, an image processor."""
 FAULTS = (httpx2.HTTPError, OSError, ValueError)
 """What the hub's library raises where the network, the disk or an answer of the hub is at fault."""
+READ_ONLY = "The folder in which this server keeps models cannot be written to, so none is fetched."
+FOLDER_FAULTS = {
+    errno.EROFS: READ_ONLY,
+    errno.EACCES: READ_ONLY,
+    errno.EPERM: READ_ONLY,
+    errno.ENOSPC: "The disk is full.",
+}
 
 
 @dataclass(frozen=True)
@@ -112,8 +117,8 @@ def cleaned(name: str) -> str:
     name = name.strip()
     if not name:
         raise ModelError("Name a model, such as distilbert/distilgpt2.")
-    if len(name) > MOST_NAME or not name.isprintable():
-        raise ModelError(f"A model's name has at most {MOST_NAME} printable characters.")
+    if len(name) > MODEL_NAME_LETTERS.most or not name.isprintable():
+        raise ModelError(f"A model's name has at most {MODEL_NAME_LETTERS.most} printable characters.")
     page = re.fullmatch(r"https?://[^/\s]+/(?:models/)?([^/\s?#]+(?:/[^/\s?#]+)?)(?:[/?#].*)?", name)
     return page[1] if page else name
 
@@ -173,7 +178,7 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
         ) from None
     try:
         found = HfApi(endpoint=constants.ENDPOINT, token=token()).model_info(
-            name, files_metadata=True, timeout=PATIENCE
+            name, files_metadata=True, timeout=HUB_SECONDS.most
         )
         sizes = {file.rfilename: file.size or 0 for file in found.siblings or []}
         _refuse_other_formats(name, list(sizes))
@@ -201,10 +206,9 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
 
 def _refuse_large_texts(name: str, sizes: Mapping[str, int]) -> None:
     for file, size in sizes.items():
-        if size > MOST_TEXT_BYTES and (TEXT_FILES.fullmatch(file) or file == INDEX):
-            raise ModelError(
-                f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(MOST_TEXT_BYTES)} are read."
-            )
+        most = MODEL_TEXT_FILE_BYTES.most
+        if size > most and (TEXT_FILES.fullmatch(file) or file == INDEX):
+            raise ModelError(f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(most)} are read.")
 
 
 def _refuse_too_large(name: str, files: Sequence[RemoteFile], most_bytes: int) -> None:
@@ -268,8 +272,8 @@ def why(name: str, error: Exception, wanted: str = "looked up") -> str:
     no_network = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, httpx2.TransportError, ConnectionError)
     if isinstance(error, (*no_network, TimeoutError)):
         return f"The hub cannot be reached, so {name} cannot be {wanted}. {available()}"
-    if isinstance(error, OSError) and error.errno == 28:
-        return "The disk is full."
+    if isinstance(error, OSError) and error.errno in FOLDER_FAULTS:
+        return FOLDER_FAULTS[error.errno]
     return f"{name} cannot be {wanted}: {first_line(error)}"
 
 

@@ -8,10 +8,9 @@ from io import BytesIO
 from PIL import Image, ImageOps
 
 from attention_core.arrays import BROKEN, FileError
+from attention_core.bounds import PICTURE_BYTES, PICTURE_PIXELS, PICTURE_SCANS
 
-MOST_FILE_BYTES = 10_000_000
-MOST_PIXELS = 40_000_000
-SCAN, MOST_SCANS = b"\xff\xda", 100
+SCAN = b"\xff\xda"
 """How a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times."""
 SHOWN_SIDE = 1_024
 """Pictures are made this small, in pixels of their longer side, before they are kept."""
@@ -23,28 +22,27 @@ def read_picture(content: bytes) -> bytes:
     Raises:
         FileError: too large, or no picture; the message is for people.
     """
-    if len(content) > MOST_FILE_BYTES:
-        raise FileError(
-            f"The file has {len(content) / 1e6:.0f} MB; at most {MOST_FILE_BYTES // 1_000_000} MB are read."
-        )
+    if len(content) > PICTURE_BYTES.most:
+        raise FileError(f"The file has {len(content) / 1e6:.0f} MB; at most {PICTURE_BYTES.millions} MB are read.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the bound on pixels follows
             image: Image.Image = Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP"))
-        if image.width * image.height > MOST_PIXELS:
+        if image.width * image.height > PICTURE_PIXELS.most:
             raise FileError(
                 f"The picture has {image.width * image.height / 1e6:.0f} million pixels; at most "
-                f"{MOST_PIXELS // 1_000_000} million are read."
+                f"{PICTURE_PIXELS.millions} million are read."
             )
-        if content.count(SCAN) > MOST_SCANS:
-            raise FileError(f"The picture is drawn {content.count(SCAN):,} times over; at most {MOST_SCANS} are read.")
+        if content.count(SCAN) > PICTURE_SCANS.most:
+            n_scans = content.count(SCAN)
+            raise FileError(f"The picture is drawn {n_scans:,} times over; at most {PICTURE_SCANS} are read.")
         image = ImageOps.exif_transpose(image)
         image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
         return png_of(image.convert("RGBA"))
     except FileError:
         raise
     except Image.DecompressionBombError as error:
-        raise FileError(f"The picture has more than {MOST_PIXELS // 1_000_000} million pixels.") from error
+        raise FileError(f"The picture has more than {PICTURE_PIXELS.millions} million pixels.") from error
     except BROKEN as error:
         raise FileError("This is no PNG, JPEG or WebP picture, or the file is damaged.") from error
 

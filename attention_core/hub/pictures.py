@@ -10,15 +10,13 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from attention_core.bounds import MODEL_PATCHES, MODEL_PICTURE_SIDE
 from attention_core.hub.inputs import Prepared
 from attention_core.hub.model import Kind, ModelError, Pretrained
 
 PLAIN = 0.5
 """Mean and standard deviation of each channel where a model brings no image processor."""
 PLAIN_SIDE = 224
-MOST_SIDE = 2_048
-"""Pixels of a side to which a model may want a picture resized."""
-MOST_PATCHES = 4_096
 
 
 def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
@@ -90,9 +88,9 @@ def _refuse_huge(pretrained: Pretrained) -> None:
     sides += [getattr(pretrained.model.config, "image_size", None) or 0] if processor is None else []
     pixels = [n for side in sides for n in (side if isinstance(side, list | tuple) else [side])]
     largest = max(pixels, default=0)
-    if largest > MOST_SIDE:
+    if largest > MODEL_PICTURE_SIDE.most:
         raise ModelError(
-            f"{pretrained.name} wants pictures of {largest:,.0f} pixels a side; at most {MOST_SIDE:,} are made."
+            f"{pretrained.name} wants pictures of {largest:,.0f} pixels a side; at most {MODEL_PICTURE_SIDE} are made."
         )
 
 
@@ -110,8 +108,8 @@ def _grid(config: Any, pixels: Tensor) -> tuple[int, int] | None:
         return None
     height, width = _pair(size)
     rows, columns = pixels.shape[2] // height, pixels.shape[3] // width
-    if rows * columns > MOST_PATCHES:
-        raise ModelError(f"The model cuts a picture into {rows * columns:,} patches; at most {MOST_PATCHES:,} are run.")
+    if rows * columns > MODEL_PATCHES.most:
+        raise ModelError(f"The model cuts a picture into {rows * columns:,} patches; at most {MODEL_PATCHES} are run.")
     return (rows, columns) if rows and columns else None
 
 

@@ -10,13 +10,12 @@ from typing import Any
 
 import torch
 
+from attention_core.bounds import MODEL_BYTES
 from attention_core.device import choose_device
-from attention_core.hub.hosted import is_hosted
 from attention_core.hub.model import ModelError
 
 MOST_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
 """The variable that bounds what may be downloaded for one model, in millions of bytes."""
-OWN_BOUND, HOSTED_BOUND = 2_000, 600
 BYTES_PER_NUMBER = 4
 SHARE_OF_MEMORY = 0.8
 """Of the free memory, for the weights alone; the rest is for a run."""
@@ -29,10 +28,9 @@ class NoMemory(ModelError):
 def most_model_bytes() -> int:
     """Return how many bytes of weights may be downloaded for one model."""
     try:
-        megabytes = float(os.environ.get(MOST_MEGABYTES, ""))
+        return int(max(float(os.environ.get(MOST_MEGABYTES, "")), 0) * 1e6)
     except ValueError:
-        megabytes = HOSTED_BOUND if is_hosted() else OWN_BOUND
-    return int(max(megabytes, 0) * 1e6)
+        return MODEL_BYTES.most
 
 
 def free_memory(device: str) -> int | None:

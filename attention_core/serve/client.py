@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from torch import nn
 
+from attention_core.bounds import CLUSTER_SECONDS
 from attention_core.serve.wire import function_name, pack, unpack
 
 ADDRESS = "ATTENTION_RAY_ADDRESS"
@@ -23,8 +24,6 @@ MOST_REPEATS = 2
 """A call that was lost with the process that worked on it is made again so often: calls change nothing."""
 PROBE_SECONDS, BEAT = 1.3, 0.3
 """How long a sign of life may take, and how often it is asked for while an answer is awaited."""
-MOST_SECONDS = 600.0
-"""An answer that takes longer is given up."""
 REST_SECONDS = 5.0
 """For so long a deployment that is away is not asked again."""
 
@@ -133,11 +132,11 @@ class Cluster:
 
     def _await(self, connection: HTTPConnection) -> None:
         """Wait until the answer begins, asking for signs of life meanwhile."""
-        until = time.monotonic() + MOST_SECONDS
+        until = time.monotonic() + CLUSTER_SECONDS.most
         while not select.select([connection.sock], [], [], BEAT)[0]:
             self.probe()
             if time.monotonic() > until:
-                raise AwayError(f"{self.name} took more than {MOST_SECONDS:.0f} seconds")
+                raise AwayError(f"{self.name} took more than {CLUSTER_SECONDS.most:.0f} seconds")
 
 
 class Model:

@@ -12,6 +12,7 @@ import torch
 from starlette.requests import Request
 from starlette.responses import Response
 
+from attention_core.bounds import CLUSTER_BYTES
 from attention_core.device import choose_device, describe_device
 from attention_core.files import find_file
 from attention_core.serve import calls
@@ -19,8 +20,6 @@ from attention_core.serve.client import ray_token
 
 MOST_ONGOING = 64
 """Calls that a replica holds; others wait in Serve's proxy."""
-MOST_BYTES = 64 * 2**20
-"""Of one call."""
 MOST_TOGETHER = 16
 """Calls for predictions that run as one batch, with no wait for them: those that came while another one ran."""
 
@@ -46,7 +45,7 @@ class Models:
             return Response(status_code=401)
         if request.method != "POST":
             return Response(describe_device(choose_device()))
-        if int(request.headers.get("content-length", MOST_BYTES + 1)) > MOST_BYTES:
+        if int(request.headers.get("content-length", CLUSTER_BYTES.most + 1)) > CLUSTER_BYTES.most:
             return Response(status_code=413)
         call = await asyncio.to_thread(calls.read, await request.body())
         batch = calls.batch_of(call)

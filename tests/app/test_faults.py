@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
@@ -72,3 +75,61 @@ def test_a_lost_gpu_is_given_up_for_the_cpu_and_nothing_is_lost(page, monkeypatc
     assert ["GPU has stopped answering" in toast.value for toast in page.toast] == [True]
     assert device.choose_device() == "cpu"
     assert not page.run().toast
+
+
+def test_a_survey_of_131_072_that_its_visitor_leaves_ends_and_keeps_what_it_has(monkeypatch):
+    from attention_core.atlas import Atlas
+    from attention_core.atlas.made_up import made_up
+    from ui.atlas.shelf import Shelf
+    from ui.heavy import queue_of
+
+    monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
+    shelf = Shelf("left", Atlas(made_up("echo", 131_072), 0))
+    shelf.survey_on()  # the page asks again with every look, until nobody is there
+    shelf._surveyor.join(60)
+    share = shelf.atlas.surveyed
+    assert 0 < share < 1
+    queue = queue_of(device.choose_device())
+    assert queue.join(1)
+    assert queue.wait(1, 0) == 0, "nobody is before the next visitor"
+    queue.leave(1)
+    shelf.survey_on()
+    shelf._surveyor.join(60)
+    assert shelf.atlas.surveyed > share
+
+
+def test_of_two_visitors_who_fetch_other_models_at_the_same_moment_the_second_is_told_and_has_his_turn(hub, stored):
+    from attention_core.hub.catalogue import find_local
+    from attention_core.hub.look_up import look_up
+    from attention_core.hub.model import ModelError
+    from ui.runs import runs
+
+    hub.repositories["someone/other"] = stored / "both"
+    found = [look_up(name) for name in ("someone/tiny", "someone/other")]
+    start, told = threading.Barrier(2), {}
+
+    def visit(candidate):
+        start.wait()
+        try:
+            runs.start_download(candidate)
+        except ModelError as error:
+            told[candidate.name] = str(error)
+
+    def wait():
+        while runs.latest_download().outcome is None:
+            time.sleep(0.01)
+        assert runs.latest_download().outcome == ("", "")
+
+    visitors = [threading.Thread(target=visit, args=(candidate,)) for candidate in found]
+    for visitor in visitors:
+        visitor.start()
+    for visitor in visitors:
+        visitor.join()
+    wait()
+    for name, words in told.items():
+        assert "Another model is on its way for a visitor" in words
+        assert find_local(name) is None
+        runs.start_download(next(candidate for candidate in found if candidate.name == name))
+        wait()
+    assert len(told) < 2
+    assert all(find_local(candidate.name) for candidate in found)

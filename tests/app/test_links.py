@@ -75,6 +75,17 @@ def widgets(page: AppTest) -> dict[tuple[str, str], object]:
     return {key: widget for key, widget in found.items() if not any(part in key[1] for part in COMMANDS)}
 
 
+def value_behind(slider, label: str):
+    """Return the place of a label where places are the slider's values, else the number that the label tells."""
+    place = slider.options.index(label)
+    try:
+        if slider.format_func(place) == label:
+            return place
+    except (LookupError, ValueError):
+        pass
+    return type(slider.value)(label.replace(",", ""))
+
+
 def set_at_random(widget, kind: str, chance: random.Random) -> None:
     if kind == "toggle":
         widget.set_value(not widget.value)
@@ -86,7 +97,7 @@ def set_at_random(widget, kind: str, chance: random.Random) -> None:
         value = chance.randint(int(low or 0), int(high)) if isinstance(widget.step, int) else chance.uniform(0, high)
         widget.set_value(value)
     elif kind == "select_slider":
-        widget.set_value(type(widget.value)(chance.choice(widget.options).replace(",", "")))
+        widget.set_value(value_behind(widget, chance.choice(widget.options)))
     elif kind in ("selectbox", "radio"):
         widget.set_value(chance.choice(widget.options))
     elif kind == "multiselect":

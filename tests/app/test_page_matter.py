@@ -7,10 +7,10 @@ import re
 import pytest
 import streamlit as st
 
+from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS
 from tests.app.tools import open_tab, opened, said, settled, steps_to_the_end
-from ui.sentence import MOST_TYPED
 
 PAGE, OTHER = "pages/matter.py", "pages/start.py"
 TEXT = "matter_text"
@@ -130,7 +130,7 @@ def test_words_that_the_models_do_not_know_are_counted_and_alone_are_not_judged(
 def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
     text = "good film " * 5000
     say(page, text)
-    assert page.text_area(key=TEXT).value == text[:MOST_TYPED]
+    assert page.text_area(key=TEXT).value == text[: SENTENCE_LETTERS.most]
     assert f"The first {MOST_WORDS} of 1,200 words" in said(page)
 
 

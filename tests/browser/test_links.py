@@ -28,6 +28,7 @@ def drawn(page, app_url):
     page.locator(".st-key-pixels_clear button").click()
     page.wait_for_url(STROKES)
     run_to_the_end(page)
+    page.wait_for_timeout(800)  # a new canvas is mounted
     for stroke in (SEVEN, DASH):
         before = page.url
         draw(page, stroke)

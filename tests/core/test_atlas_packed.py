@@ -15,7 +15,8 @@ from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hid
 from attention_core.atlas.size import kept_bytes, matrix_bytes
 from attention_core.attention.keeper import from_weights
 from attention_core.attention.recording import Recording
-from attention_core.hub.length import MOST_TOKENS, affordable_tokens
+from attention_core.bounds import LONG_TOKENS
+from attention_core.hub.length import affordable_tokens
 from attention_core.hub.run import ModelRun
 
 N, D = 700, 8
@@ -158,7 +159,7 @@ def run_with(*traces):
 def test_text_may_be_as_long_as_its_traces_fit():
     per_token = 3 * 4 * D
     assert affordable_tokens(run_with(trace_of()), 5_000 * per_token) == 5_000
-    assert affordable_tokens(run_with(trace_of()), 50_000 * per_token) == MOST_TOKENS
+    assert affordable_tokens(run_with(trace_of()), 50_000 * per_token) == LONG_TOKENS.most
     biased = trace_of(bias=torch.ones(1, N, N))
     most = affordable_tokens(run_with(biased, biased), 20_000_000)
     assert 4 * most**2 + 2 * 3 * 4 * D * most == pytest.approx(20_000_000, rel=0.01)

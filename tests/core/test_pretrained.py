@@ -16,8 +16,9 @@ from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 from attention_core import Recording, trace_model
+from attention_core.bounds import GENERATED_TOKENS
 from attention_core.hub.catalogue import PACKAGE, find_local, local_models
-from attention_core.hub.inputs import MOST_GENERATED, text_inputs
+from attention_core.hub.inputs import text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.pictures import picture_inputs
@@ -137,7 +138,7 @@ def test_the_end_that_a_model_writes_is_not_given_to_its_decoder(folders):
     t5.model.generation_config.forced_eos_token_id = 1
     written = text_inputs(t5, TEXT).inputs["decoder_input_ids"][0].tolist()
     assert 1 not in written
-    assert len(written) == MOST_GENERATED  # the start and all that is written, without the end
+    assert len(written) == GENERATED_TOKENS.most  # the start and all that is written, without the end
 
 
 @pytest.mark.parametrize("text", EXAMPLES)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from huggingface_hub import constants
 
+from attention_core.bounds import Bound
 from attention_core.hub import fetch as fetching
 from attention_core.hub import look_up as looking
 from attention_core.hub import room
@@ -221,7 +222,7 @@ def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
     with pytest.raises(ModelError, match=r"at most 0\.1 MB"):
         look_up(NAME)
     monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "5")
-    monkeypatch.setattr(looking, "MOST_TEXT_BYTES", 1_000)
+    monkeypatch.setattr(looking, "MODEL_TEXT_FILE_BYTES", Bound("", 1_000, ""))
     with pytest.raises(ModelError, match=r"tokenizer\.json of someone/tiny-decoder is 0\.0 MB"):
         look_up(NAME)
 

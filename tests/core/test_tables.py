@@ -86,6 +86,22 @@ def test_several_bad_cells_are_counted():
     assert "1 more" in faults[0].message
 
 
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("a; b,1,0.5\nc; d,-2,3", ("a; b", "c; d")),
+        ('label,x,y\n"a;b",1,0.5\nc,-2,3', ("a;b", "c")),
+        ("a, b\t1\t0.5\nc; d\t-2\t3", ("a, b", "c; d")),
+        ("a, b;1;0,5\nc, d;-2;3", ("a, b", "c, d")),
+        ("x;1;0,5\ny;-2;3,0", ("x", "y")),
+    ],
+)
+def test_a_label_may_hold_what_parts_cells_elsewhere(text, labels):
+    table = read_csv(text)
+    assert table.values.tolist() == [[1, 0.5], [-2, 3]]
+    assert table.labels == labels
+
+
 @pytest.mark.parametrize(("text", "value"), [("1.5", 1.5), (" 1,5 ", 1.5), ("−2", -2), ("1e-3", 0.001), ("+4", 4)])
 def test_numbers_are_read_as_people_write_them(text, value):
     assert parse_number(text) == value

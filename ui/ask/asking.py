@@ -12,10 +12,11 @@ from torch import Tensor
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
+from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
 from attention_core.charts import overlay, probability_bars
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.colours import COLOURS, PEN
-from attention_core.data.question_reading import MOST_CHARACTERS, QuestionError, Reading, read_question
+from attention_core.data.question_reading import QuestionError, Reading, read_question
 from attention_core.data.questions import ANSWERS, DIGITS, NOTHING, PLACES, RELATIONS, Kind, Question, numbers_of, write
 from attention_core.device import device_of, to_array
 from attention_core.models.scene_question import SCORINGS, Answered
@@ -32,14 +33,12 @@ from ui.state import Field, choice, one_of, plain_text
 Box = tuple[float, float, float, float]
 MODEL = "scene-question"
 FIRST = "which digit is left of the blue one?"
-MOST_TYPED = 4000
-"""Characters that the box takes: more than is read, so that a pasted page is kept and explained."""
 TEXT = Field(
     NAME,
     "text",
     FIRST,
     address="q",
-    parse=lambda asked: plain_text(asked)[:MOST_TYPED],
+    parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.most],
 )
 SCORING = Field(NAME, "scoring", SCORINGS[0], address="score", parse=one_of(SCORINGS))
 SCORE_NAMES = {"dot": "dot product", "additive": "additive"}
@@ -65,11 +64,11 @@ def question_part(drawing: AskedDrawing) -> Reading | None:
         st.text_input(
             "Your question, in English",
             key=TEXT.key,
-            max_chars=MOST_TYPED,
+            max_chars=QUESTION_BOX_LETTERS.most,
             persist_state="session",
             label_visibility="collapsed",
             placeholder="Ask in English: what colour is the 7?",
-            help=f"Enter asks. Up to {MOST_CHARACTERS} characters are read.",
+            help=f"Enter asks. Up to {QUESTION_LETTERS.most} characters are read.",
         )
     with menus, st.popover("Build it", icon=":material/list:", width="stretch"):
         _menus()

@@ -9,8 +9,9 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
+from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, LONG_TOKENS
 from attention_core.data.long_text import THE_LIGHTHOUSE
-from attention_core.hub.length import MOST_TOKENS, affordable_tokens
+from attention_core.hub.length import affordable_tokens
 from attention_core.hub.model import Kind, ModelError
 from attention_core.hub.run import ModelRun
 from ui.atlas import NAME
@@ -20,8 +21,6 @@ from ui.runs.runs import TextInput, latest, prepared_of, pretrained_of, run_of
 from ui.runs.source import choose_model, opened_run, uploaded_run
 from ui.state import Field, named, whole_number
 
-MOST_CHARACTERS = 1_000_000
-MOST_FILE_MEGABYTES = 4
 LATEST, FILE = "What the model page shows", "A recording from a file"
 RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
 """What tells an opened recording from every other; it is one object for all visitors."""
@@ -75,14 +74,14 @@ def _long_text() -> str:
     """Return the text in the box; a file fills the box."""
     st.text_area("Text", key=TEXT.key, height=150, persist_state="session", help="Ctrl + Enter takes what you typed.")
     st.popover("From a .txt file", icon=":material/upload_file:").file_uploader(
-        "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=MOST_FILE_MEGABYTES, on_change=_fill
+        "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=LONG_TEXT_BYTES.millions, on_change=_fill
     )
     if TEXT_FAULT.value:
         st.warning(said(TEXT_FAULT.value))
     text = TEXT.value
-    if len(text) > MOST_CHARACTERS:
-        st.caption(f"The first {MOST_CHARACTERS:,} of {len(text):,} characters are read.")
-    return text[:MOST_CHARACTERS]
+    if len(text) > LONG_TEXT_LETTERS.most:
+        st.caption(f"The first {LONG_TEXT_LETTERS} of {len(text):,} characters are read.")
+    return text[: LONG_TEXT_LETTERS.most]
 
 
 def _fill() -> None:
@@ -91,8 +90,8 @@ def _fill() -> None:
     TEXT_FAULT.value = ""
     if file is None:
         return
-    if file.size > MOST_FILE_MEGABYTES * 1_000_000:
-        TEXT_FAULT.value = f"A text has at most {MOST_FILE_MEGABYTES} MB; the text above is as it was."
+    if file.size > LONG_TEXT_BYTES.most:
+        TEXT_FAULT.value = f"A text has at most {LONG_TEXT_BYTES.millions} MB; the text above is as it was."
         return
     try:
         text = file.getvalue().decode("utf-8-sig")
@@ -111,7 +110,7 @@ def _fill() -> None:
 def _long_run(key: str, text: str) -> ModelRun:
     """Run the model on as much of the text as it knows positions for and its traces leave memory for."""
     run = run_of(key, TextInput(text))
-    n_wanted = len(prepared_of(key, TextInput(text, most_tokens=MOST_TOKENS)).tokens)
+    n_wanted = len(prepared_of(key, TextInput(text, most_tokens=LONG_TOKENS.most)).tokens)
     if n_wanted <= len(run.tokens):
         return run
     return run_of(key, TextInput(text, most_tokens=min(n_wanted, affordable_tokens(run))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attention_core.atlas.size import kept_bytes, matrix_bytes
+from attention_core.bounds import SEARCH_LETTERS
 from ui.atlas import NAME
 from ui.atlas.map import go_to
 from ui.atlas.shelf import Shelf
@@ -14,14 +15,13 @@ from ui.state import Field, choice, named, plain_text, whole_number
 CLOSE = 30
 """Cells along the map's shorter side where a token was found; a landmark's surroundings are a little wider."""
 AROUND = 120
-MOST_SEARCHED = 100
 ROWS, COLUMNS, BOTH = "Rows", "Columns", "Both"
 SURVEYED_UNASKED = 2**29
 """Pairs up to which a matrix is surveyed without asking: a few seconds."""
 TICK = 0.5
 """Seconds between two looks at how far the survey is: every look of every visitor is a run on the server."""
 
-WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[:MOST_SEARCHED])
+WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.most])
 AMONG = Field(NAME, "among", BOTH, address="among", **named(rows=ROWS, columns=COLUMNS, both=BOTH))
 HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)
 SURVEY: Field[tuple[str, bool]] = Field(NAME, "survey", ("", False))
@@ -34,7 +34,7 @@ def places_part(shelf: Shelf) -> None:
         "Jump to a token",
         key=WANTED.key,
         placeholder="a word, or a few",
-        max_chars=MOST_SEARCHED,
+        max_chars=SEARCH_LETTERS.most,
         on_change=_go_to_hit,
         args=(shelf, 0),
         persist_state="session",

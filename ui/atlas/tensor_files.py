@@ -12,8 +12,8 @@ import streamlit as st
 
 from attention_core.atlas import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
 from attention_core.atlas.made_up import NEAR, made_up
-from attention_core.atlas.tensors import MOST_BYTES
 from attention_core.attention.trace import AttentionTrace
+from attention_core.bounds import TENSOR_BYTES, TENSOR_FILES
 from attention_core.device import to_array
 from ui.atlas import NAME
 from ui.atlas.shelf import Shelf, Source
@@ -23,8 +23,6 @@ from ui.opened import opened_file, opened_recording
 from ui.state import Field, between
 
 EXAMPLE = 16_384
-MOST_KEPT = 2
-"""Files whose tensors the server keeps for all visitors together."""
 BY_HAND = "I say which"
 NOTEBOOK = """import numpy as np, torch
 from attention_core.atlas import Atlas, trace_of_tensors
@@ -52,8 +50,8 @@ def tensor_source() -> Source | None:
     upload = st.file_uploader("A .npz or .safetensors file", ("npz", "safetensors"), key="atlas_tensors")
     st.caption(
         "In a notebook: `np.savez('mine.npz', query=q, key=k, value=v)`, each (heads, n, d) or (n, d); `value`, `mask` "
-        f"and `labels` may be left out. Up to {MOST_BYTES / 2**20:,.0f} MiB of float16, bfloat16, float32 or float64 "
-        "numbers. Nothing is unpickled."
+        f"and `labels` may be left out. Up to {TENSOR_BYTES.most / 2**20:,.0f} MiB of float16, bfloat16, float32 or "
+        "float64 numbers. Nothing is unpickled."
     )
     if upload is not None:
         content = upload.getvalue()
@@ -156,7 +154,7 @@ def _contents(digest: str, name: str, _content: bytes | Path) -> Contents:
     return contents_of(_content, name)
 
 
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner="Reading the tensors")
+@st.cache_resource(max_entries=TENSOR_FILES.most, show_spinner="Reading the tensors")
 def _tensors(digest: str, names: Names, name: str, _content: bytes | Path) -> Tensors:
     return read_tensors(_content, name, names=names)
 

@@ -20,7 +20,7 @@ from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.glossary import note
-from ui.labels import distinct
+from ui.labels import distinct, said
 from ui.layout import section
 from ui.models import model_or_stop
 from ui.state import Field, between, choice, one_of, whole_number
@@ -87,7 +87,7 @@ def number_input() -> list[int]:
             st.button(title, key=f"groups_preset_{place}", on_click=_take, args=(list(preset.numbers),))
     typed = read_numbers(TEXT.value)
     if not typed.numbers:
-        st.error(f"{typed.remark} Shown are the last numbers that could be read.", icon=":material/error:")
+        st.error(f"{said(typed.remark)} Shown are the last numbers that could be read.", icon=":material/error:")
     elif typed.remark:
         st.info(typed.remark)
     for preset in PRESETS.values():

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from attention_core.attention.harmless import visible
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
@@ -197,7 +198,8 @@ def answers(records: Records, queries: Sequence, trace: AttentionTrace) -> None:
     softly = "soft look-up (average)" if records.numeric_values else "soft look-up"
     heads = {"query": Role.QUERY, "dictionary": None, softly: Role.CONTEXT, "most weight on": Role.WEIGHTS}
     top = "".join(f'<th style="color:{role_colour(role)}">{head}</th>' for head, role in heads.items())
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell[:160])}</td>" for cell in row) + "</tr>" for row in rows)
+    cells = (["<td>" + html.escape(visible(cell[:160])) + "</td>" for cell in row] for row in rows)
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
     body = body.replace("(cosine", "(" + abbr("cosine"), 1).replace(", cosine", ", " + abbr("cosine"), 1)
     st.html(f'{TABLE_STYLE}<div class="looked-up"><table><tr>{top}</tr>{body}</table></div>')
     nearest, worst = likeness.max(1).values.min(0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 from PIL import Image
 
-from attention_core.hub.inputs import MOST_TOKENS
+from attention_core.bounds import MODEL_TEXT_LETTERS, PICTURE_BYTES, PICTURE_PIXELS, TOKENS
 from attention_core.hub.language import predicts_words
 from attention_core.hub.model import Kind, ModelError, Pretrained
-from attention_core.hub.picture_file import MOST_FILE_BYTES, MOST_PIXELS, png_of, read_picture
+from attention_core.hub.picture_file import png_of, read_picture
 from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import literal, said
@@ -18,8 +18,6 @@ from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained
 from ui.runs.source import OF_THE_PAGE, choose_model, opened_run, uploaded_run
 from ui.state import Field, choice, named
 
-MOST_CHARACTERS = 100_000
-"""Of each text; a model reads far fewer, this only keeps the page quick."""
 PREVIEW = 256
 ENGLISH = {
     "Who was tired?": "The animal didn't cross the street because it was too tired.",
@@ -140,12 +138,12 @@ def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInpu
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, values in buttons.items():
             st.button(label, key=f"{name}_example_{label}", on_click=st.session_state.update, args=(values,))
-        most = min(MOST_TOKENS, pretrained.most_tokens or MOST_TOKENS)
+        most = min(TOKENS.most, pretrained.most_tokens or TOKENS.most)
         st.caption(f"Up to {most:,} tokens; what does not fit is cut, and you are told.", width="content")
     if not text.value.strip():
         st.info("The text is empty. Write a sentence, or take one of the examples.")
         return None
-    given, behind = text.value[:MOST_CHARACTERS], second.value[:MOST_CHARACTERS]
+    given, behind = text.value[: MODEL_TEXT_LETTERS.most], second.value[: MODEL_TEXT_LETTERS.most]
     if kind is Kind.DECODER:
         return TextInput(given)
     return TextInput(given, target=behind) if kind is Kind.ENCODER_DECODER else TextInput(given, behind)
@@ -178,8 +176,8 @@ def _uploaded(name: str) -> PictureInput | None:
         "A photograph or drawing",
         type=["png", "jpg", "jpeg", "webp"],
         key=f"{name}_upload",
-        max_upload_size=MOST_FILE_BYTES // 1_000_000,
-        help=f"At most {MOST_FILE_BYTES // 1_000_000} MB and {MOST_PIXELS // 1_000_000} million pixels.",
+        max_upload_size=PICTURE_BYTES.millions,
+        help=f"At most {PICTURE_BYTES.millions} MB and {PICTURE_PIXELS.millions} million pixels.",
     )
     if upload is not None:
         try:

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
 from attention_core.hub.model import Kind
 from attention_core.hub.tokens import readable
@@ -16,8 +17,6 @@ from ui.model.state import NAME
 from ui.runs.runs import ALSO_FORGOTTEN, Latest, prepared_of, pretrained_of
 from ui.state import Field
 
-MOST_WRITTEN = 256
-"""Tokens that a visitor may let a model write behind a text."""
 AT_ONCE = 24
 """Tokens that one click asks for."""
 MOST_TEXTS, MOST_MODELS = 8, 2
@@ -114,7 +113,7 @@ def _linked(parts: Any) -> dict[str, Any]:
 
 def _fits(text: Mapping[str, Any], asked: Latest, given: tuple[int, ...]) -> bool:
     ids, n_given = text["ids"], text["n_given"]
-    known = max(ids) < len(pretrained_of(asked.key).tokenizer) and len(ids) <= len(given) + MOST_WRITTEN
+    known = max(ids) < len(pretrained_of(asked.key).tokenizer) and len(ids) <= len(given) + WRITTEN_TOKENS.most
     return known and n_given <= len(given) and tuple(ids[:n_given]) == given[:n_given]
 
 
@@ -178,6 +177,6 @@ def why_full(asked: Latest, ids: tuple[int, ...]) -> str:
     most = most_positions(pretrained_of(asked.key))
     if most is not None and len(ids) >= most:
         return f"The text fills the {most:,} positions that the model knows."
-    if len(ids) >= len(given_ids(asked)) + MOST_WRITTEN:
-        return f"{MOST_WRITTEN} tokens were written, which is the bound of this page."
+    if len(ids) >= len(given_ids(asked)) + WRITTEN_TOKENS.most:
+        return f"{WRITTEN_TOKENS.most} tokens were written, which is the bound of this page."
     return ""

@@ -15,9 +15,10 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
+from attention_core.bounds import MODELS, RUNS, TOKENS
 from attention_core.hub.catalogue import find_local
 from attention_core.hub.fetch import fetch
-from attention_core.hub.inputs import MOST_TOKENS, Prepared, text_inputs
+from attention_core.hub.inputs import Prepared, text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.look_up import Candidate
 from attention_core.hub.model import ModelError, Pretrained
@@ -30,8 +31,6 @@ from ui.computed import computing
 from ui.heavy import heavy
 from ui.shelf import Shelf
 
-MOST_LOADED = 3
-MOST_RUNS = 4
 LATEST = "model_latest"
 ALSO_FORGOTTEN: list[Callable[[], None]] = []
 """By make_room: what else holds on to models."""
@@ -46,7 +45,7 @@ class TextInput:
     text: str
     pair: str = ""
     target: str = ""
-    most_tokens: int = MOST_TOKENS
+    most_tokens: int = TOKENS.most
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Latest(NamedTuple):
     given: ModelInput
 
 
-@st.cache_resource(max_entries=MOST_LOADED, show_spinner="Loading the model")
+@st.cache_resource(max_entries=MODELS.most, show_spinner="Loading the model")
 def pretrained_of(key: str) -> Pretrained:
     """Return a model by a key from choose_model, loaded once for everybody.
 
@@ -98,7 +97,7 @@ def make_room() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _runs() -> Shelf:
-    return Shelf(most=MOST_RUNS)
+    return Shelf(most=RUNS.most)
 
 
 def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
@@ -120,7 +119,7 @@ def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = (
     return found[0]
 
 
-@st.cache_resource(max_entries=MOST_RUNS, show_spinner=False)
+@st.cache_resource(max_entries=RUNS.most, show_spinner=False)
 def prepared_of(key: str, given: ModelInput) -> Prepared:
     """Return what a model is called with for an input; as run_of."""
     pretrained = pretrained_of(key)

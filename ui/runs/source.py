@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from attention_core.bounds import HOSTED, RECORDING_BYTES, RECORDINGS, is_hosted
 from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, left_out, local_models
-from attention_core.hub.hosted import HOSTED, is_hosted
 from attention_core.hub.look_up import Candidate, is_path, look_up
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import NoMemory, in_megabytes, most_model_bytes
@@ -25,8 +25,6 @@ from ui.state import Field
 
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 SECONDS_BETWEEN_LOOKS = 0.5
-MOST_MEGABYTES = 1000
-"""What a recording may take in memory, so that one visitor's file leaves room for the others."""
 
 
 def choose_model(name: str) -> str | None:
@@ -210,7 +208,10 @@ def opened_run() -> ModelRun | None:
 def uploaded_run(name: str) -> ModelRun | None:
     """Draw a place for a recording's file and return the recording in it, or None; says what is wrong with it."""
     upload = st.file_uploader(
-        "A recording, run.npz", type="npz", key=f"{name}_recording", help=f"At most {MOST_MEGABYTES:,} MB in memory."
+        "A recording, run.npz",
+        type="npz",
+        key=f"{name}_recording",
+        help=f"At most {RECORDING_BYTES.millions:,} MB in memory.",
     )
     if upload is not None:
         return _run_or_complaint(lambda: _run_of(upload.file_id, upload.name, 0, upload))
@@ -225,12 +226,14 @@ def _run_or_complaint(read: Callable[[], ModelRun]) -> ModelRun | None:
     try:
         return read()
     except (OSError, ValueError) as error:
-        reason = f"There is no file {error.filename}." if isinstance(error, FileNotFoundError) else error
+        reason = getattr(error, "strerror", None) or error  # without the place of a file on the server
+        if isinstance(error, FileNotFoundError):
+            reason = f"There is no file {error.filename}."
         st.error(f"**The file cannot be opened.** {said(reason)}", icon=":material/error:")
         return None
 
 
-@st.cache_resource(max_entries=4, show_spinner="Opening the recording")
+@st.cache_resource(max_entries=RECORDINGS.most, show_spinner="Opening the recording")
 def _run_of(path: str, name: str, changed: float, _upload: Any = None) -> ModelRun:
     from attention_core.attention.recording import load_recording
     from attention_core.hub.run import recording_run
@@ -240,7 +243,7 @@ def _run_of(path: str, name: str, changed: float, _upload: Any = None) -> ModelR
         if _upload is not None:
             file = Path(folder) / "run.npz"
             file.write_bytes(_upload.getbuffer())
-        recording = load_recording(file, most_bytes=MOST_MEGABYTES * 1_000_000)
+        recording = load_recording(file, most_bytes=RECORDING_BYTES.most)
     if not recording.traces:
         raise ValueError(f"{name} holds no attention: nothing was recorded")
     return recording_run(recording, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention_core.bounds import COST_SECONDS
 from attention_core.charts.cost import cost_chart
 from attention_core.topics.transformer import cost
 from attention_core.topics.transformer.cost import CostRow
@@ -15,7 +16,6 @@ from ui.layout import figures_table
 from ui.state import Field
 from ui.transformer.first_screen import NAME
 
-MOST_SECONDS = 10.0
 MEASURED: Field[list[CostRow]] = Field(NAME, "cost_rows", list)
 CHARTS = {"milliseconds": "Time of one layer", "megabytes": "Memory of one layer"}
 
@@ -65,7 +65,7 @@ def _measure(place: DeltaGenerator) -> None:
     bar = place.progress(0.0, text="Warming up")
     rows = []
     with heavy():
-        for progress in cost.measure_all(most_seconds=MOST_SECONDS):
+        for progress in cost.measure_all(most_seconds=COST_SECONDS.most):
             bar.progress(progress.share, text=progress.words)
             rows.append(progress.row)
     place.empty()

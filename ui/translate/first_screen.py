@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from attention_core.attention.harmless import as_markdown
+from attention_core.bounds import PREFIX_LETTERS
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import Source, Translation, french_prefix, read_source, translation_of
@@ -36,7 +37,6 @@ MOST_FORCED = 60
 FEWEST_JUDGED, LEAST_FIT = 4, 0.5
 """Forced pieces from which on they are compared with the English; by how many nats it must make them likelier each."""
 CLASSIC_PAIRS = (("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
-MOST_TYPED = 200
 MOST_UNDONE = 50
 LIST_STYLE = """<style>
 .said-by-all { font-size: 0.88rem; line-height: 1.35; }
@@ -55,7 +55,7 @@ def _named_models(text: str) -> dict[str, str]:
 
 
 def _pieces_of(text: str) -> list[int]:
-    return french_prefix(text[:MOST_TYPED])[:MOST_FORCED]
+    return french_prefix(text[: PREFIX_LETTERS.most])[:MOST_FORCED]
 
 
 def _numbered_pieces(text: str) -> list[int]:
@@ -67,7 +67,7 @@ def _numbered_pieces(text: str) -> list[int]:
 MODELS = Field(
     NAME, "models", FIRST, address="models", parse=_named_models, text=lambda names: ",".join(names.values())
 )
-PREFIX = Field(NAME, "prefix", "", address="begin", parse=lambda text: plain_text(text)[:MOST_TYPED])
+PREFIX = Field(NAME, "prefix", "", address="begin", parse=lambda text: plain_text(text)[: PREFIX_LETTERS.most])
 FORCED: Field[list[int]] = Field(
     NAME, "forced", lambda: _pieces_of(PREFIX.value), address="pieces", parse=_numbered_pieces
 )
@@ -91,7 +91,7 @@ def force(pieces: list[int], text: str | None = None) -> None:
     if pieces != FORCED.value:
         EARLIER.value = [*EARLIER.value[1 - MOST_UNDONE :], FORCED.value]
     FORCED.value = pieces
-    PREFIX.value = translation_of(pieces).text[:MOST_TYPED] if text is None else text
+    PREFIX.value = translation_of(pieces).text[: PREFIX_LETTERS.most] if text is None else text
 
 
 def sentence_part() -> str | None:
@@ -103,7 +103,7 @@ def sentence_part() -> str | None:
     st.text_input(
         "The French must begin with",
         key=PREFIX.key,
-        max_chars=MOST_TYPED,
+        max_chars=PREFIX_LETTERS.most,
         persist_state="session",
         placeholder="nothing: the models are free",
         on_change=lambda: force(_pieces_of(PREFIX.value), PREFIX.value),

@@ -20,6 +20,7 @@ from attention_core.attention.view.assets import rules_of, script_of
 from attention_core.attention.view.pack import pack_head, planes, text_of
 from attention_core.attention.view.pieces import SIGN, parts_of, pieces
 from attention_core.device import to_array
+from attention_core.files import written_whole
 
 MOST_WEIGHTS = 120_000_000
 """In one page; a page of more leaves attentions out, and says so."""
@@ -84,7 +85,8 @@ class View:
 
     def save(self, path: str | Path) -> None:
         """Write a file of its own, which fetches nothing."""
-        Path(path).write_text(self.page(), encoding="utf-8")
+        with written_whole(Path(path)) as place:
+            place.write_text(self.page(), encoding="utf-8")
 
     def page(self) -> str:
         """Return the file's text."""

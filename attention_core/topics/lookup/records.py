@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from attention_core.bounds import QUERIES, QUERY_LETTERS, RECORD_LETTERS, RECORDS
 from attention_core.topics.lookup.soft_lookup import Records
 
-MAX_RECORDS = 64
-"""Records that are looked at; every one is a column of the heatmaps."""
-MAX_TEXT = 600
-"""Characters of a cell."""
-MAX_QUERIES = 12
-MAX_QUERY_TEXT = 200
-"""Characters of a query."""
+MAX_RECORDS, MAX_TEXT, MAX_QUERIES, MAX_QUERY_TEXT = (
+    bound.most for bound in (RECORDS, RECORD_LETTERS, QUERIES, QUERY_LETTERS)
+)
 Cell = str | float | None
 
 

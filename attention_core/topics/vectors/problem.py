@@ -14,10 +14,11 @@ import torch
 
 from attention_core.attention.score import Scaled, Score
 from attention_core.attention.scores import SCORES
+from attention_core.bounds import TABLE_COLUMNS, TABLE_ROWS
 
 SCALES = ("none", "sqrt(d_k)", "free")
 MASKS = ("none", "causal", "padding", "drawn")
-MAX_ROWS, MAX_COLUMNS = 256, 64
+MAX_ROWS, MAX_COLUMNS = TABLE_ROWS.most, TABLE_COLUMNS.most
 """What a page still draws pair by pair; more is cut and told."""
 LARGEST = 1e12
 """Numbers beyond it, in size, would overflow on the way to the scores."""

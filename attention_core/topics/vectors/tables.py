@@ -19,12 +19,10 @@ from attention_core.arrays import FileError
 from attention_core.arrays import read_npz as read_arrays
 from attention_core.attention.harmless import as_cell, from_cell, visible
 from attention_core.attention.scores import parameter_names
+from attention_core.bounds import TABLE_BYTES, TABLE_UNPACKED_BYTES
 from attention_core.files import read_json
 from attention_core.topics.vectors.problem import LARGEST, MAX_COLUMNS, MAX_ROWS, Fault, Mode, Problem, Settings
 
-MAX_BYTES = 4_000_000
-"""Of an uploaded file or a pasted text."""
-MAX_UNPACKED_BYTES = 20_000_000
 MAX_LABEL = 40
 """Characters of a row's label."""
 
@@ -105,8 +103,8 @@ def read_csv(data: str | bytes) -> ReadTable:
     Raises:
         TableError: nothing in it, rows of different lengths, text or non-finite numbers in a cell, not a text at all.
     """
-    if len(data) > MAX_BYTES:
-        raise TableError(f"The text has {len(data):,} bytes; at most {MAX_BYTES:,} are read. Paste a smaller part.")
+    if len(data) > TABLE_BYTES.most:
+        raise TableError(f"The text has {len(data):,} bytes; at most {TABLE_BYTES} are read. Paste a smaller part.")
     rows, n_more = _split(_decoded(data))
     if not rows:
         raise TableError("There are no rows of numbers in it.")
@@ -153,7 +151,8 @@ def _split(text: str) -> tuple[list[list[str]], int]:
     every = filter(str.strip, io.StringIO(text, newline=None))
     lines = list(islice(every, MAX_ROWS + 1))
     n_more = sum(1 for _ in every)
-    delimiter = next((sign for sign in "\t;," if any(sign in line for line in lines)), None)
+    there = [sign for sign in "\t;," if any(sign in line for line in lines)]
+    delimiter = max(there, key=lambda sign: _share_of_numbers(lines, sign), default=None)
     try:
         if delimiter is None:
             return [line.split() for line in lines], n_more
@@ -164,6 +163,12 @@ def _split(text: str) -> tuple[list[list[str]], int]:
         return rows, n_more
     except csv.Error as error:
         raise TableError(f"The text is not CSV: {error}.") from None
+
+
+def _share_of_numbers(lines: Sequence[str], delimiter: str) -> float:
+    """Return how many of the cells at the beginnings of lines are numbers: a label may hold another delimiter."""
+    cells = [cell.strip() for row in csv.reader((line[:1000] for line in lines), delimiter=delimiter) for cell in row]
+    return sum(map(_is_numeric, cells)) / len(cells)
 
 
 def _is_numeric(text: str) -> bool:
@@ -213,9 +218,9 @@ def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
     Raises:
         TableError: not an .npz, too large, arrays that are not tables of finite numbers, nothing known in it.
     """
-    if len(data) > MAX_BYTES:
-        raise TableError(f"The file has {len(data):,} bytes; at most {MAX_BYTES:,} are read.")
-    arrays = read_arrays(data, most_bytes=MAX_UNPACKED_BYTES, fault=TableError)
+    if len(data) > TABLE_BYTES.most:
+        raise TableError(f"The file has {len(data):,} bytes; at most {TABLE_BYTES} are read.")
+    arrays = read_arrays(data, most_bytes=TABLE_UNPACKED_BYTES.most, fault=TableError)
     tables, labels, notes = dict(present.tables), dict(present.labels), []
     known = {"X", "Y", "Q", "K", "V", "W_Q", "W_K", "W_V", "W_O"}
     found = {name for name in arrays if name in known or name in parameter_names()}

@@ -1,0 +1,133 @@
+"""Every bound on what a visitor may send, keep and start, with its reason; SECURITY.md lists them.
+
+A bound is asked for when it is needed, `JSON_BYTES.most`: on a public server some are smaller.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+HOSTED = "ATTENTION_HOSTED"
+"""The variable that says "1" where the app runs for the public, "0" where it runs for its owner alone."""
+NONE = 2**63 - 1
+
+
+def is_hosted() -> bool:
+    """Return whether the owner has said that the app runs for the public."""
+    return os.environ.get(HOSTED, "") == "1"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is bounded, how much there is at most, why, and what there is at most on a public server if that is less."""
+
+    what: str
+    own: int
+    why: str
+    hosted: int | None = None
+
+    @property
+    def most(self) -> int:
+        """How much there is at most here."""
+        return self.hosted if self.hosted is not None and is_hosted() else self.own
+
+    @property
+    def millions(self) -> int:
+        """The same in millions, such as MB of bytes."""
+        return self.most // 1_000_000
+
+    def __str__(self) -> str:
+        return f"{self.most:,}"
+
+
+MIB = 2**20
+# what is sent, packed
+LINK_LETTERS = Bound("letters of a packed part of a link", 400_000, "deflate makes 1,000 bytes of one")
+UNPACKED_BYTES = Bound("bytes of a session, or of a link unpacked", 1_000_000, "all that a page can hold is less")
+UNPACKED_DEPTH = Bound("levels of a value in a link or a session", 6, "our own have fewer")
+SESSION_VALUES = Bound("values of a session", 200, "no page has so many fields")
+JSON_BYTES = Bound("bytes of any JSON", 4_000_000, "each byte takes up to some 20 bytes of memory")
+ARCHIVE_LIST_BYTES = Bound("bytes of an archive's list", 2**19, "a megabyte could name a hundred thousand arrays")
+ARRAY_ABOUT_BYTES = Bound("bytes of an array's description", 10_240, "NumPy reads it before it says it is too long")
+ARRAY_DIMENSIONS = Bound("dimensions of an array", 64, "NumPy has no more")
+# drawings and pictures
+DRAWING_BYTES = Bound("bytes of a saved drawing", 2_000_000, "more than a person draws")
+DRAWING_STROKES = Bound("strokes of a drawing that is sent", 200, "more than a person draws")
+DRAWING_POINTS = Bound("points of a drawing that is sent", 20_000, "more than a person draws")
+DRAWING_FAR = Bound("pixels from a pad to a point of a stroke", 10_000, "strokes beyond the edge are kept, not all ink")
+DRAWING_WAY = Bound("pixels that the pen goes along and down", 5_000_000, "an hour of scribbling; each is drawn")
+DRAWING_DOTS = Bound("dots of which a drawing is made", 200_000, "one on every pixel of the pen's way, unless endless")
+PICTURE_BYTES = Bound("bytes of an uploaded picture", 10_000_000, "photographs of phones are smaller")
+PICTURE_PIXELS = Bound("pixels of an uploaded picture", 40_000_000, "they are unpacked, 160 MB")
+PICTURE_SCANS = Bound("scans of a JPEG", 100, "each draws all pixels anew; photographs have ten")
+# tables, tensors, recordings
+TABLE_BYTES = Bound("bytes of a table, CSV or NPZ", 4_000_000, "the rows that are kept take less")
+TABLE_UNPACKED_BYTES = Bound("bytes of a table's arrays", 20_000_000, "a small file can become large")
+TABLE_ROWS = Bound("rows of a table", 256, "every pair of rows is drawn")
+TABLE_COLUMNS = Bound("columns of a table", 64, "every column is drawn")
+TENSOR_BYTES = Bound(
+    "bytes of query, key and value", 512 * MIB, "131,072 positions of three float32 vectors are 96 MiB", 256 * MIB
+)
+TENSOR_FILES = Bound("files of tensors in memory", 2, "all visitors together")
+TENSOR_HEADS = Bound("heads of tensors", 1_024, "each is one choice in a list")
+TENSOR_LABELS = Bound("labels of tensors", 2**19, "four for each position of the longest survey")
+TENSOR_LABEL_BYTES = Bound("bytes of the labels of tensors", 32 * MIB, "64 bytes for each of them")
+SAFETENSORS_HEADER_BYTES = Bound("bytes of a safetensors header", 4 * MIB, "some 40,000 arrays; the library read")
+RECORDING_BYTES = Bound(
+    "bytes of a recording in memory", 1_000_000_000, "one visitor's file leaves room for the others", 200_000_000
+)
+RECORDINGS = Bound("recordings in memory", 4, "all visitors together", 2)
+# texts
+SENTENCE_LETTERS = Bound("letters of a box for a sentence", 6_000, "a pasted page is kept, of which a part is read")
+QUESTION_LETTERS = Bound("letters of a question", 200, "one thing is asked at a time")
+QUESTION_BOX_LETTERS = Bound("letters of the box for a question", 4_000, "what is too long is kept and told")
+PREFIX_LETTERS = Bound("letters of a translation that is begun", 200, "the longest translations are shorter")
+SEARCH_LETTERS = Bound("letters that the atlas searches", 100, "labels are shorter")
+MODEL_TEXT_LETTERS = Bound("letters of a text for a model", 100_000, "a model reads far fewer")
+LONG_TEXT_LETTERS = Bound("letters of a text for the atlas", 1_000_000, "a model reads far fewer")
+LONG_TEXT_BYTES = Bound("bytes of a file of text", 4_000_000, "the longest text, four bytes a letter")
+RECORDS = Bound("records of a dictionary", 64, "each is a row that is drawn")
+RECORD_LETTERS = Bound("letters of a record's cell", 600, "a sentence model reads fewer")
+QUERIES = Bound("queries of a dictionary at once", 12, "each is a row that is drawn")
+QUERY_LETTERS = Bound("letters of a query of a dictionary", 200, "a sentence model reads few more")
+# models of others
+MODEL_NAME_LETTERS = Bound("letters of a model's name", 200, "the hub has no longer ones")
+MODEL_BYTES = Bound("bytes of a model's weights", 2_000_000_000, "others compute here too", 600_000_000)
+MODEL_TEXT_FILE_BYTES = Bound("bytes of a model's settings or tokenizer", 60_000_000, "large vocabularies take 35 MB")
+MODEL_LAYERS = Bound("layers and experts of a model", 1_000, "the library counts before it takes memory")
+MODEL_LABELS = Bound("labels of a model", 100_000, "the library counts before it takes memory")
+MODEL_PATCHES = Bound("patches of a model's picture", 4_096, "each asks each other")
+MODEL_PICTURE_SIDE = Bound("pixels of a side of a model's picture", 2_048, "a model may ask for any size")
+TOKENIZER_DOUBLINGS = Bound("doublings by a tokenizer's rules", 6, "a chain of rules doubles a text each time")
+TOKENIZER_GROWTH = Bound("letters that a tokenizer makes of one", 64, "then it cuts the text")
+TOKENS = Bound("tokens of a run", 512, "all heads of all layers are kept")
+LONG_TOKENS = Bound("tokens of a run for the atlas", 8_192, "positions of the models that fit", 4_096)
+LONG_RUN_BYTES = Bound("bytes of a run for the atlas", 500_000_000, "one of them leaves room for others", 200_000_000)
+GENERATED_TOKENS = Bound("tokens that a decoder writes by itself", 64, "nobody has asked for more")
+WRITTEN_TOKENS = Bound("tokens that a visitor lets a model write", 256, "each costs a run")
+# what the server keeps and how long it works
+MODELS = Bound("models of others in memory", 3, "each takes four bytes a weight", 2)
+RUNS = Bound("runs of models in memory", 4, "each keeps all its heads", 3)
+VALUE_BYTES = Bound("bytes of values kept for all visitors", 96 * MIB, "what is asked again is asked soon")
+HUB_CACHE_BYTES = Bound(
+    "bytes of the hub's cache on disk", NONE, "visitors choose what is fetched; the least used leave", 3_000_000_000
+)
+SPARE_DISK_BYTES = Bound("bytes left free on the disk", 200_000_000, "logs and uploads need some")
+QUEUE = Bound("visitors who wait for a heavy run", 8, "who is behind them had better come back")
+HUB_SECONDS = Bound("seconds that the hub may take to answer", 10, "a page waits for it")
+CLUSTER_SECONDS = Bound("seconds that a cluster may take to answer", 600, "no page waits for ever")
+CLUSTER_BYTES = Bound("bytes of a call to a cluster", 64 * MIB, "the largest picture and its settings are less")
+COST_SECONDS = Bound("seconds of measuring what attention costs", 10, "all others wait")
+
+
+def table() -> str:
+    """Return all bounds as a table in Markdown, for SECURITY.md."""
+    rows = ["| at most | on a public server | of what | why |", "|---|---|---|---|"]
+    for bound in globals().values():
+        if isinstance(bound, Bound):
+            own, hosted = (
+                "any" if most == NONE else "" if most is None else f"{most:,}" for most in (bound.own, bound.hosted)
+            )
+            rows.append(f"| {own} | {hosted} | {bound.what} | {bound.why} |")
+    return "\n".join(rows) + "\n"
