@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_core.bounds import JSON_BYTES
+from attention_core.log import log
 
 HERE = Path(__file__).parent
 ROOTS = (HERE / "bundled", HERE.parent)
@@ -21,6 +22,15 @@ IS_INSTALLED = not (HERE.parent / "pyproject.toml").exists()
 def find_file(place: str) -> Path:
     """Return where a file or folder such as "weights" of the repository lies; in the repository if it is nowhere."""
     return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)
+
+
+def written_figures(path: Path) -> dict[str, Any] | None:
+    """Return the figures that a benchmark wrote beforehand; None if its file is missing."""
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        log.warning("%s is not there", path, exc_info=True)
+        return None
 
 
 @contextmanager

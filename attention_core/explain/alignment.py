@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from attention_core.files import find_file
-from attention_core.log import log
+from attention_core.files import find_file, written_figures
 
 COMMITTED = find_file("benchmarks/results/alignments.json")
 """What `python -m benchmarks.alignments` wrote."""
@@ -109,10 +107,8 @@ class CommittedErrors(NamedTuple):
 
 def committed_errors() -> CommittedErrors | None:
     """Return the figures that `python -m benchmarks.alignments` wrote; None if its file is missing."""
-    try:
-        found = json.loads(COMMITTED.read_text())
-    except FileNotFoundError:
-        log.warning("%s is not there", COMMITTED, exc_info=True)
+    found = written_figures(COMMITTED)
+    if found is None:
         return None
     by_score = {
         name: AlignmentError(*(error[field] for field in ("aer", "precision", "recall")))

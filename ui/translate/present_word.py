@@ -85,7 +85,7 @@ def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
     note(
         f"Number by number the rows add up to the context. The bars say how much of its length each row brings: {told}"
         + (f", the others {rest:.0%}" if len(labels) > len(largest) else "")
-        + ". Together 100 %; a bar to the left points the other way."
+        + ". Together 100%; a bar to the left points the other way."
     )
 
 

@@ -9,7 +9,6 @@ Source: Vaswani et al. 2017, table 1; fused kernels: Dao et al. 2022, "FlashAtte
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 import time
@@ -21,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.files import find_file
+from attention_core.files import find_file, written_figures
 
 D = 192
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -211,9 +210,8 @@ class Committed(NamedTuple):
 
 def committed() -> Committed:
     """Return the figures that `python -m benchmarks.cost` wrote; none if its file is missing."""
-    try:
-        found = json.loads(COMMITTED.read_text())
-    except FileNotFoundError:
+    found = written_figures(COMMITTED)
+    if found is None:
         return Committed([], "", "")
     return Committed([CostRow(**row) for row in found["rows"]], found["when"][:10], found["torch"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +10,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
-from attention_core.files import find_file
-from attention_core.log import log
+from attention_core.files import find_file, written_figures
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.translator import Translator
 
@@ -76,9 +74,7 @@ class Cost(NamedTuple):
 
 def committed_costs() -> tuple[list[Cost], int]:
     """Return the figures that `python -m benchmarks.redundancy` wrote and how many sentences; none if it is missing."""
-    try:
-        found = json.loads(COMMITTED.read_text())
-    except FileNotFoundError:
-        log.warning("%s is not there", COMMITTED, exc_info=True)
+    found = written_figures(COMMITTED)
+    if found is None:
         return [], 0
     return [Cost(**row) for row in found["rows"]], found["n"]
