@@ -83,6 +83,7 @@ SENTENCE_LETTERS = Bound("letters of a box for a sentence", 6_000, "a pasted pag
 QUESTION_LETTERS = Bound("letters of a question", 200, "one thing is asked at a time")
 QUESTION_BOX_LETTERS = Bound("letters of the box for a question", 4_000, "what is too long is kept and told")
 PREFIX_LETTERS = Bound("letters of a translation that is begun", 200, "the longest translations are shorter")
+PASSAGE_LETTERS = Bound("letters of a text for the recurrent network", 1_500, "it reads 128 pieces")
 SEARCH_LETTERS = Bound("letters that the atlas searches", 100, "labels are shorter")
 MODEL_TEXT_LETTERS = Bound("letters of a text for a model", 100_000, "a model reads far fewer")
 LONG_TEXT_LETTERS = Bound("letters of a text for the atlas", 1_000_000, "a model reads far fewer")

@@ -29,6 +29,7 @@ KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_edito
 """What a visitor may type into, or put a file into."""
 WAYS = {
     "vectors": [{"vectors_mask": "drawn"}, {"vectors_scale": "free", "vectors_mask": "padding"}],
+    "memory": [{}, {"memory_tab": "own"}],
     "scoring": [{"scoring_tab": "parameters"}, {"scoring_tab": "scale"}],
     "transformer": [{}, {"transformer_tab": "positions", "transformer_positions": "Rotary"}],
     "model": [

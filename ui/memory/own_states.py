@@ -6,6 +6,7 @@ import html
 
 import streamlit as st
 
+from attention_core.bounds import PASSAGE_LETTERS
 from attention_core.charts import probability_bars
 from attention_core.device import to_array
 from attention_core.topics.memory.own_states import Cut, Foreseen, cut, foresee
@@ -23,7 +24,6 @@ FIRST = (
     "My uncle Gustav keeps a parrot. It was raining all day, so we stayed at home and played cards. "
     "My uncle Gustav keeps a"
 )
-MOST_TYPED = 1500
 TEXT = Field(NAME, "passage", FIRST, address="passage")
 AT = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 
@@ -35,7 +35,7 @@ def own_states_tab() -> None:
         "foresees the next piece of a word. After each piece, one of two networks may also average all its earlier "
         "states, weighted by attention; the other has its present state alone, and as many parameters."
     )
-    st.text_area("A text in English", key=TEXT.key, max_chars=MOST_TYPED, persist_state="session", height=84)
+    st.text_area("A text in English", key=TEXT.key, max_chars=PASSAGE_LETTERS.most, persist_state="session", height=84)
     given = cut(TEXT.value)
     if len(given.ids) < 2:
         st.info("Type a few words: there is nothing to foresee yet.")
