@@ -102,7 +102,7 @@ def _random(plain: Tensor) -> Tensor:
 
 
 STARTS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
-    "general": {"score_weight": _shrunk},
+    "general": {"score_weight": torch.clone},
     "additive": {"score_query": _random, "score_key": _random, "score_vector": _random},
     "location": {"score_weight": torch.zeros_like},
 }

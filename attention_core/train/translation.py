@@ -140,7 +140,9 @@ def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, want
     return sharp + LABEL_SMOOTHING * contrast.mean()
 
 
-def _recipe(epochs: float, learning_rate: float, snapshot_at: tuple[float, ...] = ()) -> Recipe:
+def _recipe(
+    epochs: float, learning_rate: float, snapshot_at: tuple[float, ...] = (), gentle: tuple[str, ...] = ()
+) -> Recipe:
     return Recipe(
         task=TranslationTask,
         data=DATA,
@@ -148,6 +150,7 @@ def _recipe(epochs: float, learning_rate: float, snapshot_at: tuple[float, ...] 
         epochs=epochs,
         learning_rate=learning_rate,
         weight_decay=0.01,
+        gentle=gentle,
         half=True,
         snapshot_at=snapshot_at,
     )
@@ -161,5 +164,6 @@ SNAPSHOTS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1.0)
 RECIPES |= {
     "translator-transformer": _recipe(TRANSFORMER_EPOCHS, 1.2e-3),
     "translator-additive": _recipe(RECURRENT_EPOCHS, 2e-3, SNAPSHOTS),
-    **{f"translator-{name}": _recipe(RECURRENT_EPOCHS, 2e-3) for name in ("none", "mean", "dot", "general", "plain")},
+    **{f"translator-{name}": _recipe(RECURRENT_EPOCHS, 2e-3) for name in ("none", "mean", "dot", "plain")},
+    "translator-general": _recipe(RECURRENT_EPOCHS, 2e-3, gentle=("score_weight",)),  # it begins as the identity
 }
