@@ -91,7 +91,7 @@ def _figures() -> None:
     if {"accuracy", "peak_inside"} <= set(figures) and "accuracy" in pen:
         st.caption(
             f"On {figures['n']:,} composed drawings of up to three digits that it never saw, whole sentences are right "
-            f"in {figures['accuracy']:.1%}, on digits by writers that it never saw in {pen['accuracy']:.1%}; the peak "
+            f"in {figures['accuracy']:.1%}, on pen strokes that it never saw in {pen['accuracy']:.1%}; the peak "
             f"of the mask lies inside a digit being told in {figures['peak_inside']:.1%}. With uniform weights "
             f"{card['with_uniform_attention']:.1%} are right."
         )
