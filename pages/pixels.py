@@ -9,7 +9,7 @@ from ui.digits import chosen_query, inked, prepared
 from ui.layout import end_here, section, who_asks
 from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, preparation_section
 from ui.pixels.erase import erase_section
-from ui.pixels.layers import ABOUT, LAYER, answers, choose_layer
+from ui.pixels.layers import ABOUT, GUIDED, LAYER, answers, choose_layer
 from ui.pixels.looks import all_pixels, chosen_pixel, learning_section, step_by_step
 from ui.pixels.parts import parts_section
 from ui.pixels.patches import patches_section
@@ -23,7 +23,9 @@ who_asks(
     "all 784 pixels",
     about.value,
     here=about.here,
-    try_this="Open <i>Try: erase ink</i>, drag <i>Ink pixels</i> to 60: two thirds of the ink is gone, yet it reads 7.",
+    try_this=about.try_this,
+    meanwhile={} if LAYER.value == GUIDED else {LAYER.address: LAYER.value},
+    done_in=about.done_in,
 )
 
 draw, seen, answer = st.columns([1.0, 0.95, 1.25], gap="medium")

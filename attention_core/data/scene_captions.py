@@ -6,6 +6,7 @@ the relation between the two; groups follow.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -57,8 +58,9 @@ def words_of(numbers: Sequence[int]) -> tuple[str, ...]:
 
 
 def sentence(words: Sequence[str]) -> str:
-    """Return words as a person writes them."""
-    return " ".join(words).replace(f" {AND}", f", {AND}")
+    """Return words as a person writes them: a comma before "and", "an" before a vowel."""
+    text = " ".join(words).replace(f" {AND}", f", {AND}")
+    return re.sub(r"\ba (?=[aeiou])", "an ", text)
 
 
 def tell(items: Sequence[Item]) -> Told:

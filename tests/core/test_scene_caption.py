@@ -56,6 +56,7 @@ def glyphs():
         ([], "nothing"),
         ([THREE], "a red 3"),
         ([SEVEN, THREE], "a red 3 left of a blue 7"),
+        ([THREE, Item("7", "orange", 0.3, 0.9)], "a red 3 above an orange 7"),
         ([THREE, Item("7", "blue", 0.3, 0.9)], "a red 3 above a blue 7"),
         ([THREE, Item("7", "blue", 0.3, 0.1)], "a red 3 below a blue 7"),
         ([THREE, SEVEN, *ONES], "a red 3 left of a blue 7, and two green 1s"),

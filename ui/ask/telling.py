@@ -43,8 +43,10 @@ def telling(drawing: AskedDrawing) -> None:
         _next_word(told, look, labels)
     section("All looks")
     maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
+    maps /= maps.max((1, 2), keepdims=True).clip(1e-9)
     chart = overlay_strip(drawing.canvas, maps, labels, size=132, columns=7, chosen=look)
     draw_chart(chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word")
+    st.caption("Each map is as dark as it can be where its own weight is largest.")
     _figures()
 
 

@@ -34,17 +34,23 @@ class About(NamedTuple):
         value: what a pixel hands over.
         here: the same in the page's own words, one sentence.
         start: what the layer was given before it had learned anything.
+        try_this: an action and its surprise, HTML.
+        done_in: the tab in which that is seen, if opening it is all.
     """
 
     value: str
     here: str
     start: str
+    try_this: str
+    done_in: str = ""
 
 
 OF_PLAIN = About(
     "its ink and its position, projected",
     "Here every pixel asks all 784, and each hands over its ink and its position.",
     "Nothing was given: the ink's vector, the 784 positions and the three projections were random.",
+    "Open <i>How it was learned</i>: without any attention the network on top reads almost as well.",
+    "learned",
 )
 ABOUT = {
     GUIDED: About(
@@ -52,16 +58,21 @@ ABOUT = {
         "Here every pixel asks all 784, and each hands over its position.",
         "Much was given: before the first batch its scores already prefer near pixels and ink, and its values hold no "
         "ink, so that nothing can pass the attention by.",
+        "Open <i>Try: erase ink</i>, drag <i>Ink pixels</i> to 60: two thirds of the ink is gone, yet it reads 7.",
     ),
     PLAIN: OF_PLAIN,
     INK_ONLY: About(
         "its ink alone",
         "Here every pixel asks all 784, and nobody knows where it stands: a pixel is its ink and nothing else.",
         "Nothing was given: the ink's vector and the three projections were random.",
+        "Open <i>What Q and K say</i>: the whole matrix of scores is your drawing times itself, times one number.",
+        "parts",
     ),
     NO_SOFTMAX: OF_PLAIN._replace(
         here="Here the scores themselves, Q Kᵀ divided by 784, weigh the values: no softmax, and a weight may be "
         "negative.",
+        try_this="Open <i>One pixel</i>: without softmax a pixel also takes away what others hand over.",
+        done_in="pixel",
     ),
 }
 
@@ -87,11 +98,11 @@ def answers(image: Tensor) -> Answer:
     )
     blind = ask(name, image, UNIFORM, trace=False)
     alike = "1/784" if attention.traces[0].has_softmax else "0"
-    became = (
-        "without attention the answer is lost"
-        if blind.digit != attention.digit
-        else "for this drawing it does not need to choose where to look"
-    )
+    became = "without attention the answer is lost"
+    if blind.digit == attention.digit:
+        became = "for this drawing it does not need to choose where to look"
+    elif name != GUIDED:
+        became = "the network on top then reads the same vector 784 times, which it never met in training"
     st.caption(
         f"With every weight set to {alike} the same attention network would read {blind.digit} "
         f"({blind.confidence:.0%}): {became}."

@@ -49,7 +49,7 @@ def parts_section(image: Tensor, drawing: Drawing, answer: Answer) -> None:
     kept = st.pills(
         "Keep of every score",
         range(len(PARTS)),
-        format_func=lambda place: f"{NAMES[place]}: {shares[PARTS[place]]:.0%}",
+        format_func=lambda place: f"{NAMES[place]}: {shares[PARTS[place]]:.0%}".replace("-", "−"),
         selection_mode="multi",
         key=KEPT.key,
         persist_state="session",
