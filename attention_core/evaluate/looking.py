@@ -124,14 +124,14 @@ def evaluate_telling(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """Return the share of drawings that a caption model tells in the same words, and of those with the same digits.
 
     The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, and `captions` (n,) as text, such as "a red 3 left
-    of a blue 7, and two green 1s"; commas do not count.
+    of a blue 7, and two green 1s"; commas do not count, nor "an" for "a".
 
     Raises:
         DataError: no such file, or not of that form.
     """
     path = Path(path)
     arrays = _read(path, "captions")
-    wanted = [str(caption).replace(",", "").strip().lower() for caption in arrays["captions"].tolist()]
+    wanted = [re.sub(r"\ban\b", "a", str(one).replace(",", "").strip().lower()) for one in arrays["captions"].tolist()]
     seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in arrays["canvases"]]
     pictures = coloured_input(
         torch.from_numpy(np.stack([picture.coverage for picture in seen])),
