@@ -68,6 +68,8 @@ def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> Non
                 _context_bars(trace)
             else:
                 show_matrix(step, 0, None, NAME, size=SHEET - 40)
+    label = "Which part of a photograph matters most? Upload one for a vision transformer"
+    st.page_link("pages/model.py", label=label, icon=":material/arrow_forward:")
 
 
 def chosen_channel(trace: AttentionTrace) -> int:
