@@ -117,7 +117,7 @@ RECIPES |= {
         snapshot_of=("embedding.", "attention."),
     ),
     "ffn-classifier": _recipe(epochs=20, learning_rate=2e-3, coarse=0),
-    "digit-vit": _recipe(epochs=34, learning_rate=2e-3, coarse=0, weight_decay=0.05, half=True),
+    "digit-vit": _recipe(epochs=32, learning_rate=2e-3, coarse=0, weight_decay=0.05, half=True),
     **{
         name: _recipe(
             epochs=10,
