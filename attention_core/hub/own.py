@@ -26,8 +26,3 @@ def own_model(name: str, device: str = "auto") -> Pretrained:
     if vocabulary is None:
         return Pretrained(name, Kind.VISION, model.vit, n_bytes=n_bytes)
     return Pretrained(name, Kind.DECODER, model, vocabulary, most_tokens=WINDOW, n_bytes=n_bytes)
-
-
-def own_language_model(device: str = "auto") -> Pretrained:
-    """Return the language model trained on Tatoeba sentences, see own_model."""
-    return own_model(NAME, device)

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from attention_core import capture, trace_model
 from attention_core.hub.inputs import text_inputs
-from attention_core.hub.own import own_language_model
+from attention_core.hub.own import own_model
 from tests.app.tools import open_tab, opened
 
 PAGE = "pages/model.py"
@@ -123,7 +123,7 @@ def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(monkeypa
 
 
 def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(monkeypatch, start_app, tmp_path):
-    pretrained, text = own_language_model("cpu"), "Mary has a red car. Mary has a red"
+    pretrained, text = own_model("tatoeba-llama", "cpu"), "Mary has a red car. Mary has a red"
     recording = trace_model(pretrained.model, tokens=pretrained.tokenizer, **text_inputs(pretrained, text).inputs)
     assert recording.text == text
     recording.save(tmp_path / "run.npz")

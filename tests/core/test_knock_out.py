@@ -27,7 +27,7 @@ from attention_core.hub.knock_out import (
 from attention_core.hub.language import expected, log_probabilities
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import Kind, ModelError, Pretrained
-from attention_core.hub.own import own_language_model
+from attention_core.hub.own import own_model
 
 GPT = {
     "vocab_size": 60,
@@ -126,7 +126,7 @@ def test_a_sentence_encoder_is_compared_by_its_last_layer(mini_lm):
 
 
 def test_without_the_head_that_copies_the_umbrella_is_forgotten():
-    llama = own_language_model()
+    llama = own_model("tatoeba-llama")
     inputs = text_inputs(llama, "Tom bought a green umbrella for his old teacher. Tom bought a green").inputs
     whole = KnockOutMap(every_head(run_model(llama.model, inputs)[0]))
     assert list(fill(llama, inputs, whole))[-1] == 1

@@ -16,7 +16,7 @@ from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.explain.arithmetic import row_table
 from attention_core.hub.inputs import text_inputs
-from attention_core.hub.own import own_language_model
+from attention_core.hub.own import own_model
 from attention_core.hub.run import run
 from attention_core.models import MODELS, load
 from attention_core.topics.find import channel_maps
@@ -47,7 +47,7 @@ ATTENTIVE = sorted(set(MODELS) - WITHOUT_ATTENTION)
 
 @cache
 def model_of(name):
-    return own_language_model() if name == "tatoeba-llama" else load(name)
+    return own_model(name) if name == "tatoeba-llama" else load(name)
 
 
 @cache
