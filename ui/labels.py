@@ -34,6 +34,11 @@ def literal(text: str, longest: int = 60) -> str:
     return "`" + cut.replace("`", "'") + "`"
 
 
+def number(value: float, form: str = ".2f") -> str:
+    """Return a number for people, with a true minus sign."""
+    return f"{value:{form}}".replace("-", "−")
+
+
 def as_percent(share: float) -> str:
     """Return a probability for people: a percentage with one or two figures, or a power of ten."""
     if share >= 0.0995:

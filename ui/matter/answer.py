@@ -27,7 +27,7 @@ from ui.component import component
 from ui.computed import computed
 from ui.figures import note_picture
 from ui.glossary import note
-from ui.labels import literal
+from ui.labels import literal, number
 from ui.models import card_or_empty, model_or_none, model_or_stop
 from ui.state import Field, whole_number
 from ui.step_view import counted
@@ -243,7 +243,7 @@ def _note_pictures(
         odds = _log_odds(positive + np.array(changes)[:, order]) - _log_odds(np.array(positive))
         reach = max(0.2, float(np.abs(odds).max()))
         for what, some in zip(("blocked", "removed"), odds.tolist(), strict=True):
-            said = [f"{one:+.2f}".replace("-", "−") for one in some]
+            said = [number(one, "+.2f") for one in some]
             columns.append(Bars(f"{what}: log-odds", some, reach, said, tuple(SIDES.values())))
         return bar_table([words[place] for place in order], columns)
 

@@ -20,6 +20,7 @@ from ui.canvas import PadState
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import Answer, ask, ink_image
+from ui.labels import number
 from ui.layout import figures_table
 from ui.models import model_or_stop
 from ui.pixels.drawing import NAME
@@ -138,7 +139,7 @@ def _foretold(name: str, image: Tensor, looked_at: Tensor, n: int) -> None:
 
 
 def _points(fall: float) -> str:
-    return f"{round(100 * fall, 1) + 0.0:.1f} points"
+    return f"{number(round(100 * fall, 1) + 0.0, '.1f')} points"
 
 
 def received(trace: AttentionTrace, image: Tensor) -> Tensor:

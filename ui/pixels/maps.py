@@ -16,6 +16,7 @@ from attention_core.device import to_array
 from attention_core.topics.pixels.split import product_means
 from ui.chart import draw_chart
 from ui.glossary import note, say
+from ui.labels import number
 from ui.pixels.drawing import NAME
 from ui.pixels.layers import ramp_of
 from ui.state import Field, choice, named
@@ -58,7 +59,7 @@ def query_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
             row,
             ramp,
             "weight",
-            f"its row of the weights; sums to {row.sum():.2f}",
+            f"its row of the weights; sums to {number(row.sum())}",
         ),
         Map(
             "Looks at this pixel",
@@ -66,7 +67,7 @@ def query_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
             column,
             ramp,
             "weight",
-            f"its column of the weights; sums to {column.sum():.2f}",
+            f"its column of the weights; sums to {number(column.sum())}",
         ),
     )
     for column, key, one in zip(st.columns(2), ("looks_at", "looked_at"), maps, strict=True):

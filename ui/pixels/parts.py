@@ -24,6 +24,7 @@ from attention_core.topics.pixels.split import (
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import Answer, chosen_query, pick_pixel
+from ui.labels import number
 from ui.layout import section
 from ui.models import model_or_stop
 from ui.pixels.drawing import NAME
@@ -39,17 +40,19 @@ def parts_section(image: Tensor, drawing: Drawing, answer: Answer) -> None:
     """Draw the four parts of the scores: their shares, the maps of the chosen pixel, and what the kept ones make."""
     trace, name = answer.traces[0], LAYER.value
     split = split_scores(trace, blank_trace(name))
-    st.markdown(
-        "**Are Q and K just random?** A pixel's vector is its place plus its ink, so that a query has a part that only "
-        "knows where it stands and one that only knows how dark it is, and so has a key. Every score is the sum of the "
-        "four products."
+    made_of = (
+        "Here a pixel's vector is its ink alone, so that only ink can ask for ink."
+        if name == INK_ONLY
+        else "A pixel's vector is its place plus its ink, so that a query has a part that only knows where it stands "
+        "and one that only knows how dark it is, and so has a key. Every score is the sum of the four products."
     )
+    st.markdown(f"**Are Q and K just random?** {made_of}")
     shares = split.shares()
     KEPT.value = [place for place in KEPT.value if 0 <= place < len(PARTS)]
     kept = st.pills(
         "Keep of every score",
         range(len(PARTS)),
-        format_func=lambda place: f"{NAMES[place]}: {shares[PARTS[place]]:.0%}".replace("-", "−"),
+        format_func=lambda place: f"{NAMES[place]}: {number(shares[PARTS[place]], '.0%')}",
         selection_mode="multi",
         key=KEPT.key,
         persist_state="session",

@@ -27,6 +27,7 @@ from attention_core.topics.scoring.presets import EXTENT
 from ui.component import component
 from ui.figures import note_picture
 from ui.glossary import say
+from ui.labels import number
 from ui.scoring.vector_plane import NAME, key_name
 from ui.state import Field
 
@@ -68,7 +69,7 @@ def _bar_picture(rows: Sequence[Mapping], limit: float) -> Design:
     n_keys = len(rows[0]["scores"])
     scores, weights = ([one for row in rows for one in row[what]] for what in ("scores", "weights"))
     columns = [
-        Bars("score", scores, limit, [_short(score) for score in scores], (ROLE_COLOURS[Role.SCORES],) * 2),
+        Bars("score", scores, limit, [number(score, ".3g") for score in scores], (ROLE_COLOURS[Role.SCORES],) * 2),
         Bars("weight", weights, 1.0, [f"{weight:.0%}" for weight in weights], (ROLE_COLOURS[Role.WEIGHTS],)),
     ]
     heads = [(number * n_keys, row["name"]) for number, row in enumerate(rows)]
@@ -132,8 +133,8 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
             {
                 "name": name,
                 "field": base64.b64encode(index.tobytes()).decode(),
-                "low": _short(ramp.low),
-                "high": _short(ramp.high),
+                "low": number(ramp.low, ".3g"),
+                "high": number(ramp.high, ".3g"),
                 "shape": own if name in changed else functions[name].picture,
             }
         )
@@ -145,10 +146,6 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor, chang
         vectors = {"query": query.tolist(), "keys": key.tolist()}
         data = {"panels": panels, "n": POINTS, "colours": _COLOURS, "extent": EXTENT, **vectors}
         _fields(key="scoring_fields", data=data)
-
-
-def _short(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
 
 
 def _banded_colours() -> str:

@@ -15,6 +15,7 @@ from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.glossary import note, say
+from ui.labels import number
 from ui.layout import role_colour, shade
 from ui.scoring.vector_plane import NAME, key_name
 from ui.state import Field, between, choice, one_of
@@ -54,13 +55,13 @@ def _printed_table(parts: Parts) -> str:
     heads = "".join(f"<th>{key_name(place)}</th>" for place in range(n))
     rows = []
     for place, name in enumerate(("q", "q reversed", "−q")):
-        scores = "".join(f"<td>{_signed(score)}</td>" for score in parts.scores[place].tolist())
+        scores = "".join(f"<td>{number(score)}</td>" for score in parts.scores[place].tolist())
         weights = "".join(f"<td>{_weight_cell(weight)}</td>" for weight in parts.weights[place].tolist())
         rows.append(
             f"<tr><th style='text-align:left;color:{role_colour(Role.QUERY)}'>{name}</th>"
-            f"<td>{_signed(float(parts.query_part[place]))}</td>{scores}{weights}</tr>"
+            f"<td>{number(float(parts.query_part[place]))}</td>{scores}{weights}</tr>"
         )
-    key_part = "".join(f"<td>{_signed(part)}</td>" for part in parts.key_part.tolist())
+    key_part = "".join(f"<td>{number(part)}</td>" for part in parts.key_part.tolist())
     return f"""<style>
 .printed {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.84rem; width: 100%; }}
 .printed th, .printed td {{ padding: 4px 5px; text-align: right; font-weight: 400; white-space: nowrap; }}
@@ -73,10 +74,6 @@ def _printed_table(parts: Parts) -> str:
 <tr><th></th><th></th>{heads}{heads}</tr>
 <tr class="keypart"><th style="text-align:left">key's part</th><td></td>{key_part}{"<td></td>" * n}</tr>
 {"".join(rows)}</table></div>"""
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
 
 
 def _weight_cell(weight: float) -> str:

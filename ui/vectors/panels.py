@@ -22,6 +22,7 @@ from attention_core.topics.vectors.neuron import feed_forward
 from attention_core.topics.vectors.softmax import softmax_parts
 from ui.chart import draw_chart
 from ui.glossary import abbr, say
+from ui.labels import number
 from ui.layout import section
 from ui.state import Field, between
 from ui.vectors.problem import NAME
@@ -145,7 +146,7 @@ def _network_panel(inputs: np.ndarray, labels: list[str]) -> None:
         return
     first, second = (as_markdown(label) for label in labels[:2])
     whole, without = network.effect(inputs, 0), network.effect(inputs, 0, 1)
-    mixed = f"{network.mixed_effect(inputs, 0, 1):.3f}".replace("-", "−") if bends else "exactly 0"
+    mixed = number(network.mixed_effect(inputs, 0, 1), ".3f") if bends else "exactly 0"
     why = (
         "With a non-linearity what one input does depends on the others, and every layer more lets it depend in more "
         "ways; but the weights never do. In attention they are made from the inputs themselves."
