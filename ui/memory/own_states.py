@@ -12,7 +12,7 @@ from attention_core.device import to_array
 from attention_core.topics.memory.own_states import Cut, Foreseen, cut, foresee
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.labels import distinct, literal
+from ui.labels import distinct, literal, number
 from ui.layout import figures_table, section, shade
 from ui.memory.reading import NAME
 from ui.models import card_or_empty, model_or_stop
@@ -122,7 +122,7 @@ def _by_distance() -> None:
             f"{there['pieces']:,}",
             f"{alone['bits']:.2f}",
             f"{there['bits']:.2f}",
-            f"{alone['bits'] - there['bits']:+.2f}",
+            number(alone["bits"] - there["bits"], "+.2f"),
         )
         for reach, there in cards[0].items()
         if (alone := cards[1].get(reach)) and there["pieces"]
