@@ -280,7 +280,8 @@ def tell_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) 
     ones = Glyphs(*(part[mnist.labels < 2] for part in mnist))
     return {
         "note": "The picture encoder is that of scene-question, frozen. In the first half of the training, weight on "
-        "the digits being told was rewarded too, ever less; in the second half the words alone counted.",
+        "the digits being told was rewarded too, ever less; in the second half the words alone counted. Peaks are "
+        "counted in right sentences.",
         "test_drawings": judge_telling(model, drawings_of(mnist, 41, 2000), device),
         "with_uniform_attention": judge_telling(model, drawings_of(mnist, 41, 500), device, UNIFORM)["accuracy"],
         "up_to_five_digits": judge_telling(model, drawings_of(mnist, 42, 1000, 5), device),

@@ -276,7 +276,7 @@ def test_drawing_is_told_and_every_word_has_its_look(page):
     open_tab(page, "tell")
     assert not page.exception
     told = next(part.value for part in page.markdown if part.value.startswith("### "))
-    assert len(told) > len("### ")
+    assert told == "### A red 7 above an orange 2, and a blue 3 above a green 5, and a purple 8."
     assert int(re.search(r"Look 1 of (\d+)", said(page))[1]) >= 3
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of" in said(page)

@@ -283,6 +283,8 @@ def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page
     assert not page.exception
     assert len(page.get("vega_lite_chart")) >= 2
     assert "pieces back" in said(page)
+    assert "Looking back it says `guitar`" in said(page)  # it stood once, seventeen words ago
+    assert "The gain does not fade with distance" in said(page)
     page.text_area(key="memory_passage").set_value("").run()
     assert "Type a few words" in said(page)
     page.text_area(key="memory_passage").set_value("word " * 300).run()

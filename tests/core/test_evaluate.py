@@ -184,7 +184,9 @@ def test_the_shipped_models_read_the_presets_in_any_colour_and_size(canvases):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["pixel-classifier", "ffn-classifier"])
+@pytest.mark.parametrize(
+    "name", ["pixel-classifier", "ffn-classifier", "pixel-notes", "pixel-notes-ink", "pixel-notes-product", "digit-vit"]
+)
 def test_cards_figures_hold_on_a_sample_of_real_digits(data_folder, name):
     """A thousand of the test digits, spread over the set: within three standard errors of the card's figure."""
     from attention_core.weights import read_card

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from attention_core.attention.interventions import Intervention
 from attention_core.attention.steps import step_of
 from attention_core.data.canvases import coloured_input
-from attention_core.data.mnist import Digits
+from attention_core.data.mnist import Digits, load_mnist
 from attention_core.data.scene_captions import (
     END,
     START,
@@ -26,9 +26,9 @@ from attention_core.data.scene_questions import Item, items_of
 from attention_core.data.scenes import Drawings, drawing_scenes, glyphs_of
 from attention_core.evaluate.looking import evaluate_telling
 from attention_core.evaluate.vision import judge_telling
-from attention_core.models import build
+from attention_core.models import build, load
 from attention_core.train.vision import ENCODER, start_encoder, told_of, words_to_say
-from attention_core.weights import read_weights
+from attention_core.weights import read_card, read_weights
 
 THREE, SEVEN = Item("3", "red", 0.2, 0.3), Item("7", "blue", 0.6, 0.35)
 ONES = [Item("1", "green", 0.8, 0.8), Item("1", "green", 0.1, 0.8)]
@@ -232,3 +232,13 @@ def picture_of(canvas):
 
     seen = colour_picture(canvas, 64)
     return coloured_input(torch.from_numpy(seen.coverage), torch.from_numpy(seen.colours))
+
+
+@pytest.mark.data
+def test_figures_of_the_card_hold_on_other_drawings(data_folder):
+    digits = glyphs_of(load_mnist("t10k", data_folder))
+    drawings = drawing_scenes(digits, 300, torch.Generator().manual_seed(99), n_digits=(1, 3))
+    judged = judge_telling(load("scene-caption", "cpu"), drawings, "cpu")
+    stated = read_card("scene-caption")["test_drawings"]["accuracy"]
+    assert judged["accuracy"] == pytest.approx(stated, abs=3 * (stated * (1 - stated) / 300) ** 0.5)
+    assert judged["peak_inside"] >= 0.9

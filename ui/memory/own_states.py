@@ -19,9 +19,11 @@ from ui.models import card_or_empty, model_or_stop
 from ui.state import Field, whole_number
 
 ATTENTIVE, ALONE = "language-recurrent", "language-recurrent-alone"
+NEW = "new"
+"""What a card calls pairs that had not stood in their text before."""
 LOOKS_BACK, DOES_NOT = "looks back", "its state alone"
 FIRST = (
-    "My uncle Gustav keeps a parrot. It was raining all day, so we stayed at home and played cards. "
+    "My uncle Gustav keeps a guitar. It was raining all day, so we stayed at home and played cards. "
     "My uncle Gustav keeps a"
 )
 TEXT = Field(NAME, "passage", FIRST, address="passage")
@@ -116,19 +118,23 @@ def _by_distance() -> None:
     if not all(cards):
         return
     section("What it is worth, by distance")
+    there, alone = cards
+    reaches = [reach for reach in there if reach in alone and there[reach]["pieces"]]
+    gained = {reach: alone[reach]["bits"] - there[reach]["bits"] for reach in reaches}
     rows = [
         (
-            "new in its text" if reach == "new" else f"{reach} pieces back",
-            f"{there['pieces']:,}",
-            f"{alone['bits']:.2f}",
-            f"{there['bits']:.2f}",
-            number(alone["bits"] - there["bits"], "+.2f"),
+            "new in its text" if reach == NEW else f"{reach} pieces back",
+            f"{there[reach]['pieces']:,}",
+            f"{alone[reach]['bits']:.2f}",
+            f"{there[reach]['bits']:.2f}",
+            number(gained[reach], "+.2f"),
         )
-        for reach, there in cards[0].items()
-        if (alone := cards[1].get(reach)) and there["pieces"]
+        for reach in reaches
     ]
     figures_table(("last seen", "pieces", f"bits, {DOES_NOT}", f"bits, {LOOKS_BACK}", "gained"), *rows)
+    near, *_, far = (gain for reach, gain in gained.items() if reach != NEW)
+    lasting = "**The gain does not fade with distance.** " if far >= near > 0 else ""
     st.caption(
-        "How surprising the next piece is, in bits, on held-out sentences of which a fifth come again in the same "
-        "text: by how far back the same two pieces last stood together. One bit less is twice as probable."
+        f"{lasting}How surprising the next piece is, in bits, on held-out sentences of which a fifth come again in the "
+        "same text: by how far back the same two pieces last stood together. One bit less is twice as probable."
     )
