@@ -198,6 +198,7 @@ def pretend_cuda(kind: str = "cuda") -> None:
     torch.backends.cudnn.is_acceptable = lambda *_: False
     torch.cuda.get_device_name = lambda *_: "a pretend GPU"
     torch.cuda.is_available = lambda: kind == "cuda"
+    torch.cuda.is_current_stream_capturing = lambda: False
     torch.cuda.mem_get_info = lambda *_: (8 << 30, 8 << 30)
     torch.backends.mps.is_available = lambda: kind == "mps"
     mode.__enter__()

@@ -22,7 +22,7 @@ def model():
 def test_traces_are_those_of_a_class_token_and_49_patches(model):
     traces = model.traces(drawing(28, 28))
     assert [(trace.n_heads, trace.n_queries, trace.n_keys) for trace in traces] == [(6, 50, 50)] * 4
-    assert traces[0].story.key_axis.labels[:2] == ["class", "row 0, column 0"]
+    assert traces[0].story.key_axis.labels[:2] == ["class", "row 1, column 1"]
     for head in range(6):
         assert_close(traces[0].weights(head).sum(-1), torch.ones(50))
 

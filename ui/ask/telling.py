@@ -7,7 +7,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.interventions import NO_INTERVENTION, Intervention
-from attention_core.charts import overlay_strip, probability_bars
+from attention_core.charts import overlay_strip
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.models.scene_caption import LABELS, Caption
@@ -16,7 +16,6 @@ from ui.ask.blocking import BlockedRegions
 from ui.ask.drawing import NAME, AskedDrawing
 from ui.chart import draw_chart
 from ui.computed import computed
-from ui.layout import section
 from ui.models import card_or_empty, model_or_stop
 from ui.player import Walk
 from ui.state import Field
@@ -24,7 +23,7 @@ from ui.state import Field
 TELLER = "scene-caption"
 WALK = Walk(NAME, label="Look")
 HIDDEN = BlockedRegions(Field[list[int]](NAME, "hidden", list, address="hidden"))
-SIZE, MOST_BARS = 250, 5
+SIZE, MOST_NAMED = 200, 3
 
 
 def telling(drawing: AskedDrawing) -> None:
@@ -36,18 +35,18 @@ def telling(drawing: AskedDrawing) -> None:
     labels = list(told.trace.story.query_axis.labels)
     _sentence(told, before if hidden else None)
     look = WALK.draw(labels)
-    where, said = st.columns([1.1, 1], gap="large")
+    where, looks = st.columns([1, 2], gap="medium")
     with where:
         HIDDEN.draw(drawing.canvas, told.trace, SIZE, query=look)
-    with said:
         _next_word(told, look, labels)
-    section("All looks")
-    maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
-    maps /= maps.max((1, 2), keepdims=True).clip(1e-9)
-    chart = overlay_strip(drawing.canvas, maps, labels, size=132, columns=7, chosen=look)
-    draw_chart(chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word")
-    st.caption("Each map is as dark as it can be where its own weight is largest.")
-    _figures()
+    with looks:
+        maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
+        maps /= maps.max((1, 2), keepdims=True).clip(1e-9)
+        chart = overlay_strip(drawing.canvas, maps, labels, size=80, columns=7, chosen=look)
+        draw_chart(
+            chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
+        )
+        st.caption(f"Each map is as dark as it can be where its own weight is largest. {_figures()}")
 
 
 @computed(by_model=True)
@@ -71,29 +70,23 @@ def _sentence(told: Caption, before: Caption | None) -> None:
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:
     """Say what this look led to, with its rivals."""
     probabilities = to_array(told.probabilities[look])
-    best = np.argsort(-probabilities)[:MOST_BARS]
+    best = np.argsort(-probabilities)[:MOST_NAMED]
     if labels[look].startswith("glance"):
-        st.markdown("**A first glance**, before any word: what is there at all?")
-        st.caption("Nothing is said after it. What it has seen stays in the recurrent state and steers the next look.")
+        st.markdown("**A first glance**, before any word: what it sees stays in the state and steers the next look.")
         return
-    st.markdown(f"After this look it says **{labels[look]}** ({probabilities[best[0]]:.0%}).")
-    chart = probability_bars(
-        {"next word": probabilities[best].tolist()}, [LABELS[place] for place in best], height=150, legend=False
-    )
-    draw_chart(chart, alt="Probabilities of the likeliest next words")
-    st.caption(
-        "The word before and the state decide where to look; what is seen there decides the word. Block the digit that "
-        "it looks at: the words change."
-    )
+    rivals = ", ".join(f"{LABELS[place]} {probabilities[place]:.0%}" for place in best[1:])
+    st.markdown(f"After this look it says **{labels[look]}** ({probabilities[best[0]]:.0%}), rather than {rivals}.")
 
 
-def _figures() -> None:
+def _figures() -> str:
+    """Say how often its sentences are right, as measured."""
     card = card_or_empty(TELLER)
     figures, pen = card.get("test_drawings", {}), card.get("held_out_strokes", {})
-    if {"accuracy", "peak_inside"} <= set(figures) and "accuracy" in pen:
-        st.caption(
-            f"On {figures['n']:,} composed drawings of up to three digits that it never saw, whole sentences are right "
-            f"in {figures['accuracy']:.1%}, on pen strokes that it never saw in {pen['accuracy']:.1%}; the peak "
-            f"of the mask lies inside a digit being told in {figures['peak_inside']:.1%}. With uniform weights "
-            f"{card['with_uniform_attention']:.1%} are right."
-        )
+    if not ({"accuracy", "peak_inside"} <= set(figures) and "accuracy" in pen):
+        return ""
+    return (
+        f"On {figures['n']:,} composed drawings of up to three digits that it never saw, whole sentences are right in "
+        f"{figures['accuracy']:.1%}, on pen strokes that it never saw in {pen['accuracy']:.1%}; the peak of the mask "
+        f"lies inside a digit being told in {figures['peak_inside']:.1%}. With uniform weights "
+        f"{card['with_uniform_attention']:.1%} are right."
+    )

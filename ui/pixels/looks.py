@@ -100,11 +100,11 @@ def learning_section(image: Tensor) -> None:
     with left:
         st.markdown("**The chosen pixel looks at**")
         ramp = ramp_of(trace, looks_at)
-        chart = picture(looks_at.reshape(ink.shape), ramp, title="weight", size=250, marked=query, outline=ink)
+        chart = picture(looks_at.reshape(ink.shape), ramp, title="weight", size=216, marked=query, outline=ink)
         draw_chart(chart, width="content", alt="Where the chosen pixel looks at this moment")
     with middle:
         st.markdown("**Received on average, over the ink queries**")
-        chart = picture(now.reshape(ink.shape), ramp_of(trace, now), title="weight", size=250, outline=ink)
+        chart = picture(now.reshape(ink.shape), ramp_of(trace, now), title="weight", size=216, outline=ink)
         draw_chart(chart, width="content", alt="Attention received at this moment")
     with right:
         if trace.has_softmax:
@@ -121,12 +121,13 @@ def learning_section(image: Tensor) -> None:
 
 def _narrowness(trace: AttentionTrace) -> None:
     summary = trace.summary(0)
-    st.metric(
+    entropy, largest = st.columns([1.4, 1])
+    entropy.metric(
         "mean entropy of a row",
         f"{float(summary.entropy.mean()):.1f} bits",
         help=f"{explain('entropy')} log2(784) = 9.6 bits: looking everywhere alike.",
     )
-    st.metric("largest weight", f"{float(summary.largest.max()):.3f}")
+    largest.metric("largest weight", f"{float(summary.largest.max()):.3f}")
 
 
 def _received(trace: AttentionTrace, image: Tensor) -> np.ndarray:

@@ -33,6 +33,7 @@ from ui.state import Field, whole_numbers
 from ui.step_view import show_matrix
 
 NAMES = ["place asks for a place", "place asks for ink", "ink asks for a place", "ink asks for ink"]
+SHORT = ["place → place", "place → ink", "ink → place", "ink → ink"]
 KEPT = Field(NAME, "parts", list(range(len(PARTS))), address="parts", parse=whole_numbers)
 
 
@@ -123,13 +124,13 @@ def _four_maps(split: SplitScores, query: int, drawing: Drawing) -> None:
     st.markdown("**Its scores, part by part**")
     rows = np.stack([to_array(split.scores(part, [query])[0]) for part in PARTS])
     sheet = contact_sheet(
-        rows.reshape(-1, 28, 28), NAMES, signed_ramp(rows), title="score", columns=2, size=150, marked=query
+        rows.reshape(-1, 28, 28), SHORT, signed_ramp(rows), title="score", columns=4, size=104, marked=query
     )
     draw_chart(sheet, width="content", alt="The chosen pixel's scores, split into four parts")
     paper = "The chosen pixel is paper: it has no ink to ask with, so that the last two are 0. "
     st.caption(
-        f"The four sum to the pixel's scores, exactly. {'' if drawing.image.flat[query] else paper}Where a key is "
-        "paper, what is asked for its ink is 0."
+        f"What asks → what is asked. The four sum to the pixel's scores, exactly. "
+        f"{'' if drawing.image.flat[query] else paper}Where a key is paper, what is asked for its ink is 0."
     )
 
 

@@ -15,6 +15,7 @@ from attention_core.topics.pixels.patches import class_maps, class_rollout
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import ask, inked
+from ui.glossary import note, say
 from ui.layout import section
 from ui.models import card_or_empty, model_or_stop
 from ui.pixels.drawing import NAME
@@ -51,13 +52,13 @@ def patches_section(image: Tensor) -> None:
     n_layers, n_heads = seen.maps.shape[:2]
     through, chart, answer = st.columns([1, 1.5, 1.1], gap="medium")
     with through:
-        st.markdown("**Through all layers** (rollout)")
+        say("**Through all layers** (rollout)")
         draw_chart(
             overlay(ink, seen.rolled, size=224),
             width="content",
             alt="What each patch could have contributed to the answer through all layers",
         )
-        st.caption("The layers' weights multiplied, residuals counted half: what could have reached the class token.")
+        note("The layers' weights multiplied, residuals counted half: what could have reached the class token.")
     with chart:
         layer = st.slider(
             "Layer", 1, n_layers, key=LAYER_SHOWN.key, persist_state="session", help="Each has a class token's row."

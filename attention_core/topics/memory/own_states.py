@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.attention.harmless import visible
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.language_pieces import START, WINDOW, pieces
 from attention_core.device import device_of, to_array
@@ -77,4 +78,4 @@ def _likeliest(probabilities: Tensor) -> list[list[tuple[str, float]]]:
 
 def _label(piece: int) -> str:
     written = pieces().decode([piece], skip_special_tokens=False)
-    return START if written == START else written or "�"
+    return START if written == START else visible(written) or "�"
