@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import pytest
 import torch
 
@@ -16,7 +17,8 @@ from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.explain.arithmetic import row_table
 from attention_core.hub.inputs import text_inputs
-from attention_core.hub.own import own_model
+from attention_core.hub.own import OWN, own_model
+from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import run
 from attention_core.models import MODELS, load
 from attention_core.topics.find import channel_maps
@@ -47,7 +49,7 @@ ATTENTIVE = sorted(set(MODELS) - WITHOUT_ATTENTION)
 
 @cache
 def model_of(name):
-    return own_model(name) if name == "tatoeba-llama" else load(name)
+    return own_model(name) if name in OWN else load(name)
 
 
 @cache
@@ -71,16 +73,16 @@ def ran(name, family, model, edit):
         return [sentences.explain(model, sentences.read_sentence(SENTENCE), edit)]
     if name == "scene-caption":
         return [model.trace(torch.rand(4, 64, 64), edit)]
-    if name == "digit-vit":
-        return [trace.replace(edit) for trace in model.traces(torch.rand(28, 28))]
     if family == "language":
         return [model.trace([5, 6, 7, 5, 6], list("abcde"), edit)]
     if family == "scene":
         answered = model.explain(torch.rand(4, 64, 64), [1, 2, 3], ["how", "many", "reds"], intervention=edit)
         return [*answered.looks, *answered.words]
-    if family == "tatoeba":
+    if name in OWN:
         ablated = [(0, head) for head in edit.ablated_heads]
-        traces = run(model, text_inputs(model, SENTENCE), ablated=ablated).recording.traces
+        is_text = family == "tatoeba"
+        inputs = text_inputs(model, SENTENCE) if is_text else picture_inputs(model, np.full((40, 40, 4), 255, np.uint8))
+        traces = run(model, inputs, ablated=ablated).recording.traces
         return [trace.replace(edit) for trace in traces]
     sizes = {"pixel": (28, 28), "feature": (60, 60), "digit": (48, 192)}
     return [model.trace(torch.rand(sizes[family]) if family in sizes else [3, 1, 4, 1, 5], edit)]
