@@ -41,8 +41,8 @@ def telling(drawing: AskedDrawing) -> None:
         _next_word(told, look, labels)
     with looks:
         maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
-        maps /= maps.max((1, 2), keepdims=True).clip(1e-9)
-        chart = overlay_strip(drawing.canvas, maps, labels, size=80, columns=7, chosen=look)
+        shades = maps / maps.max((1, 2), keepdims=True).clip(1e-9)
+        chart = overlay_strip(drawing.canvas, shades, labels, size=80, columns=7, chosen=look)
         draw_chart(
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
@@ -69,11 +69,11 @@ def _sentence(told: Caption, before: Caption | None) -> None:
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:
     """Say what this look led to, with its rivals."""
-    probabilities = to_array(told.probabilities[look])
-    best = np.argsort(-probabilities)[:MOST_NAMED]
     if labels[look].startswith("glance"):
         st.markdown("**A first glance**, before any word: what it sees stays in the state and steers the next look.")
         return
+    probabilities = to_array(told.probabilities[look])
+    best = np.argsort(-probabilities)[:MOST_NAMED]
     rivals = ", ".join(f"{LABELS[place]} {probabilities[place]:.0%}" for place in best[1:])
     st.markdown(f"After this look it says **{labels[look]}** ({probabilities[best[0]]:.0%}), rather than {rivals}.")
 
