@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from streamlit.runtime.scriptrunner import StopException
 
 from ui.address import take_address, tell_faults, write_address
+from ui.changed import tell_changes
 from ui.faults import faults_told, tell_lost_gpu
 from ui.headers import SecurityHeaders
 from ui.navigation import ICON, PAGES, navigation
@@ -23,6 +24,7 @@ from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 if __name__ == "__main__":  # a visitor's run; else the server begins
     st.set_page_config(page_title="Attention Explorer", page_icon=ICON, layout="wide")
     st.session_state["came_through_app"] = True
+    tell_changes()
     page = navigation()
     entry = next(entry for entry in PAGES if entry.title == page.title)
     if not is_warm() and entry.name != "start":  # Start shows what was made beforehand

@@ -13,8 +13,9 @@ from __future__ import annotations
 import statistics
 import sys
 
-from benchmarks.browser import running, settle, visitor
+from benchmarks.browser import settle, visitor
 from benchmarks.report import publish, spread
+from benchmarks.server import running
 
 ADDRESS = "atlas?show=made-near-16384&map={row},{column},250"
 ROOT = "document.querySelector('.st-key-atlas_map [data-testid$=Isolated]').shadowRoot.querySelector('.root')"

@@ -27,9 +27,10 @@ import torch
 
 from attention_core.serve import AwayError, Cluster, load
 from attention_core.serve.client import ADDRESS
-from benchmarks.browser import free_port, settle, visitor
+from benchmarks.browser import settle, visitor
 from benchmarks.load import FLOOR_PAGE, Server, Tally, below, measure, options_of, served, summary, warm
 from benchmarks.report import publish
+from benchmarks.server import free_port
 from benchmarks.visits import VISITS
 
 MODEL, N_ASKERS, BETWEEN = "pixel-classifier", 2, 0.2

@@ -22,8 +22,9 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Page
 
-from benchmarks.browser import running, settle, visitor
+from benchmarks.browser import settle, visitor
 from benchmarks.report import publish
+from benchmarks.server import running
 from ui.navigation import PAGES
 
 OF_STREAMLIT = {"list", "listitem", "scrollable-region-focusable"}

@@ -20,8 +20,9 @@ from contextlib import nullcontext
 
 from playwright.async_api import Page, async_playwright
 
-from benchmarks.browser import ARGUMENTS, chromium, running
+from benchmarks.browser import ARGUMENTS, chromium
 from benchmarks.report import publish
+from benchmarks.server import running
 
 ADDRESS = "scoring"
 GOALS = {"drawn_per_second": ">= 30", "answers_per_second": ">= 5"}

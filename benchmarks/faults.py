@@ -19,8 +19,9 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from benchmarks.browser import ROOT, free_port, running, serving, settle, visitor
+from benchmarks.browser import settle, visitor
 from benchmarks.report import publish
+from benchmarks.server import ROOT, free_port, running, serving
 
 TRAINED = "match3-pairwise"
 STROKE = ((0.3, 0.2), (0.7, 0.2), (0.5, 0.85))

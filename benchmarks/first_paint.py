@@ -10,8 +10,9 @@ import argparse
 import statistics
 import time
 
-from benchmarks.browser import IDLE, running, visitor
+from benchmarks.browser import IDLE, visitor
 from benchmarks.report import publish
+from benchmarks.server import running
 
 EMPTY = "an empty page"
 PLACES = {EMPTY: ("benchmarks/apps/empty_app.py", ""), "Start": ("app.py", ""), "a link": ("app.py", "pixels")}

@@ -32,8 +32,9 @@ import torch
 from playwright.sync_api import CDPSession, Page
 
 from attention_core.hub.catalogue import FOLDERS_BELOW
-from benchmarks.browser import running, settle, visitor
+from benchmarks.browser import settle, visitor
 from benchmarks.report import publish
+from benchmarks.server import running
 
 NAME = "bert-base-random"
 LENGTHS, RIVAL_LENGTHS = (64, 128, 256, 512), (64, 128, 256)

@@ -10,8 +10,9 @@ import statistics
 import sys
 import time
 
-from benchmarks.browser import running, settle, visitor
+from benchmarks.browser import settle, visitor
 from benchmarks.report import publish
+from benchmarks.server import running
 
 CHART = "[data-testid=stVegaLiteChart] .marks"
 PAINTED = """async () => {

@@ -13,8 +13,9 @@ import statistics
 import sys
 from dataclasses import dataclass
 
-from benchmarks.browser import running, settle, visitor
+from benchmarks.browser import settle, visitor
 from benchmarks.report import publish, spread
+from benchmarks.server import running
 from ui.navigation import entry_of
 
 WATCH = """([names, event]) => {

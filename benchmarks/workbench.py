@@ -21,8 +21,9 @@ from playwright.sync_api import Page, TimeoutError
 
 from attention_core.topics.vectors import PRESETS, Problem, randomised
 from attention_core.topics.vectors.tables import write_npz
-from benchmarks.browser import ARGUMENTS, chromium, running, visitor
+from benchmarks.browser import ARGUMENTS, chromium, visitor
 from benchmarks.report import publish, spread
+from benchmarks.server import running
 
 SIDE = 16
 EDITOR = "[data-testid=stDataFrame]"

@@ -1,9 +1,12 @@
 """What the test of the queue visits: something heavy that lasts until its visitor is gone, and something light."""
 
+import sys
 import time
+from pathlib import Path
 
 import streamlit as st
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from ui.computed import computing
 from ui.heavy import heavy
 

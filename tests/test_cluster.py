@@ -18,8 +18,8 @@ import torch
 
 from attention_core import load as load_here
 from attention_core.serve import AwayError, Cluster, load
-from benchmarks.browser import free_port
 from benchmarks.load import below
+from benchmarks.server import free_port
 
 TOKEN = "0123456789abcdef" * 4
 

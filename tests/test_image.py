@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.browser import free_port
+from benchmarks.server import free_port
 from benchmarks.session import Session
 from ui.navigation import PAGES
 

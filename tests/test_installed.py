@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from benchmarks.load import free_port
+from benchmarks.server import free_port
 from benchmarks.session import Session
 from tests import tiny_hub
+from ui.changed import WORDS
 
 LIBRARY = """
 import sys, attention_core
@@ -127,6 +128,12 @@ def test_the_command_opens_a_recording_in_the_app(installed):
         assert visitor.new.config.gather_usage_stats is False
         assert visitor.new.custom_theme.primary_color == "#0072B2"
         await visitor.close()
+        (app,) = programs.parent.glob("lib/python*/site-packages/attention_core/bundled/app.py")
+        app.touch()  # which Streamlit, if it watched, would tell by itself
+        later = Session(address)
+        await later.open("model")
+        assert WORDS in [one.message.body for one in later.drawn.values() if one.kind == "alert"]
+        await later.close()
 
     folder, programs = installed
     if not (folder / "run.npz").exists():

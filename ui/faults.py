@@ -10,6 +10,7 @@ from itertools import count
 import streamlit as st
 
 from attention_core.log import log
+from ui.changed import explains_failure
 
 GPU_LOST = "gpu_lost"
 NO_MEMORY = "**There is not enough memory for this just now.** Make the input smaller, or try again in a moment."
@@ -36,6 +37,8 @@ def faults_told() -> Iterator[None]:
             st.cache_resource.clear()  # what lies on the device is lost with it
             st.session_state[GPU_LOST] = True
             st.rerun()
+        elif explains_failure():
+            log.warning("Files of the app have changed since it was started", exc_info=True)
         else:
             raise
 

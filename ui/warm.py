@@ -66,22 +66,27 @@ class _Browser(runtime.SessionClient):
 
 
 async def _visit_all_pages() -> None:
-    """Be the first visitor of every page, so that models and first examples are there for the next; at half speed."""
-    await asyncio.sleep(HEAD_START)
-    await asyncio.to_thread(import_libraries)
+    """Be the first visitor of every page, so that models and first examples are there for the next; at half speed.
+
+    This visitor never leaves: when the last one does, Streamlit forgets its scripts, and would read them again from
+    files that may have changed under the modules in memory.
+    """
+    while not runtime.exists():
+        await asyncio.sleep(0.1)
     server, browser = runtime.get_instance(), _Browser()
     session = server.connect_session(browser, {})
-    try:
-        for entry in PAGES:
-            began, asked = time.monotonic(), BackMsg()
-            asked.rerun_script.page_name = entry.url_path
-            browser.finished.clear()
-            server.handle_backmsg(session, asked)
-            await browser.finished.wait()
-            await asyncio.sleep(time.monotonic() - began)
-        await asyncio.to_thread(spare_what_stays)
-    finally:
-        server.close_session(session)
+    if os.environ.get("ATTENTION_WARM") == "0":
+        return
+    await asyncio.sleep(HEAD_START)
+    await asyncio.to_thread(import_libraries)
+    for entry in PAGES:
+        began, asked = time.monotonic(), BackMsg()
+        asked.rerun_script.page_name = entry.url_path
+        browser.finished.clear()
+        server.handle_backmsg(session, asked)
+        await browser.finished.wait()
+        await asyncio.sleep(time.monotonic() - began)
+    await asyncio.to_thread(spare_what_stays)
 
 
 @asynccontextmanager
@@ -93,8 +98,7 @@ async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     if is_hosted():
         st.set_option("client.showErrorDetails", "none")  # a traceback names files of the server
     spare_memory()
-    visits = _visit_all_pages() if os.environ.get("ATTENTION_WARM") != "0" else asyncio.sleep(0)
-    tasks = [asyncio.create_task(visits), asyncio.create_task(tidied())]
+    tasks = [asyncio.create_task(_visit_all_pages()), asyncio.create_task(tidied())]
     try:
         yield {}
     finally:

@@ -1,10 +1,14 @@
 """One button, one heatmap of the digit model's 784 x 784 weights: as an image, or as a rect for every cell."""
 
+import sys
+from pathlib import Path
+
 import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from attention_core import load
 from attention_core.attention.steps import step_of
 from attention_core.charts import step_chart

@@ -1,9 +1,13 @@
 """The floor of the pages' latency: ?pad=pixels, find, read or ask; that page's pad, no model, one trivial chart."""
 
+import sys
+from pathlib import Path
+
 import altair as alt
 import pandas as pd
 import streamlit as st
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from ui.canvas import drawing_pad
 
 st.set_page_config(layout="wide")

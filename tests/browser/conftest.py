@@ -9,11 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +16,8 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from benchmarks.server import SECONDS_TO_START, command, free_port, started
+
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
     "--no-sandbox",
@@ -34,7 +30,6 @@ ARGUMENTS = [
     "--process-per-site",  # the next visitor's scripts are compiled already
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a route that aborts would switch the cache off
 ]
-START_SECONDS = 60
 BAD_LINE = re.compile(r"Traceback|[Dd]eprecat|Warning|ERROR|Error:")
 
 
@@ -56,12 +51,6 @@ def _chromium() -> str:
     pytest.skip(reason)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the app, run by Streamlit in its own process for all browser tests."""
@@ -73,39 +62,13 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def serving(folder: Path, **environment: str) -> Iterator[str]:
     """Run the app in a process of its own, with these variables besides; its log is read at the end."""
     browser = _chromium()
-    port, log = _free_port(), folder / "server.log"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    options = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"]
-    with log.open("w") as output:
-        server = subprocess.Popen(
-            [*command, *options],
-            cwd=ROOT,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "ATTENTION_WARM": "0", **environment},
-        )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait_until_it_answers(f"{url}/_stcore/health", server, log)
+    port, log = free_port(), folder / "server.log"
+    url, environment = f"http://127.0.0.1:{port}", {"ATTENTION_WARM": "0", **environment}
+    with log.open("w") as output, started(command("app.py", port), url, output=output, **environment):
         _visit_once(browser, url)
         yield url
-    finally:
-        server.terminate()
-        server.wait(20)
     bad = [line for line in log.read_text().splitlines() if BAD_LINE.search(line)]
     assert not bad, f"the server's log must be clean:\n{log.read_text()}"
-
-
-def _wait_until_it_answers(url: str, server: subprocess.Popen, log: Path) -> None:
-    began = time.monotonic()
-    while time.monotonic() - began < START_SECONDS and server.poll() is None:
-        try:
-            urllib.request.urlopen(url, timeout=1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    pytest.fail(f"the app did not start:\n{log.read_text()}")
 
 
 def _visit_once(browser: str, url: str) -> None:
@@ -116,7 +79,7 @@ def _visit_once(browser: str, url: str) -> None:
         first = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
         page = first.new_page()
         page.goto(url)
-        page.get_by_test_id("stHeading").first.wait_for(timeout=1000 * START_SECONDS)
+        page.get_by_test_id("stHeading").first.wait_for(timeout=1000 * SECONDS_TO_START)
         first.close()
 
 

@@ -1,0 +1,88 @@
+"""A Streamlit app in a process of its own, started by README's command, for benchmarks and tests."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).parents[1]
+SECONDS_TO_START = 60
+
+
+def free_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def command(app: str, port: int) -> list[str]:
+    """Return README's command for an app, a path from the repository's root, on a port of this machine alone."""
+    options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
+    return [str(Path(sys.executable).with_name("streamlit")), "run", app, *options]
+
+
+@contextmanager
+def started(
+    given: Sequence[str],
+    *addresses: str,
+    folder: Path = ROOT,
+    output: IO[str] | int = subprocess.DEVNULL,
+    **environment: str,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command that serves an app at some addresses; gives its process when all of them answer.
+
+    Args:
+        given: the command.
+        folder: in which it runs.
+        addresses: such as http://127.0.0.1:8501.
+        output: where its log goes.
+        environment: variables that README names.
+
+    Raises:
+        TimeoutError: it ended, or did not answer within a minute.
+    """
+    process = subprocess.Popen(
+        given, cwd=folder, env={**os.environ, **environment}, stdout=output, stderr=subprocess.STDOUT
+    )
+    try:
+        for address in addresses:
+            _wait(process, address)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _wait(process: subprocess.Popen[bytes], address: str) -> None:
+    until = time.monotonic() + SECONDS_TO_START
+    while process.poll() is None and time.monotonic() < until:
+        try:
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise TimeoutError(f"{address} does not answer")
+
+
+@contextmanager
+def serving(app: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Run an app, a path from the repository's root; gives its process when it answers."""
+    with started(command(app, port), f"http://127.0.0.1:{port}") as process:
+        yield process
+
+
+@contextmanager
+def running(app: str) -> Iterator[str]:
+    """Run an app, a path from the repository's root; gives its address."""
+    port = free_port()
+    with serving(app, port):
+        yield f"http://127.0.0.1:{port}"

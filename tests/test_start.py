@@ -1,0 +1,73 @@
+"""How the app is started: as README says, everywhere; and what happens when its files change while it runs."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks.server import command, free_port, started
+from benchmarks.session import Session
+from ui.changed import WORDS
+
+ADDED = {"--server.port", "--server.address", "--server.headless"}
+
+
+def test_benchmarks_and_tests_start_servers_by_the_command_of_readme(root: Path) -> None:
+    readme = (root / "README.md").read_text()
+    line = re.search(r"^pip install .* && (streamlit run \S+)$", readme, re.MULTILINE)[1]
+    program, *given = command("app.py", 8501)
+    assert " ".join([Path(program).name, *given[:2]]) == line
+    assert {option for option in given[2:] if option.startswith("--")} == ADDED
+    files = [file for folder in ("benchmarks", "tests") for file in sorted((root / folder).rglob("*.py"))]
+    assert files
+    for file in files:
+        text = file.read_text()
+        assert file.name in ("server.py", "test_command.py", "test_start.py") or '"run", ' not in text, file
+        for call in (one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Call)):
+            if getattr(call.func, "id", "") in ("started", "serving"):
+                variables = [one.arg for one in call.keywords if one.arg and one.arg.isupper()]
+                assert all(f"`{name}" in readme for name in variables), (file, variables)
+
+
+def test_nobody_watches_files_by_an_option_of_its_own(root: Path) -> None:
+    assert 'fileWatcherType = "none"' in (root / ".streamlit/config.toml").read_text()
+    places = [*(root / "deploy").iterdir(), *(root / "benchmarks").rglob("*.py"), root / "Dockerfile"]
+    assert not [place for place in places if "fileWatcherType" in place.read_text()]
+
+
+@pytest.fixture
+def copied(root: Path, tmp_path: Path) -> Path:
+    """A copy of the app whose files a test may change."""
+    for name in ("pages", "ui", "attention_core", ".streamlit", "benchmarks"):
+        shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "weights").symlink_to(root / "weights")
+    for name in ("app.py", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    return tmp_path
+
+
+def test_an_app_whose_files_change_goes_on_and_says_that_it_has_to_be_restarted(copied: Path) -> None:
+    async def visit(page: str) -> list[str]:
+        session = Session(address)
+        answer = await session.open(page)
+        await session.close()
+        return [*answer.faults, *(one.message.body for one in session.drawn.values() if one.kind == "alert")]
+
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    with started(command("app.py", port), address, folder=copied, ATTENTION_WARM="0"):
+        assert asyncio.run(visit("lookup")) == []
+        for name in ("app.py", "pages/lookup.py", "pages/vectors.py"):
+            text = (
+                (copied / name)
+                .read_text()
+                .replace("import streamlit as st", "import streamlit as st\nfrom ui.skeleton import new_thing", 1)
+            )
+            (copied / name).write_text(text)
+        assert asyncio.run(visit("lookup")) == [WORDS]
+        assert asyncio.run(visit("vectors")) == [WORDS]  # read from its changed file
