@@ -30,7 +30,8 @@ INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
 MOST_ASTRAY = 0.3
 """Share of the ink by which our picture of the strokes may differ from the browser's and still stands for it."""
-DRAWN = "drawn"
+DRAWN, ERASER, ANY_INK = "drawn", "eraser", "any"
+FIRST_ANY_INK = "#00A0A0"
 
 _bare_pad = component("bare_pad")
 
@@ -55,9 +56,9 @@ class PadState:
         return [stroke.path for stroke in self.inked]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Pad:
-    """What a pad offers.
+    """What a pad offers, and what a visitor has set on it.
 
     Attributes:
         name: prefix of its state; the same name on two pages is the same drawing.
@@ -71,6 +72,12 @@ class Pad:
         eraser: offer to draw in the colour of the paper.
         any_ink: offer a pen of any colour.
         from_address: returns the strokes that an address asks for where it names no preset, or None.
+        preset: which preset is on the pad; DRAWN when it is something else.
+        paper: whether its paper is light or dark.
+        width: of the pen.
+        strokes: what is drawn, packed; "" where a preset tells it or it is more than a link may hold.
+        pen: the ink that was chosen.
+        ink: the colour of the pen of any colour.
     """
 
     name: str
@@ -84,6 +91,18 @@ class Pad:
     eraser: bool = False
     any_ink: bool = False
     from_address: Callable[[str], list[Stroke] | None] | None = None
+
+    def __post_init__(self) -> None:
+        self.preset = Field(self.name, "preset", self.first, address=self.address)
+        self.paper = Field(self.name, "paper", "light", address="paper", parse=one_of(PAPER))
+        self.width = Field(self.name, "width", self.pen_width, address="width", parse=between(2, 60))
+        self.strokes = Field(self.name, "strokes", "", address="strokes", parse=sound_strokes, text=str)
+        if self.pens or self.eraser:
+            self.pen = Field(self.name, "pen", (self.pens or ("pen",))[0], address="pen")
+        if self.any_ink:
+            self.ink = Field(
+                self.name, "any_ink", FIRST_ANY_INK, address="colour", parse=_colour_of, text=lambda ink: ink[1:]
+            )
 
 
 def drawing_pad(pad: Pad) -> PadState:
@@ -99,11 +118,11 @@ def drawing_pad(pad: Pad) -> PadState:
     component = f"{name}_pad_{state[f'{name}_generation']}"
     if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
         state[f"{name}_seed"] = state[f"{name}_drawing"]
-    paper = paper_field(pad.name).value
+    paper = pad.paper.value
     with st.container(key=f"{name}_canvas_frame", gap=None):
         _bare_pad(key=f"{component}_bare", on_connected_change=lambda: None)
         result = st_canvas(
-            stroke_width=_width_field(pad).value,
+            stroke_width=pad.width.value,
             stroke_color=_present_ink(pad),
             background_color=PAPER[paper],
             width=pad.size[1],
@@ -117,11 +136,11 @@ def drawing_pad(pad: Pad) -> PadState:
     if pixels is not None and is_new and not is_drawing(result.json_data):
         st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
     elif pixels is not None:
-        if is_new or preset_field(pad).value != DRAWN:
+        if is_new or pad.preset.value != DRAWN:
             _tell(pad, result.json_data, DRAWN)
         state[f"{name}_pixels"] = pixels
     _buttons(pad)
-    pixels, packed = state[f"{name}_pixels"], _strokes_field(pad).value
+    pixels, packed = state[f"{name}_pixels"], pad.strokes.value
     inked = inked_strokes(state[f"{name}_drawing"], INK[paper])
     if packed:  # what the address tells is what counts
         inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in unpack_strokes(packed)]
@@ -136,25 +155,6 @@ def _alike(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
     return bool(astray.sum() <= MOST_ASTRAY * ink.sum())
 
 
-def preset_field(pad: Pad) -> Field[str]:
-    """Return which preset is on the pad; DRAWN when it is something else."""
-    return Field(pad.name, "preset", pad.first, address=pad.address)
-
-
-def paper_field(name: str) -> Field[str]:
-    """Return whether the paper of a pad is light or dark."""
-    return Field(name, "paper", "light", address="paper", parse=one_of(PAPER))
-
-
-def _width_field(pad: Pad) -> Field[int]:
-    return Field(pad.name, "width", pad.pen_width, address="width", parse=between(2, 60))
-
-
-def _strokes_field(pad: Pad) -> Field[str]:
-    """Return what is drawn, packed; "" where a preset tells it or it is more than a link may hold."""
-    return Field(pad.name, "strokes", "", address="strokes", parse=sound_strokes, text=str)
-
-
 def sound_strokes(packed: str) -> str:
     """Return packed strokes as they are, for a field that keeps them; ValueError if they are none."""
     unpack_strokes(packed)
@@ -162,14 +162,14 @@ def sound_strokes(packed: str) -> str:
 
 
 def _told(pad: Pad) -> tuple[str, str]:
-    return preset_field(pad).value, _strokes_field(pad).value
+    return pad.preset.value, pad.strokes.value
 
 
 def _tell(pad: Pad, drawing: dict[str, Any], told: str, undone: Sequence[dict[str, Any]] = ()) -> None:
     """Keep what is drawn now and the strokes that can be drawn again, and let the address tell the drawing."""
     state, name = st.session_state, pad.name
     state[f"{name}_drawing"], state[f"{name}_undone"] = drawing, [*undone]
-    preset_field(pad).value, _strokes_field(pad).value = told, _packed(pad, drawing) if told == DRAWN else ""
+    pad.preset.value, pad.strokes.value = told, _packed(pad, drawing) if told == DRAWN else ""
     state[f"{name}_put"] = _told(pad)
 
 
@@ -179,7 +179,7 @@ def _packed(pad: Pad, drawing: dict[str, Any]) -> str:
 
 def _uncoloured(pad: Pad, drawing: dict[str, Any]) -> list[Stroke]:
     """Return a drawing's strokes; those in the canvas' own ink have no colour."""
-    ink = INK[paper_field(pad.name).value]
+    ink = INK[pad.paper.value]
     return [
         stroke._replace(colour=None if stroke.colour == ink else stroke.colour)
         for stroke in inked_strokes(drawing, ink)
@@ -239,17 +239,17 @@ def _buttons(pad: Pad) -> None:
                 "Stroke width",
                 2,
                 60,
-                key=_width_field(pad).key,
+                key=pad.width.key,
                 persist_state="session",
             )
             st.radio(
                 "Canvas",
                 ["light", "dark"],
                 horizontal=True,
-                key=paper_field(name).key,
+                key=pad.paper.key,
                 persist_state="session",
                 on_change=_turn_paper,
-                args=(pad, paper_field(name).value),
+                args=(pad, pad.paper.value),
             )
             st.download_button(
                 "Save drawing",
@@ -266,23 +266,11 @@ def _buttons(pad: Pad) -> None:
                 _open(pad, uploaded.getvalue())
 
 
-ERASER, ANY_INK = "eraser", "any"
-FIRST_ANY_INK = "#00A0A0"
-
-
 def _pen_choice(pad: Pad) -> None:
     names = [*(pad.pens or ("pen",)), *([ANY_INK] if pad.any_ink else []), *([ERASER] if pad.eraser else [])]
-    pen = choice("Pen", _pen_field(pad), names, label_visibility="collapsed", wrap=True)
+    pen = choice("Pen", pad.pen, names, label_visibility="collapsed", wrap=True)
     if pen == ANY_INK:
-        st.color_picker("Ink of any colour", key=_any_ink_field(pad).key, persist_state="session")
-
-
-def _pen_field(pad: Pad) -> Field[str]:
-    return Field(pad.name, "pen", (pad.pens or ("pen",))[0], address="pen")
-
-
-def _any_ink_field(pad: Pad) -> Field[str]:
-    return Field(pad.name, "any_ink", FIRST_ANY_INK, address="colour", parse=_colour_of, text=lambda ink: ink[1:])
+        st.color_picker("Ink of any colour", key=pad.ink.key, persist_state="session")
 
 
 def _colour_of(digits: str) -> str:
@@ -292,12 +280,12 @@ def _colour_of(digits: str) -> str:
 
 
 def _present_ink(pad: Pad) -> str:
-    paper = paper_field(pad.name).value
-    chosen = _pen_field(pad).value if pad.pens or pad.eraser else ""
+    paper = pad.paper.value
+    chosen = pad.pen.value if pad.pens or pad.eraser else ""
     if chosen == ERASER:
         return PAPER[paper]
     if chosen == ANY_INK:
-        return _any_ink_field(pad).value
+        return pad.ink.value
     return PEN[chosen if chosen in pad.pens else pad.pens[0]] if pad.pens else INK[paper]
 
 
@@ -311,7 +299,7 @@ def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told:
         told: what the address says of it, from which they can be made again.
     """
     state = st.session_state
-    ink = INK[paper_field(pad.name).value]
+    ink = INK[pad.paper.value]
     objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in strokes]
     kept = state[f"{pad.name}_drawing"].get("objects", []) if add else []
     _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, told)
@@ -367,19 +355,19 @@ def _turn_back(pad: Pad, by: float) -> None:
 def _turn_paper(pad: Pad, before: str) -> None:
     """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
     state, name = st.session_state, pad.name
-    paper = paper_field(name).value
+    paper = pad.paper.value
     turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
     drawing = {key: value for key, value in state[f"{name}_drawing"].items() if key != "background"}
     objects = [
         {**shape, "stroke": turned.get(str(shape.get("stroke")).lower(), shape.get("stroke"))}
         for shape in drawing.get("objects", [])
     ]
-    _replace(pad, {**drawing, "objects": objects}, preset_field(pad).value)
+    _replace(pad, {**drawing, "objects": objects}, pad.preset.value)
 
 
 def _open(pad: Pad, content: bytes) -> None:
     """Take an uploaded drawing, or say why not; the present one stays until the new one is known to be sound."""
-    ink = INK[paper_field(pad.name).value]
+    ink = INK[pad.paper.value]
     try:
         objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in read_drawing(content)]
     except ValueError as error:

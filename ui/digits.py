@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import streamlit as st
@@ -78,6 +79,7 @@ def ink_image(image: np.ndarray, size: int, words: str) -> None:
     st.image(pixels, width=size, output_format="PNG", alt=words)
 
 
+@cache
 def query_field(name: str) -> Field[int | None]:
     """Return which pixel asks, from 0; None until one was chosen."""
     return Field(name, "query", None, address="pixel", parse=whole_number)

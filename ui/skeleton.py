@@ -55,6 +55,10 @@ STYLE = """<style>
 STYLE += f"<style>{find_file('ui/assets/pages/readable.css').read_text(encoding='utf-8')}</style>"
 
 
+OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
+"""The slug of the tab that is open on each page."""
+
+
 class Tab(NamedTuple):
     """What stands below the first screen under one name.
 
@@ -123,13 +127,14 @@ def page_tabs(name: str, *tabs: Tab, players: tuple[Player, ...] = ()) -> None:
         players: those in the tabs.
     """
     labels = {tab.slug: tab.label for tab in tabs}
-    opened = Field(name, "tab", tabs[0].slug, address="tab")
-    opened.among(list(labels))
-    live(_tabs, name, tabs, opened, players=players)
+    OPEN_TAB[name].offer(tabs[0].slug)
+    OPEN_TAB[name].among(list(labels))
+    live(_tabs, name, tabs, players=players)
 
 
-def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
+def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:
     state, key, labels = st.session_state, f"{name}_tabs", {tab.label: tab.slug for tab in tabs}
+    opened = OPEN_TAB[name]
 
     def take() -> None:
         opened.value = labels[state[key]]

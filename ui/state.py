@@ -96,6 +96,11 @@ class Field(Generic[Value]):
         else:
             state[self._key] = value
 
+    def offer(self, value: Value) -> None:
+        """Let a visitor find a value that depends on what they look at, unless one is set or the address says."""
+        st.session_state[f"{self._key}_default"] = _own(value)
+        _ = self.key
+
     @property
     def is_found(self) -> bool:
         """Whether `found` has said what a visitor finds, since the address was last followed."""

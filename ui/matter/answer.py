@@ -31,6 +31,7 @@ from ui.labels import literal, number
 from ui.models import card_or_empty, model_or_none, model_or_stop
 from ui.state import Field, whole_number
 from ui.step_view import counted
+from ui.stepper import Stepper
 
 NAME = "matter"
 ATTENTION = "sentence-attention"
@@ -58,6 +59,7 @@ HARDLY = 0.02
 BLOCKED: Field[list[int]] = Field(NAME, "blocked", list, address="blocked")
 BLOCKED_IN = Field(NAME, "blocked_in", "")
 PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
+STEPS = Stepper(NAME)
 """The word whose neighbours are shown."""
 
 _component = component("weighed_words")

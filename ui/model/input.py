@@ -12,7 +12,7 @@ from attention_core.hub.picture_file import png_of, read_picture
 from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import literal, said
-from ui.model.state import NAME
+from ui.model.state import NAME, OTHER
 from ui.opened import opened_recording
 from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
 from ui.runs.source import OF_THE_PAGE, choose_model, opened_run, uploaded_run
@@ -51,6 +51,18 @@ SOURCE = Field(
     address="what",
     **named(model=MODEL, recording=RECORDING),
 )
+INPUTS = (NAME, OTHER)
+TEXT, SECOND_TEXT = (
+    {
+        (name, kind): Field(name, f"{box}_{kind.value}", "", address=f"{box}_{kind.value}")
+        for name in INPUTS
+        for kind in Kind
+    }
+    for box in ("text", "second")
+)
+PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD)) for name in INPUTS}
+PICTURE = {name: Field[bytes | None](name, "picture", None) for name in INPUTS}
+PAD = {name: Pad(f"{name}_pad", digit_presets(), first="7") for name in INPUTS}
 
 
 def choose_source() -> str | ModelRun | None:
@@ -124,8 +136,8 @@ def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first
 
 def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInput | None:
     kind, examples = pretrained.kind, _examples(pretrained)
-    text = Field(name, f"text_{kind.value}", first or next(iter(examples.values())), address=f"text_{kind.value}")
-    second = Field(name, f"second_{kind.value}", "", address=f"second_{kind.value}")
+    text, second = TEXT[name, kind], SECOND_TEXT[name, kind]
+    text.offer(first or next(iter(examples.values())))
     buttons = {label: {text.key: example} for label, example in examples.items()}
     if kind is Kind.DECODER:
         st.text_area("Text", key=text.key, height=96, persist_state="session")
@@ -162,16 +174,14 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
 
 
 def _picture(name: str) -> PictureInput | None:
-    way = Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD))
-    if choice("Picture", way, [DRAW, UPLOAD]) == UPLOAD:
+    if choice("Picture", PICTURE_FROM[name], [DRAW, UPLOAD]) == UPLOAD:
         return _uploaded(name)
-    pad = drawing_pad(Pad(f"{name}_pad", digit_presets(), first="7"))
-    return PictureInput(png_of(Image.fromarray(pad.canvas)))
+    return PictureInput(png_of(Image.fromarray(drawing_pad(PAD[name]).canvas)))
 
 
 def _uploaded(name: str) -> PictureInput | None:
     """Return the uploaded picture; a file that is none is told, and the picture before it stays."""
-    picture = Field[bytes | None](name, "picture", None)
+    picture = PICTURE[name]
     upload = st.file_uploader(
         "A photograph or drawing",
         type=["png", "jpg", "jpeg", "webp"],
