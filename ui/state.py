@@ -98,8 +98,10 @@ class Field(Generic[Value]):
 
     def offer(self, value: Value) -> None:
         """Let a visitor find a value that depends on what they look at, unless one is set or the address says."""
+        was_offered = self.is_found
         st.session_state[f"{self._key}_default"] = _own(value)
-        _ = self.key
+        if not was_offered and _same(self.value, self.default):
+            self.value = _own(value)
 
     @property
     def is_found(self) -> bool:
