@@ -24,7 +24,7 @@ from attention_core.data.strokes import draw_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import computed
-from ui.state import Field, between, choice, one_of
+from ui.state import Field, between, choice, is_mounted, one_of
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
@@ -78,6 +78,13 @@ class Pad:
         strokes: what is drawn, packed; "" where a preset tells it or it is more than a link may hold.
         pen: the ink that was chosen.
         ink: the colour of the pen of any colour.
+        drawing: what is on it, as the canvas writes it; empty before anybody has opened the pad.
+        undone: strokes that can be drawn again.
+        pixels: uint8 (height, width, 4), as the browser sent them last.
+        generation: how often the canvas was mounted anew.
+        seed: the drawing with which it was mounted.
+        put: preset and strokes of the address that were put onto it.
+        mine: a drawing that is too long for the address, which Back took away.
     """
 
     name: str
@@ -97,6 +104,13 @@ class Pad:
         self.paper = Field(self.name, "paper", "light", address="paper", parse=one_of(PAPER))
         self.width = Field(self.name, "width", self.pen_width, address="width", parse=between(2, 60))
         self.strokes = Field(self.name, "strokes", "", address="strokes", parse=sound_strokes, text=str)
+        self.drawing = Field[dict[str, Any]](self.name, "drawing", dict)
+        self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
+        self.pixels = Field[np.ndarray | None](self.name, "pixels", None)
+        self.generation = Field(self.name, "generation", 0)
+        self.seed = Field[dict[str, Any]](self.name, "seed", dict)
+        self.put = Field[tuple[str, str] | None](self.name, "put", None)
+        self.mine = Field[dict[str, Any] | None](self.name, "mine", None)
         if self.pens or self.eraser:
             self.pen = Field(self.name, "pen", (self.pens or ("pen",))[0], address="pen")
         if self.any_ink:
@@ -111,15 +125,13 @@ def drawing_pad(pad: Pad) -> PadState:
     Returns:
         what is drawn now.
     """
-    state, name = st.session_state, pad.name
-    state.setdefault(f"{name}_generation", 0)
-    if _told(pad) != state.get(f"{name}_put"):  # on arrival, and after Back
+    if _told(pad) != pad.put.value:  # on arrival, and after Back
         _follow_address(pad)
-    component = f"{name}_pad_{state[f'{name}_generation']}"
-    if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
-        state[f"{name}_seed"] = state[f"{name}_drawing"]
+    component = f"{pad.name}_pad_{pad.generation.value}"
+    if not is_mounted(component):  # only when it is mounted anew: changing it later would wipe the canvas
+        pad.seed.value = pad.drawing.value
     paper = pad.paper.value
-    with st.container(key=f"{name}_canvas_frame", gap=None):
+    with st.container(key=f"{pad.name}_canvas_frame", gap=None):
         _bare_pad(key=f"{component}_bare", on_connected_change=lambda: None)
         result = st_canvas(
             stroke_width=pad.width.value,
@@ -127,21 +139,21 @@ def drawing_pad(pad: Pad) -> PadState:
             background_color=PAPER[paper],
             width=pad.size[1],
             height=pad.size[0],
-            initial_drawing=state[f"{name}_seed"],
+            initial_drawing=pad.seed.value,
             return_image_data=True,
             key=component,
         )
     pixels = pixels_of(result.image_bytes, pad.size)
-    is_new = result.json_data != state[f"{name}_drawing"]
+    is_new = result.json_data != pad.drawing.value
     if pixels is not None and is_new and not is_drawing(result.json_data):
         st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
     elif pixels is not None:
         if is_new or pad.preset.value != DRAWN:
             _tell(pad, result.json_data, DRAWN)
-        state[f"{name}_pixels"] = pixels
+        pad.pixels.value = pixels
     _buttons(pad)
-    pixels, packed = state[f"{name}_pixels"], pad.strokes.value
-    inked = inked_strokes(state[f"{name}_drawing"], INK[paper])
+    pixels, packed = pad.pixels.value, pad.strokes.value
+    inked = inked_strokes(pad.drawing.value, INK[paper])
     if packed:  # what the address tells is what counts
         inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in unpack_strokes(packed)]
     drawn = render_strokes(inked, pad.size, paper)
@@ -167,10 +179,9 @@ def _told(pad: Pad) -> tuple[str, str]:
 
 def _tell(pad: Pad, drawing: dict[str, Any], told: str, undone: Sequence[dict[str, Any]] = ()) -> None:
     """Keep what is drawn now and the strokes that can be drawn again, and let the address tell the drawing."""
-    state, name = st.session_state, pad.name
-    state[f"{name}_drawing"], state[f"{name}_undone"] = drawing, [*undone]
+    pad.drawing.value, pad.undone.value = drawing, [*undone]
     pad.preset.value, pad.strokes.value = told, _packed(pad, drawing) if told == DRAWN else ""
-    state[f"{name}_put"] = _told(pad)
+    pad.put.value = _told(pad)
 
 
 def _packed(pad: Pad, drawing: dict[str, Any]) -> str:
@@ -196,13 +207,13 @@ def strokes_text(strokes: Sequence[Stroke]) -> str:
 
 def _follow_address(pad: Pad) -> None:
     """Put what the address asks for onto the pad; a drawing too long for it that goes with Back comes with Forward."""
-    state, name, (asked, packed) = st.session_state, pad.name, _told(pad)
-    if state.get(f"{name}_put") == (DRAWN, ""):
-        state[f"{name}_mine"] = state[f"{name}_drawing"]
+    asked, packed = _told(pad)
+    if pad.put.value == (DRAWN, ""):
+        pad.mine.value = pad.drawing.value
     if packed:
         put_strokes(pad, unpack_strokes(packed))
-    elif asked == DRAWN and f"{name}_mine" in state:
-        _replace(pad, state[f"{name}_mine"])
+    elif asked == DRAWN and pad.mine.value is not None:
+        _replace(pad, pad.mine.value)
     else:
         found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
         put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first](), told=asked)
@@ -218,7 +229,7 @@ def digit_presets(side: int = 256, width: float = 20) -> dict[str, Callable[[], 
 
 
 def _buttons(pad: Pad) -> None:
-    state, name = st.session_state, pad.name
+    name = pad.name
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_presets"):
         for label in pad.presets:
             st.button(
@@ -232,7 +243,7 @@ def _buttons(pad: Pad) -> None:
         _pen_choice(pad)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
         st.button("Undo", key=f"{name}_undo", on_click=_turn_back, args=(pad, 1))
-        st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not state[f"{name}_undone"])
+        st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not pad.undone.value)
         st.button("Clear", key=f"{name}_clear", on_click=_turn_back, args=(pad, math.inf))
         with st.popover("Pen"):
             st.slider(
@@ -253,15 +264,13 @@ def _buttons(pad: Pad) -> None:
             )
             st.download_button(
                 "Save drawing",
-                json.dumps(state[f"{name}_drawing"]),
+                json.dumps(pad.drawing.value),
                 f"{name}-drawing.json",
                 "application/json",
                 on_click="ignore",
                 width="stretch",
             )
-            uploaded = st.file_uploader(
-                "Open a saved drawing", "json", key=f"{name}_upload_{state[f'{name}_generation']}"
-            )
+            uploaded = st.file_uploader("Open a saved drawing", "json", key=f"{name}_upload_{pad.generation.value}")
             if uploaded is not None:
                 _open(pad, uploaded.getvalue())
 
@@ -298,16 +307,15 @@ def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told:
         add: keep what is there.
         told: what the address says of it, from which they can be made again.
     """
-    state = st.session_state
     ink = INK[pad.paper.value]
     objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in strokes]
-    kept = state[f"{pad.name}_drawing"].get("objects", []) if add else []
+    kept = pad.drawing.value.get("objects", []) if add else []
     _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, told)
 
 
 def remove_strokes(pad: Pad, width: float) -> None:
     """Take every stroke of one pen width off the pad; call it in a callback."""
-    drawing = st.session_state[f"{pad.name}_drawing"]
+    drawing = pad.drawing.value
     kept = [shape for shape in drawing.get("objects", []) if abs(shape.get("strokeWidth", 0) - width) > 1e-6]
     _replace(pad, {**drawing, "objects": kept})
 
@@ -315,8 +323,8 @@ def remove_strokes(pad: Pad, width: float) -> None:
 def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
     """Put another drawing onto the pad, which means mounting a new canvas."""
     _tell(pad, drawing, told, undone)
-    st.session_state[f"{pad.name}_pixels"] = None
-    st.session_state[f"{pad.name}_generation"] = st.session_state.get(f"{pad.name}_generation", 0) + 1
+    pad.pixels.value = None
+    pad.generation.value += 1
 
 
 def _choose_preset(pad: Pad, label: str) -> None:
@@ -346,18 +354,17 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
 
 def _turn_back(pad: Pad, by: float) -> None:
     """Take so many of the last strokes off the pad, to be drawn again when asked for; below 0 = draw them again."""
-    drawing = st.session_state[f"{pad.name}_drawing"]
+    drawing = pad.drawing.value
     drawn = drawing.get("objects", [])
-    strokes, n = [*drawn, *st.session_state[f"{pad.name}_undone"]], int(max(len(drawn) - by, 0))
+    strokes, n = [*drawn, *pad.undone.value], int(max(len(drawn) - by, 0))
     _replace(pad, {**drawing, "objects": strokes[:n]}, undone=strokes[n:])
 
 
 def _turn_paper(pad: Pad, before: str) -> None:
     """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
-    state, name = st.session_state, pad.name
     paper = pad.paper.value
     turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
-    drawing = {key: value for key, value in state[f"{name}_drawing"].items() if key != "background"}
+    drawing = {key: value for key, value in pad.drawing.value.items() if key != "background"}
     objects = [
         {**shape, "stroke": turned.get(str(shape.get("stroke")).lower(), shape.get("stroke"))}
         for shape in drawing.get("objects", [])
@@ -393,8 +400,7 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
 
 def drawn_elsewhere(pad: Pad) -> list[Stroke] | None:
     """Return what is on a pad of another page, in ink that goes with the paper; None where nobody has opened it yet."""
-    drawing = st.session_state.get(f"{pad.name}_drawing")
-    return None if drawing is None else _uncoloured(pad, drawing)
+    return _uncoloured(pad, pad.drawing.value) if pad.drawing.value else None
 
 
 def covered(canvas: np.ndarray, paper: str) -> float:

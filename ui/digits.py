@@ -19,7 +19,7 @@ from attention_core.device import device_of, to_array
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.models import model_or_stop
-from ui.state import Field, whole_number
+from ui.state import Field, selected, whole_number
 
 FRAME = (200, 205, 211)
 
@@ -106,7 +106,7 @@ def pick_pixel(image: np.ndarray, name: str, size: int, key: str = "pick") -> No
 
 def _take_click(name: str, key: str) -> None:
     """Make the clicked pixel the query; runs before the page does."""
-    clicked = st.session_state[key]["selection"].get("pixel")
+    clicked = selected(key, "pixel")
     if clicked:
         query_field(name).value = int(clicked[0]["position"])
 

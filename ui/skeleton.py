@@ -20,7 +20,7 @@ from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.notations import other_notations
 from ui.player import Player
 from ui.sharing import sharing
-from ui.state import Field
+from ui.state import Field, set_widget, widget_value
 from ui.warm import is_warm
 
 STYLE = """<style>
@@ -57,6 +57,7 @@ STYLE += f"<style>{find_file('ui/assets/pages/readable.css').read_text(encoding=
 
 OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
 """The slug of the tab that is open on each page."""
+SHOWN_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}
 
 
 class Tab(NamedTuple):
@@ -81,7 +82,7 @@ def page_frame(name: str, question: str) -> None:
         question: one or two sentences, Markdown.
     """
     through_app()
-    if st.session_state.get(PAGE) != name:
+    if PAGE.value != name:
         take_address(name)
     forget_pictures()
     try_this.forget()
@@ -133,16 +134,17 @@ def page_tabs(name: str, *tabs: Tab, players: tuple[Player, ...] = ()) -> None:
 
 
 def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:
-    state, key, labels = st.session_state, f"{name}_tabs", {tab.label: tab.slug for tab in tabs}
-    opened = OPEN_TAB[name]
+    opened, shown, key = OPEN_TAB[name], SHOWN_TABS[name], f"{name}_tabs"
+    labels = {tab.label: tab.slug for tab in tabs}
 
     def take() -> None:
-        opened.value = labels[state[key]]
-        state[PLAYING] = ""
+        opened.value = labels[widget_value(key)]
+        PLAYING.value = ""
 
     label = next(tab.label for tab in tabs if tab.slug == opened.value)
-    if state.get(key) != label or state.get(f"{key}_were") != list(labels):  # other tabs would open on their first
-        state[key], state[f"{key}_were"] = label, list(labels)
+    if widget_value(key) != label or shown.value != list(labels):  # other tabs would open on their first
+        set_widget(key, label)
+        shown.value = list(labels)
     for tab, place in zip(tabs, st.tabs(list(labels), key=key, on_change=take), strict=True):
         if place.open:
             with place:

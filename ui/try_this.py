@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import streamlit as st
 
-from ui.state import APP, fields_of
+from ui.state import APP, Field, fields_of
 
-WAY = "try_this"
+LINE = Field[Any](APP, "try_this", None)
 """In the session: what the address tells while the line stays, see `offer`; None = the page has none."""
 NOTHING_TOLD: Mapping[str, str] = MappingProxyType({})
 
 
 def forget() -> None:
     """Begin with a page that has no such line yet."""
-    st.session_state[WAY] = None
+    LINE.value = None
 
 
 def offer(meanwhile: Mapping[str, str], done_in: str) -> bool:
     """Note a page's line, and return whether it is to be drawn; see ui.layout.who_asks."""
-    st.session_state[WAY] = meanwhile, done_in
+    LINE.value = meanwhile, done_in
     return _is_to_do(st.query_params.to_dict(), meanwhile, done_in)
 
 
@@ -30,8 +31,8 @@ def settle(told: Mapping[str, str]) -> None:
 
     A part that reruns alone cannot take away what stands outside: its mark hides the line, see ui.skeleton.
     """
-    way = st.session_state.get(WAY)
-    if way is not None and not _is_to_do(told, *way):
+    line = LINE.value
+    if line is not None and not _is_to_do(told, *line):
         st.html('<span class="tried"></span>')
 
 

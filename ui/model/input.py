@@ -95,7 +95,8 @@ def offer_model(run: ModelRun) -> None:
     def load() -> None:
         SOURCE.value = MODEL
         if run.recording.text:
-            st.session_state.update({f"{NAME}_text_{kind.value}": run.recording.text for kind in Kind})
+            for kind in Kind:
+                TEXT[NAME, kind].value = run.recording.text
         OF_THE_PAGE.ask(name)
 
     st.button("Load it, with the same text" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=load)
@@ -135,10 +136,9 @@ def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first
 
 
 def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInput | None:
-    kind, examples = pretrained.kind, _examples(pretrained)
+    kind, examples = pretrained.kind, dict[str, str | tuple[str, str]](_examples(pretrained))
     text, second = TEXT[name, kind], SECOND_TEXT[name, kind]
     text.offer(first or next(iter(examples.values())))
-    buttons = {label: {text.key: example} for label, example in examples.items()}
     if kind is Kind.DECODER:
         st.text_area("Text", key=text.key, height=96, persist_state="session")
     else:
@@ -146,10 +146,10 @@ def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInpu
         left.text_area("Text", key=text.key, height=68, persist_state="session")
         right.text_area(SECOND[kind], key=second.key, height=68, persist_state="session")
     if kind is Kind.ENCODER:
-        buttons |= {label: {text.key: one, second.key: two} for label, (one, two) in PAIR_EXAMPLES.items()}
+        examples |= PAIR_EXAMPLES
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
-        for label, values in buttons.items():
-            st.button(label, key=f"{name}_example_{label}", on_click=st.session_state.update, args=(values,))
+        for label, example in examples.items():
+            st.button(label, key=f"{name}_example_{label}", on_click=_take_example, args=(name, kind, example))
         most = min(TOKENS.most, pretrained.most_tokens or TOKENS.most)
         st.caption(f"Up to {most:,} tokens; what does not fit is cut, and you are told.", width="content")
     if not text.value.strip():
@@ -171,6 +171,12 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
     if mask and predicts_words(pretrained):
         return {label: text.replace("[MASK]", mask) for label, text in MASKED.items()}
     return ENGLISH
+
+
+def _take_example(name: str, kind: Kind, example: str | tuple[str, str]) -> None:
+    if isinstance(example, tuple):
+        example, SECOND_TEXT[name, kind].value = example
+    TEXT[name, kind].value = example
 
 
 def _picture(name: str) -> PictureInput | None:

@@ -17,7 +17,7 @@ from attention_core.hub.model import Kind
 from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
 from ui.heavy import heavy
-from ui.state import Field, whole_number
+from ui.state import Field, selected, whole_number
 from ui.stepper import Stepper
 
 NAME = "model"
@@ -170,7 +170,7 @@ def clickable_chart(
     """
 
     def on_select() -> None:
-        clicked = st.session_state[key]["selection"].get(selection)
+        clicked = selected(key, selection)
         if clicked:
             take(clicked[0])
 
