@@ -31,6 +31,8 @@ def part() -> None:
     else:
         inner()
         st.text("below")
+    if text := st.segmented_control("Text", ["one", "two", "three", "four"], key="text"):
+        st.markdown(f"{text} " * 3000)
 
 
 part()
