@@ -12,6 +12,8 @@ from ui.state import APP, Field, fields_of
 
 LINE = Field[Any](APP, "try_this", None)
 """In the session: what the address tells while the line stays, see `offer`; None = the page has none."""
+GONE = '<span class="tried"></span>'
+"""Hides the line, and itself, see ui.skeleton."""
 NOTHING_TOLD: Mapping[str, str] = MappingProxyType({})
 
 
@@ -29,11 +31,11 @@ def offer(meanwhile: Mapping[str, str], done_in: str) -> bool:
 def settle(told: Mapping[str, str]) -> None:
     """Hide the line once an address tells that it was done, or that something else was.
 
-    A part that reruns alone cannot take away what stands outside: its mark hides the line, see ui.skeleton.
+    A part that reruns alone cannot take away what stands outside: its mark hides the line.
     """
     line = LINE.value
     if line is not None and not _is_to_do(told, *line):
-        st.html('<span class="tried"></span>')
+        st.html(GONE)
 
 
 def _is_to_do(told: Mapping[str, str], meanwhile: Mapping[str, str], done_in: str) -> bool:
