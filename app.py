@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import StopException
 from ui.address import take_address, tell_faults, write_address
 from ui.faults import faults_told, tell_lost_gpu
 from ui.headers import SecurityHeaders
+from ui.health import Health
 from ui.navigation import ICON, PAGES, navigation
 from ui.opened import go_to_opened
 from ui.pictures import route
@@ -46,4 +47,4 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     tell_faults()
     tell_lost_gpu()
 else:
-    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=[Middleware(SecurityHeaders)])
+    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=[Middleware(SecurityHeaders), Middleware(Health)])
