@@ -47,4 +47,5 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     tell_faults()
     tell_lost_gpu()
 else:
-    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=[Middleware(SecurityHeaders), Middleware(Health)])
+    own = [Middleware(SecurityHeaders), Middleware(Health)]
+    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=own)

@@ -37,7 +37,7 @@ class _Repeats(logging.Filter):
 
 @contextmanager
 def counting_repeats() -> Iterator[Callable[[], None]]:
-    """Write a repeated line of any logger there is once, and yield what writes the counts, to be called every minute."""
+    """Write a repeated line of any logger once; yields what writes the counts, to be called every minute."""
     repeats = _Repeats()
     loggers = [logging.root, *logging.root.manager.loggerDict.values()]
     own = {handler for logger in loggers if isinstance(logger, logging.Logger) for handler in logger.handlers}

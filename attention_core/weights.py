@@ -12,8 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from attention_core.files import IS_INSTALLED, find_file, written_whole
-from attention_core.health import needed
+from attention_core.files import IS_INSTALLED, find_file, needed, written_whole
 
 FOLDER = find_file("weights")
 

@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[1]
 TEMPLATE = Path(__file__).with_name("nginx.conf")
 OPTIONS = {"address": "127.0.0.1", "headless": "true"}
 THIS_MACHINE = "127.0.0.1"
-MOST_CONNECTIONS = 16_384
-"""Of nginx, to visitors and processes together: an open page takes two."""
+MOST_CONNECTIONS, OF_ONE_ADDRESS = 16_384, 3_000
+"""Of nginx, to visitors and processes together: an open page takes two; of visitors with the same address, a hall's."""
 
 
 def find_nginx() -> str | None:
@@ -55,13 +55,15 @@ def configuration(
     trusted = ["geo $is_proxy {", "    default 0;", *(f"    {one} 1;" for one in known_proxies), "}"]
     trusted += [f"set_real_ip_from {one};" for one in known_proxies]
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    n_connections = MOST_CONNECTIONS if allowed == resource.RLIM_INFINITY else min(allowed, MOST_CONNECTIONS)
     given = {
         "address": address,
         "port": str(port),
         "folder": folder,
         "upstreams": "\n".join(f"    {line}" for line in lines),
         "proxies": "\n".join(f"    {line}" for line in trusted),
-        "connections": str(MOST_CONNECTIONS if allowed == resource.RLIM_INFINITY else min(allowed, MOST_CONNECTIONS)),
+        "connections": str(n_connections),
+        "of_one_address": str(min(OF_ONE_ADDRESS, n_connections // 4)),
         "samesite": "None; Secure; Partitioned" if os.environ.get("ATTENTION_FRAMED_BY") else "Lax",
     }
     text = TEMPLATE.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
-from attention_core.health import MISSING
+from attention_core.files import MISSING
 
 Message = MutableMapping[str, Any]
 PATH = "/_stcore/health"

@@ -65,12 +65,11 @@ class Queue:
             for one in gone:
                 del self._line[one]
             self._line[thread] = session, address
-            self._runs = self._runs or thread
-            self._moved.notify_all()
+            self._let_run(self._runs or thread)
             return True
 
     def wait(self, thread: int, seconds: float) -> int | None:
-        """Wait for so long at most; returns how many are before, 0 = it is this one's turn, None = the place is lost."""
+        """Wait for so long at most; returns how many are before, 0 = it is one's turn, None = the place is lost."""
         with self._moved:
             self._moved.wait_for(lambda: self._runs == thread or thread not in self._line, seconds)
             return self._order().index(thread) if thread in self._line else None
@@ -78,13 +77,17 @@ class Queue:
     def leave(self, thread: int) -> None:
         """Make room for those behind, after the run or instead of it."""
         with self._moved:
-            _, address = self._line.pop(thread, ("", ""))
-            if self._runs == thread:
-                self._last_turn[address] = next(self._turns)
-                self._runs = next(iter(self._order()), 0)
-            there = {address for _, address in self._line.values()}
-            self._last_turn = {one: turn for one, turn in self._last_turn.items() if one in there}
-            self._moved.notify_all()
+            self._line.pop(thread, None)
+            self._let_run(next(iter(self._order()), 0))
+
+    def _let_run(self, thread: int) -> None:
+        there = {address for _, address in self._line.values()}
+        self._last_turn = {one: turn for one, turn in self._last_turn.items() if one in there}
+        if thread != self._runs:
+            self._runs = thread
+            if thread:
+                self._last_turn[self._line[thread][1]] = next(self._turns)
+        self._moved.notify_all()
 
     def _order(self) -> list[int]:
         """Return the thread that runs, and then the others as they come."""

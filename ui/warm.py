@@ -20,7 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention_core.bounds import is_hosted
-from attention_core.health import needed
+from attention_core.files import needed
 from attention_core.log import counting_repeats, log
 from ui.navigation import PAGES
 from ui.tidy import spare_memory, tidied

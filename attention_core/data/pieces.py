@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, trainers
 
-from attention_core.health import needed
+from attention_core.files import needed
 from attention_core.weights import WeightsError, how_to_get, weights_folder
 
 VOCABULARY_SIZE = 8000

@@ -21,7 +21,7 @@ from attention_core.data.mnist import DataError
 from attention_core.data.pieces import PAD, UNKNOWN, Pieces
 from attention_core.data.polarity import Review, read_reviews, split_reviews
 from attention_core.data.words import SPACE, bare, english_words
-from attention_core.health import needed
+from attention_core.files import needed
 from attention_core.weights import WeightsError, how_to_get, weights_folder
 
 N_PIECES = 8000
