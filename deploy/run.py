@@ -74,7 +74,8 @@ def configuration(
 
 def start(app: str, port: int) -> subprocess.Popen[bytes]:
     """Start a process of the app."""
-    options = [part for name, value in OPTIONS.items() for part in (f"--server.{name}", value)]
+    framed = {"xsrfCookieSameSite": "none"} if os.environ.get("ATTENTION_FRAMED_BY") else {}
+    options = [part for name, value in (OPTIONS | framed).items() for part in (f"--server.{name}", value)]
     command = [sys.executable, "-m", "streamlit", "run", app, "--server.port", str(port), *options]
     environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "ATTENTION_HOSTED": "1", **os.environ}
     return subprocess.Popen(command, cwd=ROOT, env=environment)

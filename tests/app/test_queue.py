@@ -242,7 +242,7 @@ def test_twelve_tabs_of_one_visitor_let_the_next_one_in():
         async with asyncio.timeout(60):
             while not any("One visitor is before you" in shown(session) for session in sessions[12:]):
                 await asyncio.sleep(0.05)
-            while not sum("Many visitors are waiting" in shown(session) for session in sessions[:12]) == 4:
+            while sum("Many visitors are waiting" in shown(session) for session in sessions[:12]) != 4:
                 await asyncio.sleep(0.05)
         for session in sessions:
             await session.close()
