@@ -97,6 +97,7 @@ def test_health_is_lost_by_an_import_or_a_file_that_fails_and_comes_back_with_it
         return found == {200}
 
     monkeypatch.setattr(warm, "_IMPORTED", threading.Event())
+    MISSING.clear()
     assert healthy()
     monkeypatch.setattr(warm, "LIBRARIES", ("no_such_library",))
     with pytest.raises(ModuleNotFoundError):
