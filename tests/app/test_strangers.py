@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-import pytest
+import asyncio
+from random import Random
 
-from tests.app.tools import open_tab, opened
-from ui import skeleton
-from ui.navigation import PAGES, path_of
-
-
-def everything(page) -> str:
-    """All that a page shows and sends."""
-    assert not page.exception
-    return "\n".join(str(element.proto) for element in page if hasattr(element, "proto"))
+from benchmarks.load import served
+from benchmarks.session import Session
+from benchmarks.visits import act
+from ui.navigation import PAGES
 
 
-@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
-def test_a_page_without_weights_names_no_place_of_the_server(entry, weights, start_app, monkeypatch):
-    def noting(name, tabs, *more):
-        slugs[:] = [tab.slug for tab in tabs]
-        draw(name, tabs, *more)
-
-    slugs, draw = [], skeleton._tabs
-    monkeypatch.setattr(skeleton, "_tabs", noting)
+def test_no_page_without_weights_names_a_place_of_the_server_or_shows_a_traceback(weights, root, monkeypatch):
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    monkeypatch.setenv("ATTENTION_WARM", "0")
     for file in weights.glob("*.safetensors"):
         file.unlink()
     for file in weights.glob("*.json"):
         file.write_bytes(file.read_bytes()[:-9])
-    page = opened(start_app(), path_of(entry))
-    shown = everything(page)
-    for slug in list(slugs):
-        shown += everything(open_tab(page, slug))
-    assert str(weights.parent) not in shown
+    told = {}
+
+    async def visit(address: str) -> None:
+        session = Session(address)
+        faults = (await session.open("")).faults
+
+        def look(place: str) -> None:
+            shown = "\n".join(str(one.message) for one in session.drawn.values())
+            told[place] = [
+                line.strip() for line in shown.splitlines() if str(weights.parent) in line or str(root) in line
+            ]
+
+        look("start")
+        for entry in PAGES[1:]:
+            faults += (await session.go(entry.url_path)).faults
+            look(entry.name)
+            for tabs in session.widgets("tab_container", "*_tabs"):
+                for label in session.tabs(tabs):
+                    faults += (await act(session, tabs, (label,), Random(0), 60)).faults
+                    look(f"{entry.name}, {label}")
+        await session.close()
+        assert faults == []
+
+    with served("app.py") as server:
+        asyncio.run(visit(server.address))
+    assert {place: lines for place, lines in told.items() if lines} == {}
+    assert len(told) > 2 * len(PAGES)
