@@ -19,7 +19,7 @@ _BUTTONS = count()
 
 @contextmanager
 def faults_told() -> Iterator[None]:
-    """Tell a visitor that memory ran out or a file is missing; go on without a lost GPU. All else comes through as it is."""
+    """Tell a visitor that memory ran out or a file is missing; go on without a lost GPU. All else comes through."""
     try:
         yield
     except Exception as error:
