@@ -14,6 +14,7 @@ from ui.address import take_address, tell_faults, write_address
 from ui.changed import tell_changes
 from ui.faults import faults_told, tell_lost_gpu
 from ui.headers import SecurityHeaders
+from ui.health import Health
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation
 from ui.opened import go_to_opened
 from ui.pictures import route
@@ -48,4 +49,5 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     tell_faults()
     tell_lost_gpu()
 else:
-    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=[Middleware(SecurityHeaders)])
+    own = [Middleware(SecurityHeaders), Middleware(Health)]
+    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=own)

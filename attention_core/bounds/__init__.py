@@ -116,6 +116,7 @@ HUB_CACHE_BYTES = Bound(
 )
 SPARE_DISK_BYTES = Bound("bytes left free on the disk", 200_000_000, "logs and uploads need some")
 QUEUE = Bound("visitors who wait for a heavy run", 8, "who is behind them had better come back")
+DOWNLOADS = Bound("models that are fetched at a time", 4, "a slow one keeps no other waiting")
 HUB_SECONDS = Bound("seconds that the hub may take to answer", 10, "a page waits for it")
 CLUSTER_SECONDS = Bound("seconds that a cluster may take to answer", 600, "no page waits for ever")
 CLUSTER_BYTES = Bound("bytes of a call to a cluster", 64 * MIB, "the largest picture and its settings are less")

@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from attention_core.bounds import HOSTED, RECORDING_BYTES, RECORDINGS, is_hosted
-from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, left_out, local_models
+from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, find_local, left_out, listed_models
 from attention_core.hub.look_up import Candidate, is_path, look_up
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import NoMemory, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelRun
 from ui.labels import literal, said
 from ui.opened import opened_recording
-from ui.runs.runs import latest_download, make_room, pretrained_of, start_download
+from ui.runs.runs import download_of, make_room, pretrained_of, start_download
 from ui.skeleton import live
 from ui.state import Field
 
@@ -63,7 +63,7 @@ class ModelChoice:
 
     def draw(self) -> str | None:
         """Draw the choice and load the model; see choose_model."""
-        there = [model.name for model in local_models()]
+        there = [model.name for model in listed_models()]
         if there and not self.key.value:
             self.key.among(there)
         key = self.key.value
@@ -83,7 +83,7 @@ class ModelChoice:
 
     def _of_link(self, wanted: str) -> str:
         """Return the model that a link asks for; ValueError = it cannot be shown without a click, and is told so."""
-        if wanted in [model.name for model in local_models()]:
+        if find_local(wanted) is not None:
             return wanted
         self.asked.value = wanted[:200]
         try:
@@ -142,8 +142,8 @@ class ModelChoice:
 
     def _draw_progress(self) -> None:
         """Draw how far the download is; when it has ended, the page follows."""
-        wanted, now = self.awaited.value, latest_download()
-        outcome = now.outcome if now is not None and now.name == wanted else ("", "")
+        wanted, now = self.awaited.value, download_of(self.awaited.value)
+        outcome = now.outcome if now is not None else ("", "")
         if now is not None and outcome is None:
             bar, button = st.columns([5, 1], vertical_alignment="center")
             bar.progress(now.share, f"{wanted}: {in_megabytes(now.done)} of {in_megabytes(now.total)}")

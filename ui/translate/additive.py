@@ -17,6 +17,7 @@ from attention_core.topics.translate.learned import Learning, learning_of
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.labels import said
 from ui.layout import figures_table, section
 from ui.models import load_snapshots, model_or_none, model_or_stop
 from ui.state import Field, between, whole_number
@@ -82,7 +83,7 @@ def being_learned() -> None:
     try:
         learned = _learned()
     except WeightsError as error:
-        st.info(f"The alignments that were kept in training are not there. {error}")
+        st.info(f"The alignments that were kept in training are not there. {said(error)}")
         return
     moments = learned[0].moments
     MOMENT.within(0, len(moments) - 1)
