@@ -59,7 +59,8 @@ DRAWING_FAR = Bound("pixels from a pad to a point of a stroke", 10_000, "strokes
 DRAWING_WAY = Bound("pixels that the pen goes along and down", 5_000_000, "an hour of scribbling; each is drawn")
 DRAWING_DOTS = Bound("dots of which a drawing is made", 200_000, "one on every pixel of the pen's way, unless endless")
 PICTURE_BYTES = Bound("bytes of an uploaded picture", 10_000_000, "photographs of phones are smaller")
-PICTURE_PIXELS = Bound("pixels of an uploaded picture", 40_000_000, "they are unpacked, 160 MB")
+JPEG_PIXELS = Bound("pixels of an uploaded JPEG in one pass", 40_000_000, "it is unpacked at a fraction of its size")
+PICTURE_PIXELS = Bound("pixels of any other picture", 40_000_000, "a WebP takes 15 bytes for each, in turn", 12_000_000)
 PICTURE_SCANS = Bound("scans of a JPEG", 100, "each draws all pixels anew; photographs have ten")
 # tables, tensors, recordings
 TABLE_BYTES = Bound("bytes of a table, CSV or NPZ", 4_000_000, "the rows that are kept take less")
