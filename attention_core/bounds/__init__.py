@@ -42,6 +42,11 @@ class Bound:
 
 
 MIB = 2**20
+# files that are sent
+UPLOAD_BYTES = Bound("bytes of an upload", NONE, "131,072 positions in float32 with their header", 104 * MIB)
+SESSION_UPLOAD_BYTES = Bound("bytes of a session's uploads", NONE, "the largest file and some small ones", 128 * MIB)
+UPLOADS_BYTES = Bound("bytes of all uploads in a process", NONE, "they are kept in memory", 512 * MIB)
+UPLOAD_SECONDS = Bound("seconds in which nothing comes of an upload", NONE, "it keeps the others out", 60)
 # what is sent, packed
 LINK_LETTERS = Bound("letters of a packed part of a link", 400_000, "deflate makes 1,000 bytes of one")
 UNPACKED_BYTES = Bound("bytes of a session, or of a link unpacked", 1_000_000, "all that a page can hold is less")
