@@ -20,6 +20,7 @@ from ui.opened import go_to_opened
 from ui.pictures import route
 from ui.sharing import go_to_session
 from ui.skeleton import foot, page_head, sidebar
+from ui.uploads import UploadBounds, tell_refusal
 from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
@@ -48,6 +49,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     write_address()
     tell_faults()
     tell_lost_gpu()
+    tell_refusal()
 else:
-    own = [Middleware(SecurityHeaders), Middleware(Health)]
+    own = [Middleware(SecurityHeaders), Middleware(Health), Middleware(UploadBounds)]
     app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=own)

@@ -150,6 +150,7 @@ class Session:
             getattr(state, name).data.extend(content)
         elif name == "file_uploader_state_value":
             state.file_uploader_state_value.CopyFrom(content)
+            state.file_uploader_state_value.SetInParent()  # one without files too
         else:
             setattr(state, name, content)
         self.states[widget.id] = state

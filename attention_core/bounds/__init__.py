@@ -42,6 +42,11 @@ class Bound:
 
 
 MIB = 2**20
+# files that are sent
+UPLOAD_BYTES = Bound("bytes of an upload", NONE, "131,072 positions in float32 with their header", 104 * MIB)
+SESSION_UPLOAD_BYTES = Bound("bytes of a session's uploads", NONE, "the largest file and some small ones", 128 * MIB)
+UPLOADS_BYTES = Bound("bytes of all uploads in a process", NONE, "they are kept in memory", 512 * MIB)
+UPLOAD_SECONDS = Bound("seconds in which nothing comes of an upload", NONE, "it keeps the others out", 60)
 # what is sent, packed
 LINK_LETTERS = Bound("letters of a packed part of a link", 400_000, "deflate makes 1,000 bytes of one")
 UNPACKED_BYTES = Bound("bytes of a session, or of a link unpacked", 1_000_000, "all that a page can hold is less")
@@ -59,7 +64,8 @@ DRAWING_FAR = Bound("pixels from a pad to a point of a stroke", 10_000, "strokes
 DRAWING_WAY = Bound("pixels that the pen goes along and down", 5_000_000, "an hour of scribbling; each is drawn")
 DRAWING_DOTS = Bound("dots of which a drawing is made", 200_000, "one on every pixel of the pen's way, unless endless")
 PICTURE_BYTES = Bound("bytes of an uploaded picture", 10_000_000, "photographs of phones are smaller")
-PICTURE_PIXELS = Bound("pixels of an uploaded picture", 40_000_000, "they are unpacked, 160 MB")
+JPEG_PIXELS = Bound("pixels of an uploaded JPEG in one pass", 40_000_000, "it is unpacked at a fraction of its size")
+PICTURE_PIXELS = Bound("pixels of any other picture", 40_000_000, "a WebP takes 15 bytes for each, in turn", 12_000_000)
 PICTURE_SCANS = Bound("scans of a JPEG", 100, "each draws all pixels anew; photographs have ten")
 # tables, tensors, recordings
 TABLE_BYTES = Bound("bytes of a table, CSV or NPZ", 4_000_000, "the rows that are kept take less")

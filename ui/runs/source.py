@@ -23,6 +23,7 @@ from ui.opened import opened_recording
 from ui.runs.runs import download_of, make_room, pretrained_of, start_download
 from ui.skeleton import live
 from ui.state import Field
+from ui.uploads import most_megabytes
 
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -218,6 +219,7 @@ def uploaded_run(name: str) -> ModelRun | None:
         "A recording, run.npz",
         type="npz",
         key=f"{name}_recording",
+        max_upload_size=most_megabytes(),
         help=f"At most {RECORDING_BYTES.millions:,} MB in memory.",
     )
     if upload is not None:
@@ -249,7 +251,7 @@ def _run_of(path: str, name: str, changed: float, _upload: Any = None) -> ModelR
         file = Path(path)
         if _upload is not None:
             file = Path(folder) / "run.npz"
-            file.write_bytes(_upload.getbuffer())
+            file.write_bytes(_upload.getvalue())  # getbuffer would copy it
         recording = load_recording(file, most_bytes=RECORDING_BYTES.most)
     if not recording.traces:
         raise ValueError(f"{name} holds no attention: nothing was recorded")
