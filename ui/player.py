@@ -89,13 +89,20 @@ class Player(Generic[Value]):
             args=(values,),
         )
 
+    def _press(self, values: Sequence[Value], by: int) -> None:
+        state, drawn = st.session_state, f"{self.name}_drawn"
+        self.field.value = state[drawn]  # of a press during a run the browser says where it was before that run
+        self.go(values, by)
+        state[drawn] = self.field.value
+
     def _button(self, label: str, values: Sequence[Value], by: int, **look: str) -> None:
+        st.session_state[f"{self.name}_drawn"] = self.field.value
         end = values[0 if by < 0 else -1]
         st.button(
             label,
             key=f"{self.name}_{label.lower()}",
             disabled=self.field.value == end,
-            on_click=self.go,
+            on_click=self._press,
             args=(values, by),
             **look,  # type: ignore[arg-type]
         )
