@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import torch
@@ -34,6 +35,8 @@ MOST_POSITIONS = 100
 """Source positions that the location score knows."""
 FEW = 8
 """Rows of a matrix product that kernels treat better as columns."""
+HALVES = "fbgemm" in torch.backends.quantized.supported_engines
+"""Whether the processor has a kernel for weights in half precision."""
 N_LIKELY = 10
 """Candidates shown of each output distribution."""
 
@@ -161,6 +164,12 @@ class Encoding(NamedTuple):
     mask: Tensor | None
 
 
+@lru_cache(8)
+def _halved(weight: Tensor, version: int) -> Any:
+    """Return a matrix in half precision, packed for a product with few rows: less has to come from memory."""
+    return torch.ops.quantized.linear_prepack_fp16(weight, None)
+
+
 class TiedTranslator(nn.Module):
     """An encoder-decoder whose output is compared with the vectors of all pieces (Press and Wolf 2017)."""
 
@@ -173,9 +182,14 @@ class TiedTranslator(nn.Module):
         """Return what is compared with the vectors of all pieces, (batch, n_target, d)."""
         return self.decode(self.encode(source, mask), target)[0]
 
-    def logits(self, features: Tensor) -> Tensor:
-        """Return (..., VOCABULARY_SIZE) from features (..., d)."""
-        rows = features.flatten(0, -2)
+    def logits(self, features: Tensor, n_sure: int | None = None) -> Tensor:
+        """Return (..., VOCABULARY_SIZE) from features (..., d); for n_sure see DecoderState."""
+        rows, weight = features.flatten(0, -2), self.embedding.weight
+        if n_sure and HALVES and weight.device.type == "cpu" and not weight.is_inference():
+            nearly = torch.ops.quantized.linear_dynamic_fp16(rows, _halved(weight, weight._version))
+            best = nearly.topk(n_sure).indices
+            nearly.scatter_(1, best, (weight[best] @ rows[..., None])[..., 0])
+            return (nearly + self.output_bias).view(*features.shape[:-1], -1)
         if len(rows) > FEW:
             return nn.functional.linear(features, self.embedding.weight, self.output_bias)
         return ((self.embedding.weight @ rows.T).T + self.output_bias).view(*features.shape[:-1], -1)
@@ -240,7 +254,7 @@ class Translator(TiedTranslator):
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
         features, states, _ = self.decode(state.encoding, target, said=state.said)
-        return self.logits(features), state._replace(said=states[:, -1])
+        return self.logits(features, state.n_sure), state._replace(said=states[:, -1])
 
     def decode(
         self,
