@@ -165,9 +165,9 @@ class Encoding(NamedTuple):
 
 
 @lru_cache(8)
-def _halved(weight: Tensor, version: int) -> Any:
-    """Return a matrix in half precision, packed for a product with few rows: less has to come from memory."""
-    return torch.ops.quantized.linear_prepack_fp16(weight, None)
+def _in_half(weight: Tensor, bias: Tensor, *versions: int) -> Any:
+    """Return weights in half precision, packed for a product with few rows: half as much has to come from memory."""
+    return torch.ops.quantized.linear_prepack_fp16(weight, bias)
 
 
 class TiedTranslator(nn.Module):
@@ -186,10 +186,13 @@ class TiedTranslator(nn.Module):
         """Return (..., VOCABULARY_SIZE) from features (..., d); for n_sure see DecoderState."""
         rows, weight = features.flatten(0, -2), self.embedding.weight
         if n_sure and HALVES and weight.device.type == "cpu" and not weight.is_inference():
-            nearly = torch.ops.quantized.linear_dynamic_fp16(rows, _halved(weight, weight._version))
+            bias = self.output_bias
+            nearly = torch.ops.quantized.linear_dynamic_fp16(
+                rows, _in_half(weight, bias, weight._version, bias._version)
+            )
             best = nearly.topk(n_sure).indices
-            nearly.scatter_(1, best, (weight[best] @ rows[..., None])[..., 0])
-            return (nearly + self.output_bias).view(*features.shape[:-1], -1)
+            nearly.scatter_(1, best, (weight[best] @ rows[..., None])[..., 0] + bias[best])
+            return nearly.view(*features.shape[:-1], -1)
         if len(rows) > FEW:
             return nn.functional.linear(features, self.embedding.weight, self.output_bias)
         return ((self.embedding.weight @ rows.T).T + self.output_bias).view(*features.shape[:-1], -1)
