@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -35,8 +36,8 @@ MOST_POSITIONS = 100
 """Source positions that the location score knows."""
 FEW = 8
 """Rows of a matrix product that kernels treat better as columns."""
-HALVES = "fbgemm" in torch.backends.quantized.supported_engines
-"""Whether the processor has a kernel for weights in half precision."""
+HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else math.inf
+"""Numbers in a matrix from which on half of each is quicker: fewer stay in the cache. Not without a kernel for it."""
 N_LIKELY = 10
 """Candidates shown of each output distribution."""
 
@@ -166,7 +167,7 @@ class Encoding(NamedTuple):
 
 @lru_cache(8)
 def _in_half(weight: Tensor, bias: Tensor, *versions: int) -> Any:
-    """Return weights in half precision, packed for a product with few rows: half as much has to come from memory."""
+    """Return weights packed in half precision, so that half as much has to come from memory; versions tell changes."""
     return torch.ops.quantized.linear_prepack_fp16(weight, bias)
 
 
@@ -184,18 +185,17 @@ class TiedTranslator(nn.Module):
 
     def logits(self, features: Tensor, n_sure: int | None = None) -> Tensor:
         """Return (..., VOCABULARY_SIZE) from features (..., d); for n_sure see DecoderState."""
-        rows, weight = features.flatten(0, -2), self.embedding.weight
-        if n_sure and HALVES and weight.device.type == "cpu" and not weight.is_inference():
-            bias = self.output_bias
-            nearly = torch.ops.quantized.linear_dynamic_fp16(
-                rows, _in_half(weight, bias, weight._version, bias._version)
-            )
+        rows, weight, bias = features.flatten(0, -2), self.embedding.weight, self.output_bias
+        is_plain = weight.is_cpu and weight.dtype is torch.float32 and not weight.is_inference()
+        if n_sure and is_plain and weight.numel() >= HALVES:
+            packed = _in_half(weight, bias, weight._version, bias._version)
+            nearly = torch.ops.quantized.linear_dynamic_fp16(rows, packed)
             best = nearly.topk(n_sure).indices
             nearly.scatter_(1, best, (weight[best] @ rows[..., None])[..., 0] + bias[best])
             return nearly.view(*features.shape[:-1], -1)
         if len(rows) > FEW:
-            return nn.functional.linear(features, self.embedding.weight, self.output_bias)
-        return ((self.embedding.weight @ rows.T).T + self.output_bias).view(*features.shape[:-1], -1)
+            return nn.functional.linear(features, weight, bias)
+        return ((weight @ rows.T).T + bias).view(*features.shape[:-1], -1)
 
 
 class Translator(TiedTranslator):

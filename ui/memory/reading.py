@@ -99,9 +99,8 @@ def _walk_to_the_end() -> None:
 def memories_of(text: str, both: bool) -> dict[str, Memory]:
     """Return what each network that is there remembers of the sentence, with gradient norms at the end alone.
 
-    Those of the backward reading are left out unless `both` readings are looked at.
-
-    Says what is missing, and ends the page if all is.
+    Those of the backward reading are left out unless `both` readings are looked at. Says what is missing, and ends the
+    page if all is.
     """
     found = {}
     for name, label in NETWORKS.items():

@@ -118,7 +118,7 @@ def remember(
         both: whether gradient norms are wanted in both directions, or forwards only.
     """
     word_of = list(range(len(source.ids))) if by_pieces else source.word_of
-    n = word_of[-1] + 1
+    n, wanted = word_of[-1] + 1, DIRECTIONS[: 1 + both]
     last = {"forward": [_last(word_of, word) for word in range(n)], "backward": [word_of.index(w) for w in range(n)]}
     readings = dict(zip(DIRECTIONS, influence.read(model, source.ids), strict=True))
     orders = {direction: influence.similar_first(reading.states) for direction, reading in readings.items()}
@@ -132,10 +132,7 @@ def remember(
         states={way: in_order(way, reading.states) for way, reading in readings.items()},
         update={way: in_order(way, reading.update) for way, reading in readings.items() if reading.update is not None},
         reset={way: in_order(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
-        norms={
-            way: to_array(gradient_norms(model, source.ids, way, word_of, at_end=at_end))
-            for way in DIRECTIONS[: 1 + both]
-        },
+        norms={way: to_array(gradient_norms(model, source.ids, way, word_of, at_end=at_end)) for way in wanted},
     )
 
 
