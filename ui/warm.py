@@ -20,6 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention_core.bounds import is_hosted
+from ui.libraries import import_transformers
 from ui.navigation import PAGES
 from ui.tidy import spare_memory, tidied
 
@@ -43,6 +44,7 @@ def import_libraries() -> None:
             for name in () if is_warm() else LIBRARIES:
                 import_module(name)
             if not is_warm():
+                import_transformers()
                 spare_what_stays()
         finally:
             _IMPORTED.set()  # what cannot be imported is told by the pages
