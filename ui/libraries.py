@@ -71,5 +71,6 @@ def import_transformers() -> None:
     except (ImportError, AttributeError):
         log.warning("The library transformers takes more memory than it should", exc_info=True)
     finally:
+        sys.modules.pop(WITH_INDEX)  # else the real one cannot be imported
         for home, name, was in before:
             setattr(home, name, was)

@@ -47,3 +47,30 @@ def test_first_visitor_by_a_link_meets_the_app():
 
     with served("app.py") as server:
         asyncio.run(visit(server.address))
+
+
+LEAN = """
+import sys, torch
+from ui.warm import import_libraries
+import_libraries()
+from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.load import load_pretrained
+from attention_core.models import load
+from attention_core.topics.lookup.encoders import sentence_vectors
+assert sentence_vectors(load_pretrained(find_local(PACKAGE).folder), ["a cat"]).shape == (1, 384)
+load("tatoeba-llama")
+assert len(load("digit-vit").traces(torch.rand(28, 28))) == 4
+print([name for name in ("scipy", "sympy.core", "torch._dynamo.config", "torch.distributed.tensor") if name in sys.modules])
+from transformers.utils import is_scipy_available
+from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+with TransformGetItemToIndex():
+    print(is_scipy_available(), torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1)).item())
+"""
+
+
+def test_models_of_the_library_come_without_what_no_page_needs(root):
+    done = subprocess.run([sys.executable, "-c", LEAN], cwd=root, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    heavy, real = done.stdout.splitlines()
+    assert heavy == "[]", f"torch or transformers asks for more than the stand-ins of ui/libraries.py answer: {heavy}"
+    assert real == "True 2.0", f"the stand-ins of ui/libraries.py do not give place to the real modules: {real}"
