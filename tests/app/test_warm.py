@@ -60,7 +60,8 @@ from attention_core.topics.lookup.encoders import sentence_vectors
 assert sentence_vectors(load_pretrained(find_local(PACKAGE).folder), ["a cat"]).shape == (1, 384)
 load("tatoeba-llama")
 assert len(load("digit-vit").traces(torch.rand(28, 28))) == 4
-print([name for name in ("scipy", "sympy.core", "torch._dynamo.config", "torch.distributed.tensor") if name in sys.modules])
+heavy = "scipy", "sympy.core", "torch._dynamo.config", "torch.distributed.tensor"
+print([name for name in heavy if name in sys.modules])
 from transformers.utils import is_scipy_available
 from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
 with TransformGetItemToIndex():
