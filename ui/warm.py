@@ -22,6 +22,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from attention_core.bounds import is_hosted
 from attention_core.files import needed
 from attention_core.log import counting_repeats, log
+from ui.libraries import import_transformers
 from ui.navigation import PAGES
 from ui.tidy import spare_memory, tidied
 
@@ -50,6 +51,7 @@ def import_libraries() -> None:
                 with needed(name):
                     import_module(name)
             if not is_warm():
+                import_transformers()
                 spare_what_stays()
         finally:
             _IMPORTED.set()  # what cannot be imported is told by the pages

@@ -116,7 +116,7 @@ WRITTEN_TOKENS = Bound("tokens that a visitor lets a model write", 256, "each co
 # what the server keeps and how long it works
 MODELS = Bound("models of others in memory", 3, "each takes four bytes a weight", 2)
 RUNS = Bound("runs of models in memory", 4, "each keeps all its heads", 3)
-VALUE_BYTES = Bound("bytes of values kept for all visitors", 96 * MIB, "what is asked again is asked soon")
+VALUE_BYTES = Bound("bytes of values kept for all visitors", 96 * MIB, "what is asked again is asked soon", 64 * MIB)
 HUB_CACHE_BYTES = Bound(
     "bytes of the hub's cache on disk", NONE, "visitors choose what is fetched; the least used leave", 3_000_000_000
 )
