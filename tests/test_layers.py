@@ -45,6 +45,12 @@ def test_layer_imports_only_downwards(root, layer):
         assert not FORBIDDEN[layer] & imported(path), path
 
 
+def test_one_file_reads_and_writes_the_session(root):
+    files = [root / "app.py", *(root / "pages").glob("*.py"), *(root / "ui").rglob("*.py")]
+    users = {path.relative_to(root).as_posix() for path in files if "st.session_state" in path.read_text()}
+    assert users == {"ui/state.py"}
+
+
 def module_name(path: Path, root: Path) -> str:
     """Return "attention_core.data.mnist" for its file; a package is named by its __init__.py."""
     return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")

@@ -17,13 +17,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attention_core.bounds import QUEUE
 from attention_core.device import choose_device
 from ui.layout import end_here
+from ui.state import APP, Field, widget_value
 
 GRACE, BEAT = 0.3, 0.2
 """Seconds that somebody waits without being told, and then from one look at the queue to the next."""
 BREATH = 0.01
 """Seconds between two portions, in which whoever waits for the same locks has them."""
-CANCEL = "queue_cancel"
-"""Holds the key of the button that was drawn last."""
+CANCEL = Field(APP, "queue_cancel", "")
+"""The key of the button that was drawn last."""
 _BUTTONS = count()
 _FULL = "Many visitors are waiting for a model already. Try again in a moment."
 _IN_PORTIONS = "in portions"
@@ -121,7 +122,7 @@ def heavy(spinner: str = "") -> Iterator[None]:
     visitor = get_script_run_ctx(suppress_warning=True)
     address = st.context.ip_address if visitor else None
     who = (visitor.session_id, address if isinstance(address, str) else "") if visitor else ()
-    if st.session_state.get(st.session_state.get(CANCEL, CANCEL)) is True:  # in the run that the click began
+    if widget_value(CANCEL.value) is True:  # in the run that the click began
         _stop("You have left the queue.")
     if not queue.join(thread, *who):
         _stop(_FULL)
@@ -161,8 +162,8 @@ def _stand(queue: Queue, thread: int) -> None:
     spot = st.empty()
     with spot.container(horizontal=True, vertical_alignment="center"):
         words = st.empty()
-        st.session_state[CANCEL] = f"{CANCEL}_{next(_BUTTONS)}"
-        st.button("Cancel", key=st.session_state[CANCEL])
+        CANCEL.value = f"queue_cancel_{next(_BUTTONS)}"
+        st.button("Cancel", key=CANCEL.value)
     while before := queue.wait(thread, BEAT):
         words.markdown(f"{before} visitors are before you." if before > 1 else "One visitor is before you.")
     spot.empty()

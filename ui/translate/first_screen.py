@@ -17,7 +17,7 @@ from ui.labels import as_percent, literal
 from ui.player import Player
 from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import live
-from ui.state import Field, between, choice, one_of, plain_text, whole_number, whole_numbers
+from ui.state import Field, between, choice, one_of, plain_text, set_widget, whole_number, whole_numbers, widget_value
 from ui.stepper import Stepper
 from ui.translate.translations import (
     N_LAYERS,
@@ -126,7 +126,7 @@ def sentence_part() -> str | None:
 
 def _take_sentence() -> None:
     WORD.value = WORD.default
-    french = GIVEN.get(st.session_state[f"{NAME}_text"].strip(), "")
+    french = GIVEN.get(widget_value(f"{NAME}_text").strip(), "")
     force([*_pieces_of(french), END] if french else [])
 
 
@@ -214,7 +214,7 @@ def _follow_play(rows: range) -> None:
 
 def _model_part(slot: str, shown: ShownTranslation | None) -> None:
     key, name = f"translate_model_{slot}", MODELS.value[slot]
-    st.session_state[key] = name
+    set_widget(key, name)
     st.segmented_control(
         f"Model in the {slot} place",
         list(TRANSLATORS),
@@ -246,7 +246,7 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
 
 
 def _take_model(slot: str, key: str) -> None:
-    MODELS.value = MODELS.value | {slot: st.session_state[key]}
+    MODELS.value = MODELS.value | {slot: widget_value(key)}
 
 
 def _take_word(slot: str) -> None:
