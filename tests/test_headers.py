@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 
 import pytest
 
+from benchmarks.server import command
 from ui.headers import HEADERS, SecurityHeaders, headers
 
 
@@ -45,8 +45,7 @@ def test_a_page_is_framed_by_its_own_server_and_whom_the_owner_names():
 )
 def test_a_frame_that_is_named_wrongly_ends_the_start_with_a_sentence(named, root):
     environment = {**os.environ, "ATTENTION_FRAMED_BY": named}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", "1"]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command("app.py", 1), cwd=root, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "ATTENTION_FRAMED_BY must name addresses such as https://moodle.example, got" in done.stderr
     assert "Traceback" not in done.stderr
