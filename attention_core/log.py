@@ -20,12 +20,12 @@ class _Repeats(logging.Filter):
         self._again: dict[tuple[str, int, str], int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if not hasattr(record, "is_first"):
+        if (is_first := record.__dict__.get("is_first")) is None:
             error = f" {record.exc_info[1]!r}" if record.exc_info else ""
             line = record.name, record.levelno, record.getMessage() + error
-            record.is_first = line not in self._again
-            self._again[line] = 0 if record.is_first else self._again[line] + 1
-        return bool(record.is_first)
+            is_first = record.__dict__["is_first"] = line not in self._again
+            self._again[line] = 0 if is_first else self._again[line] + 1
+        return bool(is_first)
 
     def tell(self) -> None:
         """Write what has come again since the last call, with its count; forget what has not."""

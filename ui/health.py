@@ -12,12 +12,15 @@ from attention_core.files import MISSING
 
 Message = MutableMapping[str, Any]
 PATH = "/_stcore/health"
+OF_PAGES = {"referer", "sec-fetch-site"}
+"""Headers of what a page in a browser asks."""
 
 
 class Health:
     """Middleware that answers 503 once something needed could not be read: nginx then asks the next process.
 
-    Health says so in words; a page comes whole with that status, for where no other process is better off.
+    A page comes whole with that status and works, for where no other process is better off; so health is told to those
+    who watch the server, and not to its pages in browsers, which connect only while it is well.
     """
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
@@ -27,7 +30,7 @@ class Health:
         """Answer as the app does, while nothing is missing."""
         if scope["type"] != "http" or not MISSING:
             await self.app(scope, receive, send)
-        elif scope["path"].endswith(PATH):
+        elif scope["path"].endswith(PATH) and OF_PAGES.isdisjoint(Headers(scope=scope)):
             await PlainTextResponse("Something cannot be read here: see the log.", 503)(scope, receive, send)
         else:
 

@@ -104,13 +104,13 @@ def test_health_is_lost_by_an_import_or_a_file_that_fails_and_comes_back_with_it
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
         await send({"type": "http.response.body", "body": b"a page"})
 
-    def status(path: str) -> int:
+    def status(path: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> int:
         sent: list[dict] = []
 
         async def send(message):
             sent.append(message)
 
-        asyncio.run(Health(page)({"type": "http", "path": path}, None, send))
+        asyncio.run(Health(page)({"type": "http", "path": path, "headers": headers}, None, send))
         return sent[0]["status"]
 
     def healthy() -> bool:
