@@ -295,8 +295,7 @@ def summary(done: Sequence[Done], n_faults: int, alone: bool) -> dict[str, Any]:
     """Return the figures of a page, or of all pages."""
     acted = [one for one in done if one.kind == "act"]
     arrived = {kind: quantiles([one.seconds for one in done if one.kind == kind], 3) for kind in ("open", "go")}
-    found = {
-        "n": len(acted),
+    found: dict[str, list[float]] = {
         "s": quantiles([one.seconds for one in acted], 3),
         "kb": quantiles([one.n_bytes / 1000 for one in acted], 1),
         "cpu_ms": quantiles([1000 * one.cpu for one in acted]) if alone else [],
@@ -304,7 +303,7 @@ def summary(done: Sequence[Done], n_faults: int, alone: bool) -> dict[str, Any]:
         "go_s": arrived["go"],
         "go_cpu_ms": quantiles([1000 * one.cpu for one in done if one.kind != "act"]) if alone else [],
     }
-    return {name: value for name, value in found.items() if value} | {"n_faults": n_faults}
+    return {"n": len(acted), **{name: value for name, value in found.items() if value}, "n_faults": n_faults}
 
 
 COLUMNS = {"s": "action, s", "kb": "kB", "cpu_ms": "server, ms", "open_s": "opening, s", "go_s": "page to page, s"}
