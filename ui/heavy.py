@@ -23,7 +23,7 @@ GRACE, BEAT = 0.3, 0.2
 """Seconds that somebody waits without being told, and then from one look at the queue to the next."""
 BREATH = 0.01
 """Seconds between two portions, in which whoever waits for the same locks has them."""
-CANCEL = Field(APP, "queue_cancel", "")
+CANCEL = Field(APP, "queue_cancel", "queue_cancel")
 """The key of the button that was drawn last."""
 _BUTTONS = count()
 _FULL = "Many visitors are waiting for a model already. Try again in a moment."
