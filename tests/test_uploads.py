@@ -15,8 +15,8 @@ from urllib.error import HTTPError
 import pytest
 
 from attention_core.bounds import HOSTED, MIB, TABLE_ROWS
-from benchmarks.browser import free_port, started
 from benchmarks.load import Server
+from benchmarks.server import command, free_port, started
 from benchmarks.session import Session
 
 EDGE = "----a-visitor"
@@ -27,13 +27,14 @@ HEAD = f'--{EDGE}\r\nContent-Disposition: form-data; name="file"; filename="a"\r
 def public(tmp_path_factory):
     """The tiny app as the public has it; its log is read at the end."""
     log, port = tmp_path_factory.mktemp("uploads") / "server.log", free_port()
-    options = "--server.headless true --server.fileWatcherType none"
-    command = f"{sys.executable} -m streamlit run tests/upload_app.py --server.address 127.0.0.1 {options}"
-    with pytest.MonkeyPatch.context() as environment:
+    address = f"http://127.0.0.1:{port}"
+    with (
+        log.open("w") as output,
+        started(command("tests/upload_app.py", port), address, output=output, ATTENTION_HOSTED="1") as process,
+        pytest.MonkeyPatch.context() as environment,
+    ):
         environment.setenv(HOSTED, "1")
-        address = f"http://127.0.0.1:{port}"
-        with started(["sh", "-c", f"exec {command} --server.port {port} > {log} 2>&1"], address) as process:
-            yield Server(address, (address,), (process.pid,))
+        yield Server(address, (address,), (process.pid,))
     assert not re.search("ClientDisconnect|HTTPException|Upload rejected", log.read_text())
 
 

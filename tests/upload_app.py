@@ -1,12 +1,15 @@
 """What the tests of uploads and of tables visit, with the bounds of the public; all files together may have less."""
 
 import gc
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 from starlette.middleware import Middleware
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from ui import uploads
 from ui.inside_streamlit import growing_table
 

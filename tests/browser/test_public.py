@@ -7,7 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from benchmarks.browser import running, visitor
+from benchmarks.browser import visitor
+from benchmarks.server import running
 from tests.browser.conftest import ARGUMENTS, _chromium, serving
 from tests.browser.tools import IDLE, draw, settle
 
