@@ -7,7 +7,6 @@ import http.client
 import json
 import re
 import socket
-import sys
 from contextlib import closing
 from types import SimpleNamespace
 from urllib.error import HTTPError
