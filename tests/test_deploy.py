@@ -31,7 +31,8 @@ needs_nginx = pytest.mark.skipif(find_nginx() is None, reason="nginx is not inst
 
 def process_of(session: Session) -> int:
     """The process that drew the page."""
-    (body,) = [one.message.body for one in session.drawn.values() if one.kind == "text"]
+    texts = [one.message.body for one in session.drawn.values() if one.kind == "text"]
+    (body,) = [text for text in texts if text.startswith("process ")]
     return int(body.split()[1])
 
 
