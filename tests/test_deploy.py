@@ -220,13 +220,15 @@ def test_half_sent_requests_are_closed_and_shut_nobody_out(public):
 def test_who_arrives_too_often_is_refused_and_nobody_else(public):
     host = host_of(public)
     with closing(HTTPConnection(host, timeout=20, source_address=("127.0.0.5", 0))) as connection:
-        refused = 0
-        for _ in range(1300):
+        refused, asks = 0, 0
+        while refused < 10 and asks < 3000:  # the slower the machine, the more of them are let in
+            asks += 1
             connection.request("GET", "/_stcore/stream")
             answer = connection.getresponse()
             refused += answer.status == 429
             answer.read()
-    assert refused > 100
+    assert refused == 10
+    assert asks > 1000
     assert asked(host, "GET", "/_stcore/stream", {}, source="127.0.0.3").status != 429
 
 
