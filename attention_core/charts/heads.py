@@ -9,16 +9,12 @@ import numpy as np
 import pandas as pd
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
-from attention_core.charts.bars import before_after_bars
 from attention_core.charts.design import Design, alt
-from attention_core.charts.head_maps import head_axes
-from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mouse_cells, pointer, texts
 from attention_core.charts.mosaic import Mosaic
 from attention_core.charts.palette import WORDS
-from attention_core.charts.scale import colour_bar_layer, names_at, shares
+from attention_core.charts.scale import colour_bar_layer
 from attention_core.device import to_array
 
 HEAD, LEFT = 18, 18
@@ -75,7 +71,7 @@ def heads_chart(
         *_names(pictures, right, down, space),
         alt.Chart(crossed).mark_rect(color="#10141a", opacity=0.55, aria=False).encode(**space),
         alt.Chart(crossed).mark_text(**cross, aria=False).encode(x=space["x"], y=space["y"]),
-        *haloed(alt.Chart(here).encode(**space).mark_rect, (5, 3), fillOpacity=0),
+        *haloed(here, space, (5, 3)),
     ]
     lines = [("name:N", "head"), ("note:N", "looks")]
     if pictures.of_its_own:
@@ -106,25 +102,3 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     beside["text"] = [named.format("layer", layer + 1) for layer in layers]
     style = {"fontSize": 12, "color": WORDS, "baseline": "bottom", "tooltip": None}
     return [texts(above, space, **style), texts(beside, space, angle=270, **style)]
-
-
-def worth_chart(worth: np.ndarray, *, size: int = 300) -> Design:
-    """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
-    return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
-
-
-def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float], height: int = 210) -> Design:
-    """Draw how probable each piece of the translation is, before and after heads were switched off."""
-    names = ["as trained", "edited"]
-    angle = 0 if len(pieces) <= 14 else -45
-    axis = alt.Axis(labelExpr=names_at(pieces), labelAngle=angle, labelLimit=80, ticks=False)
-    series = dict(zip(names, (before, after), strict=True))
-    return (
-        before_after_bars(pieces, series, fields=("piece", "model"))
-        .encode(
-            x=alt.X("place:O", title=None, axis=axis),
-            xOffset=alt.XOffset("model:N", sort=names),
-            y=shares("probability", "probability of the piece"),
-        )
-        .properties(height=height)
-    )

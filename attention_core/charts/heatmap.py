@@ -221,17 +221,16 @@ def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
 
 def _frame_mark(row: int) -> list[Design]:
     """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
-    base = alt.Chart({"top": [row], "bottom": [row + 1]}).encode(y=alt.Y("top:Q"), y2="bottom:Q")
-    return haloed(base.mark_rect, (4, 2), fillOpacity=0, clip=True)
+    ends = {"y": alt.Y("top:Q"), "y2": alt.Y2("bottom:Q")}
+    return haloed({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
 
 
-def row_mark(row: int, height: float, **style: Any) -> list[Design]:
+def row_mark(row: int, height: float) -> list[Design]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
-    base = alt.Chart({"row": [row]}).encode(y=alt.Y("row:O"))
-    return haloed(base.mark_bar, (4, 2), fillOpacity=0, height=height, **style)
+    return haloed({"row": [row]}, {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=height)
 
 
 def _cell_mark(row, col, shape, width, height):
-    base = alt.Chart({"row": [row], "col": [col]}).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
     size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
-    return haloed(base.mark_rect, (5, 2.5), DARK, fillOpacity=0, **size)
+    place = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
+    return haloed({"row": [row], "col": [col]}, place, (5, 2.5), DARK, **size)

@@ -62,11 +62,10 @@ def kept_chart(
     x = alt.X("left:Q", title="tokens so far", scale=from_to(0, n_cols), axis=x_axis)
     y = alt.Y("top:Q", title=None, scale=from_to(n_rows, 0), axis=y_axis)
     space = corners(n_cols, n_rows, x=x, y=y)
-    newest = alt.Chart(rectangles(n_cols - 1, 0, 1, n_rows)).encode(**space)
     layers = [
         colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
         images(rectangles(0, 0, n_cols, n_rows, url=png_url(lengths, ramp)), space),
-        *haloed(newest.mark_rect, (5, 3), ROLE_COLOURS[role], fillOpacity=0),
+        *haloed(rectangles(n_cols - 1, 0, 1, n_rows), space, (5, 3), ROLE_COLOURS[role]),
     ]
     if lengths.size <= MOST_TOOLTIPS:
         place, length = ("where:N", "kept in"), ("length:N", f"length of the {role.value}")

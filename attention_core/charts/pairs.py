@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.design import Design, alt
@@ -34,7 +33,7 @@ def pair_map(
     both = sorted({pair for row, col in framed for pair in ((row, col), (col, row))})
     if not both:
         return chart
-    frame = pd.DataFrame(both, columns=["row", "col"])
-    base = alt.Chart(frame).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
-    halo, line = haloed(base.mark_rect, (5, 2.5), ROLE_COLOURS[Role.CONTEXT], fillOpacity=0)
+    places = dict(zip(("row", "col"), zip(*both, strict=True), strict=True))
+    space = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
+    halo, line = haloed(places, space, (5, 2.5), ROLE_COLOURS[Role.CONTEXT])
     return chart + halo + line

@@ -51,8 +51,7 @@ def picture(
         layers.append(colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
         place = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
-        spot = alt.Chart(place).encode(x=CORNERS["x"], y=CORNERS["y"])
-        layers += _squares(spot, (scale + 3) ** 2, (4.5, 2.5))
+        layers += _squares(place, (scale + 3) ** 2, (4.5, 2.5))
     cells = position_cells(values, select, "value", title or "value", ".4g")
     return fixed([*layers, cells], round(width * scale), round(height * scale))
 
@@ -78,9 +77,9 @@ def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) ->
     return mark.encode(x=CORNERS["x"], y=CORNERS["y"])
 
 
-def _squares(places: Design, size: float, widths: tuple[float, float]) -> list[Design]:
-    square = {"shape": "square", "filled": False, "size": size, "opacity": 1}
-    return haloed(places.mark_point, widths, **square)
+def _squares(data: Data, size: float, widths: tuple[float, float]) -> list[Design]:
+    middle = {"x": CORNERS["x"], "y": CORNERS["y"]}
+    return haloed(data, middle, widths, kind="point", shape="square", filled=False, size=size, opacity=1)
 
 
 def contact_sheet(
@@ -120,8 +119,7 @@ def contact_sheet(
     layers = [images(frame, space).encode(tooltip=TOLD), names, bar]
     if marked is not None:
         x, y = places["left"] + (marked % width + 0.5) * scale, places["top"] + (marked // width + 0.5) * scale
-        spots = alt.Chart({"mark_x": x, "mark_y": y}).encode(x=alt.X("mark_x:Q"), y=alt.Y("mark_y:Q"))
-        layers += _squares(spots, 30, (3.5, 2))
+        layers += _squares({"left": x, "top": y}, 30, (3.5, 2))
     if chosen is not None or select:
         # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
         is_chosen = Varying(f"datum.number == {-1 if chosen is None else chosen}")

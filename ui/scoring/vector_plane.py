@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.charts.plane import vector_plane as plane
+from attention_core.topics.scoring.plane import vector_plane as plane
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
 from ui.address import PLAYING
 from ui.component import component

@@ -171,7 +171,7 @@ def _names(left, right, inner, n_inner, start, top, space):
     """Write what the factors are into the free corner at the top left: left, times, right."""
     lower = rectangles(n_inner, top, text=left.name, colour=ROLE_COLOURS[left.role])
     upper = rectangles(start, inner, text=right.name, colour=ROLE_COLOURS[right.role])
-    style = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom", "tooltip": None}
+    style: dict = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom", "tooltip": None}
     below = texts(lower, space, dy=-4, dx=-2, **style)
     beside = texts(upper, space, dx=-6, **style)
     colour = alt.Color("colour:N", scale=None)

@@ -132,13 +132,13 @@ def _words(
 ) -> Iterator[Design]:
     for weight, chosen in (("bold", np.array(strong)), ("normal", ~np.array(strong))):
         said = {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": np.array(words, object)[chosen]}
-        look = {"fontWeight": weight, "fontSize": SIZE, "color": LABELS, "limit": 72 if align == "right" else 62}
+        look: dict = {"fontWeight": weight, "fontSize": SIZE, "color": LABELS, "limit": 72 if align == "right" else 62}
         yield texts(said, space, align=align, baseline="middle", **look)
 
 
 def _heads(lit: str, space: dict[str, Any]) -> Iterator[Design]:
     for head, step, left, role in HEADS:
-        look = {"fontSize": 11, "fontWeight": "bold" if step == lit else "normal", "color": ROLE_COLOURS[role]}
+        look: dict = {"fontSize": 11, "fontWeight": "bold" if step == lit else "normal", "color": ROLE_COLOURS[role]}
         yield texts({"left": [left], "top": [9], "text": [head]}, space, baseline="middle", **look)
 
 
