@@ -6,18 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.charts.design import Columns, Design, alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
-from attention_core.charts.marks import EDGE, images, mouse_cells, outlined, texts, tips
+from attention_core.charts.marks import EDGE, images, long_form, mark, mouse_cells, outlined, texts, word
 from attention_core.charts.palette import GREY, Ramp
 from attention_core.charts.picture import dots
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer, from_to, one_each, series_colour, shares
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
-SMALL = "#858d98"
-"""Small words."""
-SIDES = ("left", "right", "top", "bottom")
+PARTS = ("empty key and bare paper", "empty key alone")
+WORDS = {"fontSize": 11, "color": "#858d98"}
 GAP, SQUARE = 1.2, 2.4
 """Widths in regions: between the picture and the square, and of the square."""
 
@@ -35,15 +34,8 @@ def region_picture(
 ) -> Design:
     """Draw one number per region as a picture, and the last one, of the key without a place, as a square beside it.
 
-    Args:
-        values: float (rows * columns + 1,), the last one is the extra key's; -inf or NaN = blocked.
-        grid: (rows, columns).
-        ramp: values to colours.
-        title: what a value is.
-        extra: what the extra key is called.
-        size: screen pixels of the picture's longer side.
-        ink: float (height, width) in [0, 1], dotted over the picture, or None.
-        marked: region to frame in reading order, rows * columns = the extra key, or None.
+    Values are float (rows * columns + 1,), -inf or NaN = blocked. `extra` is what the key without a place is called;
+    ink (height, width) in [0, 1] is dotted over the picture; the marked region, in reading order, is framed.
     """
     rows, columns = grid
     scale = size / max(grid)
@@ -51,54 +43,39 @@ def region_picture(
     said = f"{values[-1]:.3g}" if np.isfinite(values[-1]) else "blocked"
     parts = rectangles([0.0, left], [0.0, top], [columns, SQUARE], [rows, SQUARE])
     parts["url"] = [png_url(part, ramp) for part in (values[:-1].reshape(grid), values[-1:].reshape(1, 1))]
-    square = rectangles(left, top, SQUARE, SQUARE, name=extra, number=said)
     space = corners(left + SQUARE + 1.2, rows)
     layers = [
         images(parts, space),
-        alt.Chart(parts).mark_rect(**EDGE).encode(**space),
-        _words(square, "name", "top", -6, "bottom"),
-        _words(square, "number", "bottom", 6, "top"),
+        mark("rect", parts, space, **EDGE),
+        word(extra, left + SQUARE / 2, top, space, dy=-6, baseline="bottom", **WORDS),
+        word(said, left + SQUARE / 2, top + SQUARE, space, dy=6, baseline="top", **WORDS),
         colour_bar_layer(ramp, title, min(size - 20, 260)),
     ]
     if ink is not None:
         layers.append(dots(ink, columns / ink.shape[1], rows / ink.shape[0], size=3, opacity=0.6))
-    cells = _cells(values, grid, extra, square)
+    across, down = np.indices(grid).reshape(2, -1)[::-1]
+    names = [f"row {row}, column {column}" for row, column in zip(down + 1, across + 1, strict=True)]
+    places = np.append(across, left), np.append(down, top), *[np.append(np.ones(len(names)), SQUARE)] * 2
+    shown = np.where(np.isfinite(values), values, np.nan)
+    cells = rectangles(*places, region=[*names, extra], value=shown)
     if marked is not None:
-        frame = {side: cells[side][[marked]] for side in SIDES}
-        layers.append(outlined(frame, CORNERS, 2.5, tooltip=None))
+        layers.append(outlined(rectangles(*(place[marked] for place in places)), CORNERS, 2.5))
     layers.append(mouse_cells(cells, CORNERS, "region:N", ("value:Q", title, ".4g")))
     return fixed(layers, round((left + SQUARE + 1.2) * scale), size)
 
 
-def _words(square: Columns, field: str, side: str, offset: int, baseline: str) -> Design:
-    middle = {**square, "middle": (square["left"] + square["right"]) / 2}
-    place = {"x": alt.X("middle:Q"), "y": alt.Y(f"{side}:Q")}
-    return texts(middle, place, field, dy=offset, baseline=baseline, fontSize=11, color=SMALL)
-
-
-def _cells(values: np.ndarray, grid: tuple[int, int], extra: str, square: Columns) -> Columns:
-    """Return every region, and the square last, as a rectangle with its name and its value."""
-    rows, columns = np.indices(grid).reshape(2, -1)
-    names = [f"row {row}, column {column}" for row, column in zip(rows + 1, columns + 1, strict=True)]
-    regions = rectangles(columns, rows)
-    cells = {side: np.append(regions[side], square[side]) for side in SIDES}
-    return {**cells, "region": [*names, extra], "value": np.where(np.isfinite(values), values, np.nan)}
-
-
 def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480, height: int = 190) -> Design:
     """Draw the numbers of one vector (d,) as thin bars around 0."""
-    frame = {"dimension": np.arange(1, len(values) + 1), "value": values.astype(float)}
-    thick = max(1, round(0.7 * width / len(values)))
+    n = len(values)
     axis = alt.Axis(grid=False, tickMinStep=1)
-    bars = alt.Chart(frame, width=width, height=height).mark_bar(color=colour, width=thick)
-    return bars.encode(
-        x=alt.X("dimension:Q", title="dimension", scale=from_to(0, len(values) + 1), axis=axis),
-        y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
-        tooltip=tips("dimension:Q", ("value:Q", title, ".3f")),
-    )
-
-
-PARTS = ("empty key and bare paper", "empty key alone")
+    space = {
+        "x": alt.X("dimension:Q", title="dimension", scale=from_to(0, n + 1), axis=axis),
+        "y": alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
+    }
+    data = {"dimension": np.arange(1, n + 1), "value": values.astype(float)}
+    look = {"color": colour, "width": max(1, round(0.7 * width / n))}
+    bars = mark("bar", data, space, "dimension:Q", ("value:Q", title, ".3f"), **look)
+    return bars.properties(width=width, height=height)
 
 
 def nothing_weights(
@@ -110,29 +87,27 @@ def nothing_weights(
     every look, (n, n_looks), paper that of all regions without ink.
     """
     looks = [f"look {look + 1}" for look in range(empty.shape[1])]
-    rows = [
-        (count, look, part, float(weight), answer)
-        for part, weights in zip(PARTS, (empty + paper, empty), strict=True)
-        for count, answer, row in zip(counts, said, weights, strict=True)
-        for look, weight in zip(looks, row, strict=True)
+    parts = [
+        long_form(("look", "matching", "weight"), dict(zip(looks, weights.T, strict=True)), counts, answer=said)
+        for weights in (empty + paper, empty)
     ]
-    frame = dict(zip(("matching", "look", "part", "weight", "answer"), zip(*rows, strict=True), strict=True))
-    across = alt.X(
-        "matching:Q",
-        title="digits that match",
-        axis=alt.Axis(values=list(counts), format="d", grid=False),
-        scale=from_to(min(counts) - 0.3, max(counts) + 0.3),
-    )
-    space = {"x": across, "y": shares("weight", "weight", 5)}
-    share, answer = ("weight:Q", "", ".1%"), ("answer:N", "model's answer")
-    base = alt.Chart(frame).encode(
-        **space,
-        color=series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220),
-        tooltip=tips(("matching:Q", "digits that match"), "look:N", "part:N", share, answer),
-    )
+    data = {name: [*parts[0][name], *parts[1][name]] for name in parts[0]}
+    data["part"] = np.repeat(PARTS, len(data["look"]) // 2).tolist()
+    axis = alt.Axis(values=list(counts), format="d", grid=False)
+    scale = from_to(min(counts) - 0.3, max(counts) + 0.3)
+    space = {
+        "x": alt.X("matching:Q", title="digits that match", axis=axis, scale=scale),
+        "y": shares("weight", "weight", 5),
+    }
+    colour = series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220)
     dashes = alt.Legend(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
     dash = alt.StrokeDash("part:N", sort=list(PARTS), scale=one_each(PARTS, ([1, 0], [3, 3])), legend=dashes)
-    answers = {"matching": list(counts), "said": [f"says {answer}" for answer in said], "weight": [1.0] * len(said)}
-    words = texts(answers, space, "said", dy=2, fontSize=11, color=SMALL)
-    points = base.mark_point(size=50, filled=True, opacity=1)
-    return alt.layer(base.mark_line(strokeWidth=2).encode(strokeDash=dash), points, words, height=height)
+    share, answer = ("weight:Q", "", ".1%"), ("answer:N", "model's answer")
+    told = ("matching:Q", "digits that match"), "look:N", "part:N", share, answer
+    answers = {"matching": counts, "said": [f"says {one}" for one in said], "weight": [1.0] * len(said)}
+    layers = [
+        mark("line", data, space, *told, color=colour, strokeDash=dash, strokeWidth=2),
+        mark("point", data, space, *told, color=colour, size=50, filled=True, opacity=1),
+        texts(answers, space, "said", dy=2, **WORDS),
+    ]
+    return alt.layer(*layers, height=height)

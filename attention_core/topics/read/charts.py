@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Data, Design, alt
+from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import EDGE, clickable, images, outlined, pointer, texts, tips
+from attention_core.charts.marks import EDGE, FILL, clickable, images, mark, outlined, pointer, texts
 from attention_core.charts.overlay import glow_ramp, image_url
 from attention_core.charts.palette import LABELS, ROLE_COLOURS, Ramp, signed_ramp
 from attention_core.charts.scale import colour_bar, colour_scale, from_to, names_at
 
+NAME: dict = {"fontSize": 12, "color": LABELS}
 NAMES = 64
 """Screen pixels for the names of rows, left of the chart."""
 
@@ -41,14 +41,9 @@ def columns_chart(
 ) -> Design:
     """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
 
-    Args:
-        picture: uint8 (height, width, 3 or 4).
-        columns: float (n_looks, n_columns), weights summed over the rows of regions.
-        labels: n_looks texts.
-        select: name of a point selection over cells (fields look and column), or None.
-        size: screen pixels of the picture's width.
-        marked: the present look, or None.
-        column: a column to follow through the looks, or None.
+    The picture is uint8 (height, width, 3 or 4), columns are weights summed over the rows of regions, float
+    (n_looks, n_columns). Marked is the present look, `column` is followed through the looks, and a point selection
+    over cells has the fields look and column.
     """
     n, n_columns = columns.shape
     high, gap, row_height = size * picture.shape[0] / picture.shape[1], 8, 24
@@ -57,33 +52,29 @@ def columns_chart(
     whole = rectangles(0, 0, n_columns, high, url=image_url(picture))
     looks, places = np.divmod(np.arange(columns.size), n_columns)
     names = [labels[look] for look in looks]
-    cells = rectangles(
-        places, tops[looks], 1, row_height - 2, look=looks, label=names, column=places, counted=places + 1
-    )
-    cells["weight"] = columns.ravel()
+    known = {"look": looks, "label": names, "column": places, "counted": places + 1, "weight": columns.ravel()}
+    cells = rectangles(places, tops[looks], 1, row_height - 2, **known)
     end = float(tops[-1] + row_height)
     space = corners(n_columns, end)
-    drawn = _coloured(cells, space, "weight", ramp, "weight of a column", 260, **pointer(select))
-    tooltip = tips(("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%"))
-    beside = rectangles(0, tops + row_height / 2 - 1, label=list(labels))
+    told = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
+    colour = _colour("weight", ramp, "weight of a column", 260)
     layers = [
         images(whole, space, clip=True, smooth=True),
-        alt.Chart(whole).mark_rect(**EDGE).encode(**space),
-        clickable(drawn.encode(tooltip=tooltip), select, "look", "column"),
-        texts(beside, space, "label", align="right", dx=-8, fontSize=12, color=LABELS),
+        mark("rect", whole, space, **EDGE),
+        clickable(mark("rect", cells, space, *told, color=colour, **pointer(select)), select, "look", "column"),
+        texts(rectangles(0, tops + row_height / 2 - 1, text=labels), space, align="right", dx=-8, **NAME),
     ]
     if marked is not None:
         row = rectangles(0, tops[marked] - 1, n_columns, row_height)
         layers.append(outlined(row, space, 2))
     if column is not None:
         beam = rectangles(column, 0.0, 1, end)
-        layers.append(outlined(beam, space, 1.2, LABELS, strokeDash=[4, 3], tooltip=None))
+        layers.append(outlined(beam, space, 1.2, LABELS, strokeDash=[4, 3]))
     return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
-def _coloured(cells: Data, space: dict, field: str, ramp: Ramp, title: str, bar: int, **style) -> Design:
-    colour = alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
-    return alt.Chart(cells).mark_rect(**style).encode(**space, color=colour)
+def _colour(field: str, ramp: Ramp, title: str, bar: int) -> Design:
+    return alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
 
 
 def region_chart(
@@ -99,34 +90,32 @@ def region_chart(
 
     Scores, weights and labels are one per look; the marked look is the present one.
     """
-    frame = pd.DataFrame(
-        {
-            "place": range(len(scores)),
-            "score": np.asarray(scores, float),
-            "weight": np.asarray(weights, float),
-            "label": list(labels),
-            "present": [place == marked for place in range(len(scores))],
-            "valley": _valleys(np.asarray(scores, float)),
-        }
-    )
-    room = 0.18 * max(float(np.ptp(frame["score"])), 1.0)
-    low, high = float(frame["score"].min()) - room, float(frame["score"].max()) + room
-    places = list(range(len(labels)))
-    names = alt.Axis(title=None, values=places, labelExpr=names_at(labels), labelAngle=0, ticks=False, grid=False)
-    base = alt.Chart(frame).encode(
-        x=alt.X("place:Q", axis=names, scale=from_to(-0.5, len(labels) - 0.5)),
-        y=alt.Y("score:Q", axis=alt.Axis(tickCount=4), scale=from_to(low, high)),
-    )
-    points = base.mark_circle(opacity=1, color=ROLE_COLOURS[Role.SCORES]).encode(
-        size=alt.condition("datum.present", alt.value(160), alt.value(55)),
-        tooltip=tips(("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")),
-    )
-    line = base.mark_line(color=ROLE_COLOURS[Role.SCORES], strokeWidth=2, aria=False)
-    percent = base.encode(text=alt.Text("weight:Q", format=".1%"))
-    look = {"fontSize": 11, "color": ROLE_COLOURS[Role.WEIGHTS], "aria": False}
-    above = percent.transform_filter("!datum.valley").mark_text(dy=-13, **look)
-    below = percent.transform_filter("datum.valley").mark_text(dy=14, **look)
-    return fixed([line, points, above, below], width, height)
+    n, room = len(scores), 0.18 * max(float(np.ptp(scores)), 1.0)
+    data = {
+        "place": range(n),
+        "score": scores,
+        "weight": weights,
+        "label": labels,
+        "present": [place == marked for place in range(n)],
+        "valley": _valleys(scores),
+    }
+    looks = {"values": list(range(n)), "labelExpr": names_at(labels), "labelAngle": 0}
+    names = alt.Axis(title=None, ticks=False, grid=False, **looks)
+    space = {
+        "x": alt.X("place:Q", axis=names, scale=from_to(-0.5, n - 0.5)),
+        "y": alt.Y("score:Q", axis=alt.Axis(tickCount=4), scale=from_to(scores.min() - room, scores.max() + room)),
+    }
+    told, colour = (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")), ROLE_COLOURS[Role.SCORES]
+    size = alt.condition("datum.present", alt.value(160), alt.value(55))
+    percent = {**space, "text": alt.Text("weight:Q", format=".1%")}
+    look = {"fontSize": 11, "color": ROLE_COLOURS[Role.WEIGHTS]}
+    layers = [
+        mark("line", data, space, color=colour, strokeWidth=2),
+        mark("circle", data, space, *told, size=size, opacity=1, color=colour),
+        mark("text", data, percent, dy=-13, **look).transform_filter("!datum.valley"),
+        mark("text", data, percent, dy=14, **look).transform_filter("datum.valley"),
+    ]
+    return fixed(layers, width, height)
 
 
 def _valleys(scores: np.ndarray) -> np.ndarray:
@@ -140,20 +129,18 @@ def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int =
 
     A row is so high without the name above it.
     """
-    head = 18
-    longest = max(len(strip.values) for strip in strips)
-    ramp = signed_ramp(np.concatenate([strip.values for strip in strips]))
-    tops = head + (head + row_height) * np.arange(len(strips))
+    head, sizes, names = 18, [len(strip.values) for strip in strips], [strip.name for strip in strips]
+    values = np.concatenate([strip.values for strip in strips]).astype(float)
+    tops = head + float(head + row_height) * np.arange(len(strips))
+    numbers = np.concatenate([np.arange(size) for size in sizes])
+    known = {"vector": np.repeat(names, sizes), "number": numbers + 1, "value": values.round(4)}
     high = int(tops[-1] + row_height)
-    space = corners(longest, high)
-    look = {"align": "left", "baseline": "bottom", "fontSize": 12, "fontWeight": 600}
-    cells, names = [], []
-    for strip, top in zip(strips, tops.astype(float), strict=True):
-        numbers = np.arange(len(strip.values))
-        row = rectangles(numbers, top, 1, row_height, vector=strip.name, number=numbers + 1)
-        cells.append({**row, "value": np.asarray(strip.values, float).round(4)})
-        above = rectangles(0, top - 4.0, name=strip.name)
-        names.append(texts(above, space, "name", color=ROLE_COLOURS[strip.role], **look))
-    every = {name: np.concatenate([row[name] for row in cells]) for name in cells[0]}
-    drawn = _coloured(every, space, "value", ramp, "value", min(width - 20, 200), aria=False)
-    return fixed([drawn.encode(tooltip=tips("vector:N", "number:Q", ("value:Q", "", ".3f"))), *names], width, high)
+    space = corners(max(sizes), high)
+    above = rectangles(0, tops - 4, text=names, fill=[ROLE_COLOURS[strip.role] for strip in strips])
+    colour = _colour("value", signed_ramp(values), "value", min(width - 20, 200))
+    told, cells = ("vector:N", "number:Q", ("value:Q", "", ".3f")), np.repeat(tops, sizes)
+    layers = [
+        mark("rect", rectangles(numbers, cells, 1, row_height, **known), space, *told, color=colour, aria=False),
+        texts(above, space, color=FILL, align="left", baseline="bottom", fontSize=12, fontWeight=600),
+    ]
+    return fixed(layers, width, high)
