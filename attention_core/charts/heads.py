@@ -6,12 +6,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import clickable, haloed, images, mouse_cells, pointer, texts
+from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells, pointer, texts
 from attention_core.charts.mosaic import Mosaic
 from attention_core.charts.palette import WORDS
 from attention_core.charts.scale import colour_bar_layer
@@ -39,45 +38,43 @@ def heads_chart(
 ) -> Design:
     """Draw every head of every layer; queries downwards, keys to the right.
 
-    Args:
-        pictures: of all heads, see attention_core.charts.mosaic.
-        notes: for each layer and head, a phrase for the tooltip.
-        chosen: (layer, head) to frame; none by default.
-        off: (layer, head) of heads that are switched off, crossed out.
-        select: name of a point selection over heads (fields layer and head), or None.
-        title: of the colour bar.
+    Notes are what the mouse is told of each layer and head; the chosen (layer, head) is framed, those that are off
+    are crossed out; a point selection over heads has the fields layer and head.
     """
     down, right = pictures.height + pictures.gap, pictures.width + pictures.gap
     n_layers, n_heads = len(pictures.n_heads), max(pictures.n_heads)
     heads = [(layer, head) for layer, n in enumerate(pictures.n_heads) for head in range(n)]
     rows, cols = np.array(heads).T
     left, top = LEFT + cols * right, HEAD + rows * down
-    frame = pd.DataFrame(rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols))
-    frame["next"], frame["below"] = left + right, top + down
-    frame["name"] = [f"layer {layer + 1}, head {head + 1}" for layer, head in heads]
-    frame["note"] = [notes[layer][head] for layer, head in heads]
-    frame["largest"] = [pictures.largest[layer][head] for layer, head in heads]
-    frame["is_off"] = [head in off for head in heads]
+    is_off = np.array([head in off for head in heads])
+    data = rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols, is_off=is_off) | {
+        "next": left + right,
+        "below": top + down,
+        "name": [f"layer {layer + 1}, head {head + 1}" for layer, head in heads],
+        "note": [notes[layer][head] for layer, head in heads],
+        "largest": [pictures.largest[layer][head] for layer, head in heads],
+    }
     width, height = LEFT + n_heads * right, HEAD + n_layers * down
     space = corners(width, height)
     gap = pictures.gap
     whole = rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url)
-    crossed = frame[frame["is_off"]]
-    cross = {"text": "off", "fontSize": 13, "color": "#ffffff", "dx": pictures.width / 2, "dy": pictures.height / 2}
-    here = frame[(frame["layer"] == chosen[0]) & (frame["head"] == chosen[1])]
+    crossed = rectangles(left[is_off], top[is_off], pictures.width, pictures.height, text="off")
+    cross = {"fontSize": 13, "color": "#ffffff", "dx": pictures.width / 2, "dy": pictures.height / 2}
+    is_chosen = (rows == chosen[0]) & (cols == chosen[1])
+    here = rectangles(left[is_chosen], top[is_chosen], pictures.width, pictures.height)
     layers = [
         _bar(pictures, title),
         images(whole, space, smooth=True),  # narrow pages shrink it
         *_names(pictures, right, down, space),
-        alt.Chart(crossed).mark_rect(color="#10141a", opacity=0.55, aria=False).encode(**space),
-        alt.Chart(crossed).mark_text(**cross, aria=False).encode(x=space["x"], y=space["y"]),
+        mark("rect", crossed, space, color="#10141a", opacity=0.55),
+        texts(crossed, space, **cross),
         *haloed(here, space, (5, 3)),
     ]
     lines = [("name:N", "head"), ("note:N", "looks")]
     if pictures.of_its_own:
         lines.append(("largest:Q", f"largest {title}", ".3~g"))
     around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
-    mouse = mouse_cells(frame, around, *lines, **pointer(select))
+    mouse = mouse_cells(data, around, *lines, **pointer(select))
     return fixed([*layers, clickable(mouse, select, "layer", "head")], width, height)
 
 
@@ -100,5 +97,5 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     above["text"] = [named.format("head", head + 1) for head in heads]
     beside = rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
     beside["text"] = [named.format("layer", layer + 1) for layer in layers]
-    style = {"fontSize": 12, "color": WORDS, "baseline": "bottom", "tooltip": None}
+    style: dict[str, Any] = {"fontSize": 12, "color": WORDS, "baseline": "bottom"}
     return [texts(above, space, **style), texts(beside, space, angle=270, **style)]

@@ -51,7 +51,7 @@ def outlined(data: Data, space: Mapping[str, Any], width: float, colour: Any = C
 
 
 def haloed(
-    data: Data, space: Mapping[str, Any], widths: tuple[float, float], colour: str = CHOSEN, kind="rect", **style: Any
+    data: Data, space: Mapping[str, Any], widths: tuple[float, float], colour: Any = CHOSEN, kind="rect", **style: Any
 ) -> list[Design]:
     """Return the outlines of marks on a white halo that shows on any ground; widths are those of halo and outline."""
     strokes = zip(("white", colour), widths, strict=True)
