@@ -17,8 +17,6 @@ WORD: dict = {"baseline": "middle", "fontSize": SIZE}
 
 
 class Bars(NamedTuple):
-    """A column of the table."""
-
     title: str
     values: Sequence[float]  # one per line
     limit: float  # what a whole bar stands for

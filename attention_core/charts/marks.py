@@ -41,7 +41,6 @@ def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: An
 
 
 def word(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Design:
-    """Return one text at a place."""
     return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
 
 
@@ -59,7 +58,6 @@ def haloed(
 
 
 def tips(*lines: Line) -> list[Design]:
-    """Return what the mouse is told, line by line."""
     return [_line(line) if isinstance(line, str) else _line(*line) for line in lines]
 
 
@@ -80,20 +78,16 @@ def clickable(chart: Design, select: str | None, *fields: str, clear: Any = Fals
 
 
 def pointer(select: str | None) -> dict[str, Any]:
-    """Return the style of a mark that the mouse meets."""
     return {"cursor": "pointer" if select else "default", "aria": False}
 
 
 def long_form(
     fields: tuple[str, str, str], series: Mapping[str, Any], at: Sequence[Any] | None = None, **more: Any
 ) -> Columns:
-    """Return one row per series and place without those that have no number, under the names of the fields.
+    """Return one row per series and place, without those whose number is None.
 
-    Args:
-        fields: names of the columns of series, places and numbers.
-        series: name of a series -> a number per place, None = none.
-        at: places along the axis; 0, 1, 2 ... if None.
-        more: columns of what else is known of each place.
+    The fields are the names of the columns of series, places and numbers. Places are 0, 1, 2 ... if none are given;
+    more are columns of what else is known of each place.
     """
     rows = [
         (name, place, float(number), *(column[i] for column in more.values()))

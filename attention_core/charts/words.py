@@ -11,7 +11,7 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts.design import Columns, Design, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
-from attention_core.charts.marks import FILL, mark, outlined, texts
+from attention_core.charts.marks import FILL, INK, mark, outlined, texts
 from attention_core.charts.palette import CHOSEN, DARK, LABELS, ROLE_COLOURS, Ramp, mixed
 from attention_core.charts.scale import colour_bar_layer
 
@@ -130,7 +130,6 @@ def _strength(weight: float, is_lit: bool) -> tuple[float, float]:
 
 
 def _flowing(words: Sequence[str], glued: Sequence[bool] = (), width: float = np.inf) -> Columns:
-    """Return words in lines, as a text wraps."""
     left, top, lefts, tops = 1.0, 1.0, [], []
     lengths = [text_width(word) + 2 * PAD for word in words]
     for place, (word, length) in enumerate(zip(words, lengths, strict=True)):
@@ -159,7 +158,6 @@ def _move(words: Columns, way: str, by: float) -> None:
 
 
 def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int = SIZE) -> list[Design]:
-    """Return words on their grounds, the chosen one framed."""
     names = {"left": words["x"], "top": words["y"], "text": words["text"]}
     grounds = mark("rect", words, space, color=FILL, cornerRadius=3)
     layers = [grounds, texts(names, space, fontSize=size, color=DARK, baseline="middle")]
@@ -171,7 +169,7 @@ def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int 
 
 def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, Any], down: bool) -> Design:
     """Return curves from one point to another, each with its opacity, thickness and colour."""
-    frame: dict[str, list[Any]] = {name: [] for name in ("arc", "at", "left", "top", "opacity", "thick", "fill")}
+    frame: dict[str, list[Any]] = {name: [] for name in ("arc", "at", "left", "top", "opacity", "thick", "ink")}
     for number, ((x1, y1), (x2, y2), opacity, thick, role) in enumerate(arcs):
         x, y = ((x2 - x1) / 2, 0) if down else (0, (y2 - y1) / 2)
         ends = np.array([(x1, y1), (x1 + x, y1 + y), (x2 - x, y2 - y), (x2, y2)])
@@ -179,8 +177,8 @@ def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, 
         for name, column in zip(("left", "top"), (shares @ ends).T, strict=True):
             frame[name] += column.round(1).tolist()
         frame["at"] += range(len(STEPS))
-        for name, one in (("arc", number), ("opacity", opacity), ("thick", thick), ("fill", ROLE_COLOURS[role])):
+        for name, one in (("arc", number), ("opacity", opacity), ("thick", thick), ("ink", ROLE_COLOURS[role])):
             frame[name] += [one] * len(STEPS)
     look = {"opacity": alt.Opacity("opacity:Q", scale=None), "strokeWidth": alt.StrokeWidth("thick:Q", scale=None)}
     way = {"x": space["x"], "y": space["y"], "detail": alt.Detail("arc:N"), "order": alt.Order("at:Q")}
-    return mark("line", frame, way, color=FILL, strokeCap="round", **look)
+    return mark("line", frame, way, color=INK, strokeCap="round", **look)

@@ -22,12 +22,7 @@ def cure_chart(
 ) -> Design:
     """Draw one line per word: to the left what the last states know of it, to the right what the context knows.
 
-    Args:
-        words: in their order.
-        last: one share per word, (n,).
-        context: likewise; both have one scale.
-        marked: the word in bold.
-        own: whether a word belongs to the sentence itself; the others are faint. All do if empty.
+    Both are shares (n,) on one scale. The marked word is bold; words that are not the sentence's own are faint.
     """
     n, middle = len(words), max(text_width(one, SIZE) for one in words) + 16
     limit, left = max(float(last.max()), float(context.max()), 1e-9), ACROSS + NUMBER
