@@ -96,6 +96,14 @@ def test_no_circle_between_packages(root):
     graphlib.TopologicalSorter(packages).prepare()
 
 
+def test_charts_know_no_topic(root):
+    graph = module_graph(root)
+    charts = [module for module in graph if package_of(module) == "attention_core.charts"]
+    assert charts
+    for module in charts:
+        assert not [one for one in graph[module] if one.startswith("attention_core.topics")], module
+
+
 def test_at_most_six_loose_modules_in_the_core(root):
     loose = [path.name for path in (root / "attention_core").glob("*.py") if path.name != "__init__.py"]
     assert 0 < len(loose) <= 6, loose
@@ -127,6 +135,9 @@ def test_what_is_drawn_leaves_tensors_through_to_array_alone(root):
     """`.numpy()` and numpy's own conversions fail on a tensor of a GPU; to_array does not."""
     folders = (root / "ui", root / "pages", root / "attention_core" / "charts")
     files = [path for folder in folders for path in folder.rglob("*.py")]
+    files += [
+        path for path in (root / "attention_core" / "topics").rglob("*.py") if "charts.design" in path.read_text()
+    ]
     assert any("to_array(" in path.read_text() for path in files), "the test would pass on nothing"
     for path in files:
         for node in nodes_of(path):

@@ -61,7 +61,6 @@ class Design:
         return Design("attribute", self, name)
 
     def __call__(self, *given: Any, **named: Any) -> Design:
-        """Note a call."""
         return Design("call", self, given, named)
 
     def __add__(self, other: Design) -> Design:
@@ -79,7 +78,6 @@ class Design:
         return spec | {"datasets": {name: _records(columns) for name, columns in data.items()}}
 
     def to_altair(self) -> Any:
-        """Return what Altair itself makes of it."""
         notes = _Notes()
         key = notes.of(self)
         return _Making(notes.values, [pd.DataFrame(columns) for columns in notes.data]).of(key)

@@ -9,11 +9,11 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attention_core.charts.memory import NETWORK_COLOURS
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
+from attention_core.topics.memory.line_charts import NETWORK_COLOURS
 from attention_core.topics.memory.overview import Memory, remember
 from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed

@@ -7,11 +7,10 @@ from typing import cast
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.charts.alignment import alignment_chart
-from attention_core.charts.collapse import collapse_chart, cost_chart
 from attention_core.device import to_array
 from attention_core.explain.alignment import committed_errors
 from attention_core.models import Translator
+from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
 from attention_core.topics.translate.collapse import LONGEST, Collapse, collapse, cost
 from attention_core.topics.translate.learned import Learning, learning_of
 from attention_core.weights import WeightsError
