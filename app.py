@@ -14,7 +14,7 @@ from ui.address import take_address, tell_faults, write_address
 from ui.changed import tell_changes
 from ui.faults import faults_told, tell_lost_gpu
 from ui.headers import SecurityHeaders
-from ui.navigation import ICON, PAGES, navigation
+from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation
 from ui.opened import go_to_opened
 from ui.pictures import route
 from ui.sharing import go_to_session
@@ -23,7 +23,7 @@ from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
     st.set_page_config(page_title="Attention Explorer", page_icon=ICON, layout="wide")
-    st.session_state["came_through_app"] = True
+    CAME_THROUGH_APP.value = True
     tell_changes()
     page = navigation()
     entry = next(entry for entry in PAGES if entry.title == page.title)

@@ -316,13 +316,10 @@ class Session:
             if (not fragments or delta.fragment_id in fragments) and self._n_runs - last > self._oldest:
                 del self._kept[hash]
         if status in DONE:
-            stale = [
-                place
-                for place, one in self.drawn.items()
-                if one.run != run and (not fragments or one.fragment in fragments)
-            ]
-            for place in stale:
-                del self.drawn[place]
+            redrawn = {place for place, one in self.drawn.items() if one.run == run and one.fragment in fragments}
+            for place in [place for place, one in self.drawn.items() if one.run != run]:
+                if not fragments or not redrawn.isdisjoint(place[:n] for n in range(len(place))):
+                    del self.drawn[place]
             self._forget_states()
         if run in self._begun:
             self._finished.append(fragments)

@@ -9,6 +9,7 @@ from ui.layout import end_here, section, who_asks
 from ui.matter.answer import (
     ATTENTION,
     NAME,
+    STEPS,
     answers,
     attention_trace,
     blocked_words,
@@ -22,9 +23,6 @@ from ui.models import model_or_stop
 from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.step_view import export_bar, show_matrix, show_words
-from ui.stepper import Stepper
-
-STEPS = Stepper(NAME)
 
 page_frame(NAME, "Which words of a sentence decide a judgement? Praise or blame, and what it rests on.")
 who_asks(

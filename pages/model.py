@@ -15,10 +15,10 @@ from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.knock_out import knock_out
 from ui.model.one_head import one_head, step_by_step, take_along
-from ui.model.state import FRAMED, HEAD, NAME, STEPS, TAB, VIEW, open_on_a_far_look
+from ui.model.state import FRAMED, HEAD, NAME, STEPS, VIEW, open_on_a_far_look
 from ui.model.words import next_tokens
 from ui.runs.runs import pretrained_of
-from ui.skeleton import Tab, page_frame, page_tabs
+from ui.skeleton import OPEN_TAB, Tab, page_frame, page_tabs
 
 
 def tab(slug: str, label: str, draw: Callable[..., None], *given: Any) -> Tab:
@@ -55,7 +55,7 @@ with given:
 with seen:
     glance(run, look)
 
-TAB.value = TAB.value or VIEW.value
+OPEN_TAB[NAME].value = OPEN_TAB[NAME].value or VIEW.value
 pretrained = pretrained_of(asked.key) if asked is not None else None
 speaks = pretrained is not None and predicts_words(pretrained)
 named = asked is None and run.recording.model

@@ -19,8 +19,20 @@ st.image(np.full((8, 8, 3), os.getpid() % 251, np.uint8), output_format="PNG")
 
 
 @st.fragment
+def inner() -> None:
+    st.text("inner")
+
+
+@st.fragment
 def part() -> None:
-    st.segmented_control("Which", ["one", "two"], key="which")
+    if st.segmented_control("Which", ["one", "two"], key="which"):
+        st.text("above")
+        inner()
+    else:
+        inner()
+        st.text("below")
+    if text := st.segmented_control("Text", ["one", "two", "three", "four"], key="text"):
+        st.markdown(f"{text} " * 3000)
 
 
 part()

@@ -98,6 +98,10 @@ def test_faults_kept_messages_fragments_and_files(app: Server) -> None:
             assert which.fragment
             assert (await use("button_group", "which")).n_bytes < again.n_bytes
             assert len(session.drawn) == n_drawn
+            chosen = session.widgets("button_group", "text")[0]
+            for text in ("one", "two", "three", "four", "one"):  # a browser still has what it showed four runs ago
+                again = await session.use(chosen, "string_array_value", [text])
+            assert again.n_bytes < 5_000
             await use("file_uploader", "file", lambda *_: ("a.txt", b"12345"))
             assert "5 bytes" in [one.message.body for one in session.drawn.values() if one.kind == "markdown"]
             wait = session.widgets("button", "wait")[0]

@@ -9,13 +9,16 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.labels import literal
-from ui.state import APP, ARRIVED, FAULTS, READ, fields_of
+from ui.state import APP, Field, arrival, arrive, fields_of, forget_faults
 from ui.try_this import settle
 
-PAGE, WRITTEN, PLAYING = "page_shown", "address_written", "playing"
-TOLD = "address_told"
+PAGE, PLAYING = Field(APP, "page_shown", ""), Field(APP, "playing", "")
+"""The page that a visitor is on; the player that goes on by itself."""
+WRITTEN = Field[dict[str, str] | None](APP, "address_written", None)
+TOLD = Field[dict[str, str]](APP, "address_told", dict)
 """All that the page's fields say, in one and the same dict, for who reads it while no script runs."""
-CAME_BACK, OPENED = "address_came_back", "session_opened"
+CAME_BACK = Field(APP, "address_came_back", False)
+OPENED = Field[dict[str, str] | None](APP, "session_opened", None)
 WITHOUT = "without"
 """In an address: what was too long for it."""
 MOST_IN_ADDRESS = 3_900
@@ -30,18 +33,18 @@ def take_address(page: str) -> None:
     Args:
         page: see PageEntry.name.
     """
-    state, context, present = st.session_state, get_script_run_ctx(), st.query_params.to_dict()
-    opened = state.pop(OPENED, None)
+    context, present = get_script_run_ctx(), st.query_params.to_dict()
+    opened, OPENED.value = OPENED.value, None
     goes_back = context is not None and context.is_history_navigation
     asked = present if opened is None else opened
     everything = goes_back or opened is not None
-    if state.get(PAGE) != page or everything:
-        state[ARRIVED], state[WRITTEN] = asked, present
-        state[PLAYING], state[CAME_BACK], state[FAULTS], state[READ] = "", goes_back, {}, set()
+    if PAGE.value != page or everything:
+        arrive(asked)
+        WRITTEN.value, PLAYING.value, CAME_BACK.value = present, "", goes_back
         for field in fields_of(page):
             if field.address in asked or (everything and field not in fields_of(APP)):
                 field.forget()
-    state[PAGE] = page
+    PAGE.value = page
 
 
 def told(page: str) -> dict[str, str]:
@@ -56,12 +59,10 @@ def write_address() -> None:
     While something plays it waits: Back undoes what a visitor did, not every beat. What is too long is left out, the
     longest first, and named.
     """
-    state, present = st.session_state, st.query_params.to_dict()
-    if state.get(PLAYING):
+    present, page = st.query_params.to_dict(), PAGE.value
+    if PLAYING.value:
         return
-    page = state.get(PAGE, "")
-    now = told(page)
-    whole = state.setdefault(TOLD, {})
+    now, whole = told(page), TOLD.value
     whole.clear()
     whole.update(now)
     settle(now)
@@ -73,23 +74,23 @@ def write_address() -> None:
         del wanted[left_out[-1]]
         wanted[WITHOUT] = ".".join(left_out)
     common = {field.address for field in fields_of(APP)}
-    if state.get(CAME_BACK) and {*wanted.items()} ^ {*present.items()} <= {(name, wanted.get(name)) for name in common}:
+    if CAME_BACK.value and {*wanted.items()} ^ {*present.items()} <= {(name, wanted.get(name)) for name in common}:
         return  # an entry from before, say, lecture mode: a new one in its place would end the way back
-    if wanted != present or wanted != state.get(WRITTEN):  # what the browser says may be older than what was written
-        state[WRITTEN], state[CAME_BACK] = wanted, False
+    if wanted != present or wanted != WRITTEN.value:  # what the browser says may be older than what was written
+        WRITTEN.value, CAME_BACK.value = wanted, False
         st.query_params.from_dict(wanted)
 
 
 def tell_faults() -> None:
     """Say once what of the address was no value; and what it had no room for, on arrival and when that happens."""
-    state = st.session_state
-    for name, asked in (state.get(FAULTS) or {}).items():
+    asked_for, faults = arrival()
+    for name, asked in (faults or {}).items():
         part = literal(f"{name}={asked}")
         st.toast(f"{part} in the link is no value here: that part is as on a first visit.", **_FAULT)
-    missing = state.get(ARRIVED, {}).get(WITHOUT) if state.get(FAULTS) is not None else None
+    missing = asked_for.get(WITHOUT) if faults is not None else None
     if missing:
         st.toast(f"The link was too long to hold {literal(missing)}: ask for the session file.", **_FAULT)
-    state[FAULTS] = None
+    forget_faults()
 
 
 _FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}

@@ -24,13 +24,14 @@ from attention_core.data.strokes import draw_paths
 from attention_core.packed import pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import computed
-from ui.state import Field, between, choice, one_of
+from ui.state import Field, between, choice, is_mounted, one_of
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
 MOST_ASTRAY = 0.3
 """Share of the ink by which our picture of the strokes may differ from the browser's and still stands for it."""
-DRAWN = "drawn"
+DRAWN, ERASER, ANY_INK = "drawn", "eraser", "any"
+FIRST_ANY_INK = "#00A0A0"
 
 _bare_pad = component("bare_pad")
 
@@ -55,9 +56,9 @@ class PadState:
         return [stroke.path for stroke in self.inked]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Pad:
-    """What a pad offers.
+    """What a pad offers, and what a visitor has set on it.
 
     Attributes:
         name: prefix of its state; the same name on two pages is the same drawing.
@@ -71,6 +72,19 @@ class Pad:
         eraser: offer to draw in the colour of the paper.
         any_ink: offer a pen of any colour.
         from_address: returns the strokes that an address asks for where it names no preset, or None.
+        preset: which preset is on the pad; DRAWN when it is something else.
+        paper: whether its paper is light or dark.
+        width: of the pen.
+        strokes: what is drawn, packed; "" where a preset tells it or it is more than a link may hold.
+        pen: the ink that was chosen.
+        ink: the colour of the pen of any colour.
+        drawing: what is on it, as the canvas writes it; empty before anybody has opened the pad.
+        undone: strokes that can be drawn again.
+        pixels: uint8 (height, width, 4), as the browser sent them last.
+        generation: how often the canvas was mounted anew.
+        seed: the drawing with which it was mounted.
+        put: preset and strokes of the address that were put onto it.
+        mine: a drawing that is too long for the address, which Back took away.
     """
 
     name: str
@@ -85,6 +99,25 @@ class Pad:
     any_ink: bool = False
     from_address: Callable[[str], list[Stroke] | None] | None = None
 
+    def __post_init__(self) -> None:
+        self.preset = Field(self.name, "preset", self.first, address=self.address)
+        self.paper = Field(self.name, "paper", "light", address="paper", parse=one_of(PAPER))
+        self.width = Field(self.name, "width", self.pen_width, address="width", parse=between(2, 60))
+        self.strokes = Field(self.name, "strokes", "", address="strokes", parse=sound_strokes, text=str)
+        self.drawing = Field[dict[str, Any]](self.name, "drawing", dict)
+        self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
+        self.pixels = Field[np.ndarray | None](self.name, "pixels", None)
+        self.generation = Field(self.name, "generation", 0)
+        self.seed = Field[dict[str, Any]](self.name, "seed", dict)
+        self.put = Field[tuple[str, str] | None](self.name, "put", None)
+        self.mine = Field[dict[str, Any] | None](self.name, "mine", None)
+        if self.pens or self.eraser:
+            self.pen = Field(self.name, "pen", (self.pens or ("pen",))[0], address="pen")
+        if self.any_ink:
+            self.ink = Field(
+                self.name, "any_ink", FIRST_ANY_INK, address="colour", parse=_colour_of, text=lambda ink: ink[1:]
+            )
+
 
 def drawing_pad(pad: Pad) -> PadState:
     """Draw a pad with its presets and buttons.
@@ -92,37 +125,35 @@ def drawing_pad(pad: Pad) -> PadState:
     Returns:
         what is drawn now.
     """
-    state, name = st.session_state, pad.name
-    state.setdefault(f"{name}_generation", 0)
-    if _told(pad) != state.get(f"{name}_put"):  # on arrival, and after Back
+    if _told(pad) != pad.put.value:  # on arrival, and after Back
         _follow_address(pad)
-    component = f"{name}_pad_{state[f'{name}_generation']}"
-    if component not in state:  # only when it is mounted anew: changing it later would wipe the canvas
-        state[f"{name}_seed"] = state[f"{name}_drawing"]
-    paper = paper_field(pad.name).value
-    with st.container(key=f"{name}_canvas_frame", gap=None):
+    component = f"{pad.name}_pad_{pad.generation.value}"
+    if not is_mounted(component):  # only when it is mounted anew: changing it later would wipe the canvas
+        pad.seed.value = pad.drawing.value
+    paper = pad.paper.value
+    with st.container(key=f"{pad.name}_canvas_frame", gap=None):
         _bare_pad(key=f"{component}_bare", on_connected_change=lambda: None)
         result = st_canvas(
-            stroke_width=_width_field(pad).value,
+            stroke_width=pad.width.value,
             stroke_color=_present_ink(pad),
             background_color=PAPER[paper],
             width=pad.size[1],
             height=pad.size[0],
-            initial_drawing=state[f"{name}_seed"],
+            initial_drawing=pad.seed.value,
             return_image_data=True,
             key=component,
         )
     pixels = pixels_of(result.image_bytes, pad.size)
-    is_new = result.json_data != state[f"{name}_drawing"]
+    is_new = result.json_data != pad.drawing.value
     if pixels is not None and is_new and not is_drawing(result.json_data):
         st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
     elif pixels is not None:
-        if is_new or preset_field(pad).value != DRAWN:
+        if is_new or pad.preset.value != DRAWN:
             _tell(pad, result.json_data, DRAWN)
-        state[f"{name}_pixels"] = pixels
+        pad.pixels.value = pixels
     _buttons(pad)
-    pixels, packed = state[f"{name}_pixels"], _strokes_field(pad).value
-    inked = inked_strokes(state[f"{name}_drawing"], INK[paper])
+    pixels, packed = pad.pixels.value, pad.strokes.value
+    inked = inked_strokes(pad.drawing.value, INK[paper])
     if packed:  # what the address tells is what counts
         inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in unpack_strokes(packed)]
     drawn = render_strokes(inked, pad.size, paper)
@@ -136,25 +167,6 @@ def _alike(ours: np.ndarray, pixels: np.ndarray, paper: str) -> bool:
     return bool(astray.sum() <= MOST_ASTRAY * ink.sum())
 
 
-def preset_field(pad: Pad) -> Field[str]:
-    """Return which preset is on the pad; DRAWN when it is something else."""
-    return Field(pad.name, "preset", pad.first, address=pad.address)
-
-
-def paper_field(name: str) -> Field[str]:
-    """Return whether the paper of a pad is light or dark."""
-    return Field(name, "paper", "light", address="paper", parse=one_of(PAPER))
-
-
-def _width_field(pad: Pad) -> Field[int]:
-    return Field(pad.name, "width", pad.pen_width, address="width", parse=between(2, 60))
-
-
-def _strokes_field(pad: Pad) -> Field[str]:
-    """Return what is drawn, packed; "" where a preset tells it or it is more than a link may hold."""
-    return Field(pad.name, "strokes", "", address="strokes", parse=sound_strokes, text=str)
-
-
 def sound_strokes(packed: str) -> str:
     """Return packed strokes as they are, for a field that keeps them; ValueError if they are none."""
     unpack_strokes(packed)
@@ -162,15 +174,14 @@ def sound_strokes(packed: str) -> str:
 
 
 def _told(pad: Pad) -> tuple[str, str]:
-    return preset_field(pad).value, _strokes_field(pad).value
+    return pad.preset.value, pad.strokes.value
 
 
 def _tell(pad: Pad, drawing: dict[str, Any], told: str, undone: Sequence[dict[str, Any]] = ()) -> None:
     """Keep what is drawn now and the strokes that can be drawn again, and let the address tell the drawing."""
-    state, name = st.session_state, pad.name
-    state[f"{name}_drawing"], state[f"{name}_undone"] = drawing, [*undone]
-    preset_field(pad).value, _strokes_field(pad).value = told, _packed(pad, drawing) if told == DRAWN else ""
-    state[f"{name}_put"] = _told(pad)
+    pad.drawing.value, pad.undone.value = drawing, [*undone]
+    pad.preset.value, pad.strokes.value = told, _packed(pad, drawing) if told == DRAWN else ""
+    pad.put.value = _told(pad)
 
 
 def _packed(pad: Pad, drawing: dict[str, Any]) -> str:
@@ -179,7 +190,7 @@ def _packed(pad: Pad, drawing: dict[str, Any]) -> str:
 
 def _uncoloured(pad: Pad, drawing: dict[str, Any]) -> list[Stroke]:
     """Return a drawing's strokes; those in the canvas' own ink have no colour."""
-    ink = INK[paper_field(pad.name).value]
+    ink = INK[pad.paper.value]
     return [
         stroke._replace(colour=None if stroke.colour == ink else stroke.colour)
         for stroke in inked_strokes(drawing, ink)
@@ -196,13 +207,13 @@ def strokes_text(strokes: Sequence[Stroke]) -> str:
 
 def _follow_address(pad: Pad) -> None:
     """Put what the address asks for onto the pad; a drawing too long for it that goes with Back comes with Forward."""
-    state, name, (asked, packed) = st.session_state, pad.name, _told(pad)
-    if state.get(f"{name}_put") == (DRAWN, ""):
-        state[f"{name}_mine"] = state[f"{name}_drawing"]
+    asked, packed = _told(pad)
+    if pad.put.value == (DRAWN, ""):
+        pad.mine.value = pad.drawing.value
     if packed:
         put_strokes(pad, unpack_strokes(packed))
-    elif asked == DRAWN and f"{name}_mine" in state:
-        _replace(pad, state[f"{name}_mine"])
+    elif asked == DRAWN and pad.mine.value is not None:
+        _replace(pad, pad.mine.value)
     else:
         found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
         put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first](), told=asked)
@@ -218,7 +229,7 @@ def digit_presets(side: int = 256, width: float = 20) -> dict[str, Callable[[], 
 
 
 def _buttons(pad: Pad) -> None:
-    state, name = st.session_state, pad.name
+    name = pad.name
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_presets"):
         for label in pad.presets:
             st.button(
@@ -232,57 +243,43 @@ def _buttons(pad: Pad) -> None:
         _pen_choice(pad)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
         st.button("Undo", key=f"{name}_undo", on_click=_turn_back, args=(pad, 1))
-        st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not state[f"{name}_undone"])
+        st.button("Redo", key=f"{name}_redo", on_click=_turn_back, args=(pad, -1), disabled=not pad.undone.value)
         st.button("Clear", key=f"{name}_clear", on_click=_turn_back, args=(pad, math.inf))
         with st.popover("Pen"):
             st.slider(
                 "Stroke width",
                 2,
                 60,
-                key=_width_field(pad).key,
+                key=pad.width.key,
                 persist_state="session",
             )
             st.radio(
                 "Canvas",
                 ["light", "dark"],
                 horizontal=True,
-                key=paper_field(name).key,
+                key=pad.paper.key,
                 persist_state="session",
                 on_change=_turn_paper,
-                args=(pad, paper_field(name).value),
+                args=(pad, pad.paper.value),
             )
             st.download_button(
                 "Save drawing",
-                json.dumps(state[f"{name}_drawing"]),
+                json.dumps(pad.drawing.value),
                 f"{name}-drawing.json",
                 "application/json",
                 on_click="ignore",
                 width="stretch",
             )
-            uploaded = st.file_uploader(
-                "Open a saved drawing", "json", key=f"{name}_upload_{state[f'{name}_generation']}"
-            )
+            uploaded = st.file_uploader("Open a saved drawing", "json", key=f"{name}_upload_{pad.generation.value}")
             if uploaded is not None:
                 _open(pad, uploaded.getvalue())
 
 
-ERASER, ANY_INK = "eraser", "any"
-FIRST_ANY_INK = "#00A0A0"
-
-
 def _pen_choice(pad: Pad) -> None:
     names = [*(pad.pens or ("pen",)), *([ANY_INK] if pad.any_ink else []), *([ERASER] if pad.eraser else [])]
-    pen = choice("Pen", _pen_field(pad), names, label_visibility="collapsed", wrap=True)
+    pen = choice("Pen", pad.pen, names, label_visibility="collapsed", wrap=True)
     if pen == ANY_INK:
-        st.color_picker("Ink of any colour", key=_any_ink_field(pad).key, persist_state="session")
-
-
-def _pen_field(pad: Pad) -> Field[str]:
-    return Field(pad.name, "pen", (pad.pens or ("pen",))[0], address="pen")
-
-
-def _any_ink_field(pad: Pad) -> Field[str]:
-    return Field(pad.name, "any_ink", FIRST_ANY_INK, address="colour", parse=_colour_of, text=lambda ink: ink[1:])
+        st.color_picker("Ink of any colour", key=pad.ink.key, persist_state="session")
 
 
 def _colour_of(digits: str) -> str:
@@ -292,12 +289,12 @@ def _colour_of(digits: str) -> str:
 
 
 def _present_ink(pad: Pad) -> str:
-    paper = paper_field(pad.name).value
-    chosen = _pen_field(pad).value if pad.pens or pad.eraser else ""
+    paper = pad.paper.value
+    chosen = pad.pen.value if pad.pens or pad.eraser else ""
     if chosen == ERASER:
         return PAPER[paper]
     if chosen == ANY_INK:
-        return _any_ink_field(pad).value
+        return pad.ink.value
     return PEN[chosen if chosen in pad.pens else pad.pens[0]] if pad.pens else INK[paper]
 
 
@@ -310,16 +307,15 @@ def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, told:
         add: keep what is there.
         told: what the address says of it, from which they can be made again.
     """
-    state = st.session_state
-    ink = INK[paper_field(pad.name).value]
+    ink = INK[pad.paper.value]
     objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in strokes]
-    kept = state[f"{pad.name}_drawing"].get("objects", []) if add else []
+    kept = pad.drawing.value.get("objects", []) if add else []
     _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, told)
 
 
 def remove_strokes(pad: Pad, width: float) -> None:
     """Take every stroke of one pen width off the pad; call it in a callback."""
-    drawing = st.session_state[f"{pad.name}_drawing"]
+    drawing = pad.drawing.value
     kept = [shape for shape in drawing.get("objects", []) if abs(shape.get("strokeWidth", 0) - width) > 1e-6]
     _replace(pad, {**drawing, "objects": kept})
 
@@ -327,8 +323,8 @@ def remove_strokes(pad: Pad, width: float) -> None:
 def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
     """Put another drawing onto the pad, which means mounting a new canvas."""
     _tell(pad, drawing, told, undone)
-    st.session_state[f"{pad.name}_pixels"] = None
-    st.session_state[f"{pad.name}_generation"] = st.session_state.get(f"{pad.name}_generation", 0) + 1
+    pad.pixels.value = None
+    pad.generation.value += 1
 
 
 def _choose_preset(pad: Pad, label: str) -> None:
@@ -358,28 +354,27 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
 
 def _turn_back(pad: Pad, by: float) -> None:
     """Take so many of the last strokes off the pad, to be drawn again when asked for; below 0 = draw them again."""
-    drawing = st.session_state[f"{pad.name}_drawing"]
+    drawing = pad.drawing.value
     drawn = drawing.get("objects", [])
-    strokes, n = [*drawn, *st.session_state[f"{pad.name}_undone"]], int(max(len(drawn) - by, 0))
+    strokes, n = [*drawn, *pad.undone.value], int(max(len(drawn) - by, 0))
     _replace(pad, {**drawing, "objects": strokes[:n]}, undone=strokes[n:])
 
 
 def _turn_paper(pad: Pad, before: str) -> None:
     """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
-    state, name = st.session_state, pad.name
-    paper = paper_field(name).value
+    paper = pad.paper.value
     turned = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
-    drawing = {key: value for key, value in state[f"{name}_drawing"].items() if key != "background"}
+    drawing = {key: value for key, value in pad.drawing.value.items() if key != "background"}
     objects = [
         {**shape, "stroke": turned.get(str(shape.get("stroke")).lower(), shape.get("stroke"))}
         for shape in drawing.get("objects", [])
     ]
-    _replace(pad, {**drawing, "objects": objects}, preset_field(pad).value)
+    _replace(pad, {**drawing, "objects": objects}, pad.preset.value)
 
 
 def _open(pad: Pad, content: bytes) -> None:
     """Take an uploaded drawing, or say why not; the present one stays until the new one is known to be sound."""
-    ink = INK[paper_field(pad.name).value]
+    ink = INK[pad.paper.value]
     try:
         objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in read_drawing(content)]
     except ValueError as error:
@@ -405,8 +400,7 @@ def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str)
 
 def drawn_elsewhere(pad: Pad) -> list[Stroke] | None:
     """Return what is on a pad of another page, in ink that goes with the paper; None where nobody has opened it yet."""
-    drawing = st.session_state.get(f"{pad.name}_drawing")
-    return None if drawing is None else _uncoloured(pad, drawing)
+    return _uncoloured(pad, pad.drawing.value) if pad.drawing.value else None
 
 
 def covered(canvas: np.ndarray, paper: str) -> float:

@@ -7,10 +7,12 @@ from pathlib import Path
 import streamlit as st
 
 from attention_core.files import find_file
+from ui.state import APP, Field
 
 OWN = ("app.py", "pages", "ui", "attention_core")
 WORDS = "The files of this app have changed since it was started, so it has to be restarted."
-LOOKED = "files_changed"
+CHANGED = Field[bool | None](APP, "files_changed", None)
+"""Whether they had when this visitor came; None before anybody has looked."""
 
 
 def _look() -> dict[Path, tuple[int, int]]:
@@ -30,10 +32,9 @@ def have_changed() -> bool:
 
 def tell_changes() -> None:
     """Say above the page that the app has to be restarted; the files are looked at once for each visitor."""
-    state = st.session_state
-    if state.get(LOOKED) is None:
-        state[LOOKED] = have_changed()
-    if state[LOOKED]:
+    if CHANGED.value is None:
+        CHANGED.value = have_changed()
+    if CHANGED.value:
         st.warning(WORDS)
 
 
@@ -41,6 +42,6 @@ def explains_failure() -> bool:
     """Return whether changed files are why a part of a page failed; say so, unless the page does already."""
     if not have_changed():
         return False
-    if not st.session_state.get(LOOKED):
+    if not CHANGED.value:
         st.warning(WORDS)
     return True

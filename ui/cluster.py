@@ -13,10 +13,13 @@ import streamlit as st
 from attention_core.device import choose_device, describe_device
 from attention_core.log import log
 from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostError
+from ui.state import APP, Field
 
 AWAY = "ATTENTION_RAY_AWAY"
 """What to do while the cluster does not answer: "here" = compute here, "wait" = wait for it."""
-AWAY_WORDS, TOLD = "The cluster does not answer.", "cluster_told"
+AWAY_WORDS = "The cluster does not answer."
+IS_TOLD = Field(APP, "cluster_told", False)
+"""Whether this visitor knows that it is away."""
 
 
 @cache
@@ -34,13 +37,13 @@ def computed_there(function: Callable[..., Any], *args: Any, **kwargs: Any) -> t
     while there is not None:
         try:
             found = (there.call(function, *args, **kwargs),)
-            st.session_state.pop(TOLD, None)
+            IS_TOLD.value = False
             return found
         except AwayError:
             if not _waits():
-                if not st.session_state.get(TOLD):
+                if not IS_TOLD.value:
                     st.toast(f"{AWAY_WORDS} This is computed here.")
-                st.session_state[TOLD] = True
+                IS_TOLD.value = True
                 return None
             _wait(there)
         except (LostError, ValueError):  # what it cannot do is told by trying it here

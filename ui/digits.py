@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import streamlit as st
@@ -18,7 +19,7 @@ from attention_core.device import device_of, to_array
 from ui.chart import draw_chart
 from ui.computed import computed
 from ui.models import model_or_stop
-from ui.state import Field, whole_number
+from ui.state import Field, selected, whole_number
 
 FRAME = (200, 205, 211)
 
@@ -78,6 +79,7 @@ def ink_image(image: np.ndarray, size: int, words: str) -> None:
     st.image(pixels, width=size, output_format="PNG", alt=words)
 
 
+@cache
 def query_field(name: str) -> Field[int | None]:
     """Return which pixel asks, from 0; None until one was chosen."""
     return Field(name, "query", None, address="pixel", parse=whole_number)
@@ -104,7 +106,7 @@ def pick_pixel(image: np.ndarray, name: str, size: int, key: str = "pick") -> No
 
 def _take_click(name: str, key: str) -> None:
     """Make the clicked pixel the query; runs before the page does."""
-    clicked = st.session_state[key]["selection"].get("pixel")
+    clicked = selected(key, "pixel")
     if clicked:
         query_field(name).value = int(clicked[0]["position"])
 

@@ -11,8 +11,9 @@ import streamlit as st
 
 from attention_core.log import log
 from ui.changed import explains_failure
+from ui.state import APP, Field
 
-GPU_LOST = "gpu_lost"
+GPU_LOST = Field(APP, "gpu_lost", False)
 NO_MEMORY = "**There is not enough memory for this just now.** Make the input smaller, or try again in a moment."
 _BUTTONS = count()
 
@@ -35,7 +36,7 @@ def faults_told() -> Iterator[None]:
             log.error("%s is lost; all is computed on the CPU from now on", device, exc_info=True)
             give_up(device)
             st.cache_resource.clear()  # what lies on the device is lost with it
-            st.session_state[GPU_LOST] = True
+            GPU_LOST.value = True
             st.rerun()
         elif explains_failure():
             log.warning("Files of the app have changed since it was started", exc_info=True)
@@ -45,7 +46,8 @@ def faults_told() -> Iterator[None]:
 
 def tell_lost_gpu() -> None:
     """Say once to the visitor who met it that the GPU is lost."""
-    if st.session_state.pop(GPU_LOST, False):
+    if GPU_LOST.value:
+        GPU_LOST.value = False
         st.toast(
             "The GPU has stopped answering. All is computed on the CPU now, and takes longer.", icon=":material/memory:"
         )

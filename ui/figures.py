@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
+from ui.state import APP, Field
+
 if TYPE_CHECKING:
     from attention_core.charts.design import Design
 
-PAGE, PART, SUBJECT = "pictures_of_the_page", "pictures_of_the_part", "pictures_subject"
+PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "pictures_of_the_part", list)
+SUBJECT = Field(APP, "pictures_subject", "")
 WIDTHS = {"as on the screen": None, "one column": 85.0, "two columns": 176.0}
 """Millimetres in print: a journal's column, and two with what lies between them."""
 LONGEST = 120
@@ -46,14 +49,14 @@ def file_name(*words: str) -> str:
 
 def forget_pictures() -> None:
     """Begin with a page that has not drawn anything yet."""
-    st.session_state[PAGE] = st.session_state[PART] = []
-    st.session_state[SUBJECT] = ""
+    PAGE.value = PART.value = []
+    SUBJECT.value = ""
 
 
 def new_part() -> list:
     """Return the place for the pictures of a part that reruns alone."""
     place: list = []
-    st.session_state.setdefault(PART, []).append(place)
+    PART.value.append(place)
     return place
 
 
@@ -61,17 +64,17 @@ def new_part() -> list:
 def noted_in(place: list) -> Iterator[None]:
     """Note the pictures of a part anew, in its place."""
     place.clear()
-    around = st.session_state.get(PART, []), st.session_state.get(SUBJECT, "")
-    st.session_state[PART] = place
+    around = PART.value, SUBJECT.value
+    PART.value = place
     try:
         yield
     finally:
-        st.session_state[PART], st.session_state[SUBJECT] = around
+        PART.value, SUBJECT.value = around
 
 
 def say_subject(words: str) -> None:
     """Say what the pictures that follow in this part are about, such as a model; their files are called after it."""
-    st.session_state[SUBJECT] = words
+    SUBJECT.value = words
 
 
 def note_picture(make: Callable[[], Design], title: str, step: str = "") -> None:
@@ -79,16 +82,16 @@ def note_picture(make: Callable[[], Design], title: str, step: str = "") -> None
 
     What stands behind a semicolon says what to do with it on the page, and not what it shows.
     """
-    title, subject = title.partition(";")[0], st.session_state.get(SUBJECT, "")
+    title, subject = title.partition(";")[0], SUBJECT.value
     picture = Picture(make, f"{title} ({subject})", file_name(subject, step)) if step else Picture(make, title, title)
-    st.session_state.setdefault(PART, []).append(picture)
+    PART.value.append(picture)
 
 
 def pictures() -> list[Picture]:
     """Return what the page shows, in its order, each with a name of its own."""
     met: Counter[str] = Counter()
     shown = []
-    for picture in _flat(st.session_state.get(PAGE, [])):
+    for picture in _flat(PAGE.value):
         name = file_name(picture.name)
         met[name] += 1
         shown.append(picture._replace(name=name if met[name] == 1 else f"{name}-{met[name]}"))

@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
-from ui.try_this import NOTHING_TOLD, offer
+from ui.try_this import GONE, NOTHING_TOLD, offer
 
 TABLE_STYLE = """<style>
 .figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -83,8 +83,8 @@ def who_asks(
     short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
     folded = f"<details><summary>{short.replace('>a ', '>A ', 1)}. {here}</summary>{whole}</details>"
     st.html(f'<div class="who">{folded}</div>')
-    if offer(meanwhile, done_in):
-        st.html(f'<div class="who try"><b>Try this</b> {try_this}</div>')
+    line = f'<div class="who try"><b>Try this</b> {try_this}</div>'
+    st.html(line if offer(meanwhile, done_in) else GONE)  # tabs that came one place nearer would lose a click
 
 
 def _icon(role: Role) -> str:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from ui.state import APP, Field
+
+CAME_THROUGH_APP = Field(APP, "came_through_app", False)
 ICON = str(Path(__file__).with_name("icon.png"))
 
 
@@ -163,7 +166,7 @@ def through_app() -> None:
 
     It does so with a pages/ beside app.py until app.py has declared the pages, see ui.warm for servers.
     """
-    if not st.session_state.get("came_through_app"):
+    if not CAME_THROUGH_APP.value:
         navigation()
         st.rerun()
 

@@ -8,8 +8,10 @@ from pathlib import Path
 import streamlit as st
 
 from ui.navigation import PAGES, path_of
+from ui.state import APP, Field
 
 PAGE_OF = {"recording": "model", "tensors": "atlas"}
+SAW_OPENED = Field(APP, "saw_opened", False)
 
 
 def opened_file() -> Path | None:
@@ -32,10 +34,10 @@ def go_to_opened(url_path: str) -> None:
     Args:
         url_path: of the page that the visitor asked for; "" is the start page.
     """
-    file, state = opened_file(), st.session_state
-    if file is None or state.get("saw_opened"):
+    file = opened_file()
+    if file is None or SAW_OPENED.value:
         return
-    state["saw_opened"] = True
+    SAW_OPENED.value = True
     if not url_path:
         wanted = PAGE_OF[_kind_of(file)]
         st.switch_page(next(path_of(entry) for entry in PAGES if entry.url_path == wanted))

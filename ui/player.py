@@ -11,10 +11,10 @@ import streamlit as st
 from attention_core.attention.harmless import as_markdown
 from ui.address import PLAYING
 from ui.labels import distinct
-from ui.state import Field, Value, choice, whole_number
+from ui.state import APP, Field, Value, choice, whole_number
 
-TICK = "player_tick"
-CHANGED = "player_changed"
+TICK, CHANGED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
+"""When the last beat was, by time.monotonic; the player that began or stopped in the run before."""
 REST = 0.8
 """Share of a beat after which the next tick counts: the browser's clock and ours do not agree to the millisecond."""
 SECONDS_PER_WORD = 0.9
@@ -45,20 +45,19 @@ class Player(Generic[Value]):
     @property
     def plays(self) -> bool:
         """Whether it goes on by itself now."""
-        return st.session_state.get(PLAYING) == self.name
+        return PLAYING.value == self.name
 
     def follow(self, values: Sequence[Value]) -> None:
         """Go on when its time has come, and stop at the end; call it before the controls are drawn."""
-        state = st.session_state
-        if state.get(CHANGED) == self.name:
-            state[CHANGED] = ""
+        if CHANGED.value == self.name:
+            CHANGED.value = ""
             st.rerun()  # the whole page, so that the fragment's clock starts or stops
-        if not self.plays or time.monotonic() - state[TICK] < REST * self.seconds:
+        if not self.plays or time.monotonic() - TICK.value < REST * self.seconds:
             return
         if self.field.value == values[-1]:  # for a whole beat: no late message of the browser can take it back
-            state[PLAYING] = ""
+            PLAYING.value = ""
             st.rerun()
-        state[TICK] = time.monotonic()
+        TICK.value = time.monotonic()
         self.go(values, 1)
 
     def go(self, values: Sequence[Value], by: int) -> None:
@@ -102,10 +101,9 @@ class Player(Generic[Value]):
         )
 
     def _toggle(self, values: Sequence[Value]) -> None:
-        state = st.session_state
         starts = not self.plays
-        state[PLAYING] = self.name if starts else ""
-        state[CHANGED], state[TICK] = self.name, time.monotonic()
+        PLAYING.value = self.name if starts else ""
+        CHANGED.value, TICK.value = self.name, time.monotonic()
         if starts and self.field.value == values[-1]:
             self.field.value = values[0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import streamlit as st
 
@@ -37,7 +38,8 @@ def sentence_box(
         the text, cut after most_words words; None when there is nothing to read.
     """
     examples = dict(presets) if isinstance(presets, Mapping) else {sentence: sentence for sentence in presets}
-    typed = text_field(name, next(iter(examples.values())))
+    typed = text_field(name)
+    typed.offer(next(iter(examples.values()), ""))
     st.text_area(
         label,
         key=typed.key,
@@ -82,12 +84,13 @@ def knows_enough(words: Sequence[str], known: Sequence[bool]) -> bool:
     return n_known > 0 and n_known >= n / 2
 
 
-def text_field(name: str, first: str) -> Field[str]:
-    """Return what is typed on a page, which opens with `first`."""
+@cache
+def text_field(name: str) -> Field[str]:
+    """Return what is typed on a page."""
     return Field(
         name,
         "text",
-        first,
+        "",
         address="text",
         parse=lambda asked: plain_text(asked)[: SENTENCE_LETTERS.most],
     )

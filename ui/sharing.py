@@ -8,15 +8,16 @@ from attention_core.packed import read_session, write_session
 from ui.address import OPENED, TOLD, WITHOUT
 from ui.component import component
 from ui.navigation import PAGES, PageEntry, path_of
+from ui.state import APP, Field, widget_value
 
-UPLOAD, UPLOADS, REFUSED, PAGE_OF_SESSION = "session_upload", "session_uploads", "session_refused", "session_page"
+N_UPLOADS = Field(APP, "session_uploads", 0)
+REFUSED, PAGE_OF_SESSION = Field(APP, "session_refused", ""), Field(APP, "session_page", "")
 _share = component("share")
 
 
 def sharing(entry: PageEntry) -> None:
     """Draw the button that copies the page's link, and the session's file to save and to open."""
-    state = st.session_state
-    values = state.setdefault(TOLD, {})
+    values = TOLD.value
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="sharing"):
         _share(key="share", data={"without": WITHOUT}, width="content")
         with st.popover("Session file", icon=":material/save:"):
@@ -29,29 +30,29 @@ def sharing(entry: PageEntry) -> None:
                 on_click="ignore",
                 key="session_save",
             )
-            key = f"{UPLOAD}_{state.get(UPLOADS, 0)}"
+            key = f"session_upload_{N_UPLOADS.value}"
             st.file_uploader("Open a session", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
-            if state.get(REFUSED):
-                st.error(f"{state[REFUSED]} The page is as it was.", icon=":material/error:")
+            if REFUSED.value:
+                st.error(f"{REFUSED.value} The page is as it was.", icon=":material/error:")
 
 
 def go_to_session(entry: PageEntry) -> None:
     """Bring a visitor who has opened a session to its page."""
-    wanted = st.session_state.pop(PAGE_OF_SESSION, entry.name)
-    if wanted != entry.name:
+    wanted, PAGE_OF_SESSION.value = PAGE_OF_SESSION.value, ""
+    if wanted and wanted != entry.name:
         st.switch_page(next(path_of(other) for other in PAGES if other.name == wanted))
 
 
 def _open(key: str) -> None:
     """Take an uploaded session, or say why not; runs before the page does."""
-    state, upload = st.session_state, st.session_state[key]
+    upload = widget_value(key)
     if upload is None:
         return
     try:
         page, values = read_session(upload.getvalue())
         if page not in {entry.name for entry in PAGES}:
             raise ValueError("This session is of a page that is not here.")
-        state[PAGE_OF_SESSION], state[OPENED], state[REFUSED] = page, values, ""
+        PAGE_OF_SESSION.value, OPENED.value, REFUSED.value = page, values, ""
     except ValueError as error:
-        state[REFUSED] = str(error)
-    state[UPLOADS] = state.get(UPLOADS, 0) + 1  # empties the place
+        REFUSED.value = str(error)
+    N_UPLOADS.value += 1  # empties the place

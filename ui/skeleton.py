@@ -20,7 +20,7 @@ from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.notations import other_notations
 from ui.player import Player
 from ui.sharing import sharing
-from ui.state import Field
+from ui.state import Field, set_widget, widget_value
 from ui.warm import is_warm
 
 STYLE = """<style>
@@ -55,6 +55,11 @@ STYLE = """<style>
 STYLE += f"<style>{find_file('ui/assets/pages/readable.css').read_text(encoding='utf-8')}</style>"
 
 
+OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
+"""The slug of the tab that is open on each page."""
+SHOWN_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}
+
+
 class Tab(NamedTuple):
     """What stands below the first screen under one name.
 
@@ -77,7 +82,7 @@ def page_frame(name: str, question: str) -> None:
         question: one or two sentences, Markdown.
     """
     through_app()
-    if st.session_state.get(PAGE) != name:
+    if PAGE.value != name:
         take_address(name)
     forget_pictures()
     try_this.forget()
@@ -123,21 +128,23 @@ def page_tabs(name: str, *tabs: Tab, players: tuple[Player, ...] = ()) -> None:
         players: those in the tabs.
     """
     labels = {tab.slug: tab.label for tab in tabs}
-    opened = Field(name, "tab", tabs[0].slug, address="tab")
-    opened.among(list(labels))
-    live(_tabs, name, tabs, opened, players=players)
+    OPEN_TAB[name].offer(tabs[0].slug)
+    OPEN_TAB[name].among(list(labels))
+    live(_tabs, name, tabs, players=players)
 
 
-def _tabs(name: str, tabs: tuple[Tab, ...], opened: Field[str]) -> None:
-    state, key, labels = st.session_state, f"{name}_tabs", {tab.label: tab.slug for tab in tabs}
+def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:
+    opened, shown, key = OPEN_TAB[name], SHOWN_TABS[name], f"{name}_tabs"
+    labels = {tab.label: tab.slug for tab in tabs}
 
     def take() -> None:
-        opened.value = labels[state[key]]
-        state[PLAYING] = ""
+        opened.value = labels[widget_value(key)]
+        PLAYING.value = ""
 
     label = next(tab.label for tab in tabs if tab.slug == opened.value)
-    if state.get(key) != label or state.get(f"{key}_were") != list(labels):  # other tabs would open on their first
-        state[key], state[f"{key}_were"] = label, list(labels)
+    if widget_value(key) != label or shown.value != list(labels):  # other tabs would open on their first
+        set_widget(key, label)
+        shown.value = list(labels)
     for tab, place in zip(tabs, st.tabs(list(labels), key=key, on_change=take), strict=True):
         if place.open:
             with place:

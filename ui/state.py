@@ -96,6 +96,13 @@ class Field(Generic[Value]):
         else:
             state[self._key] = value
 
+    def offer(self, value: Value) -> None:
+        """Let a visitor find a value that depends on what they look at, unless one is set or the address says."""
+        was_offered = self.is_found
+        st.session_state[f"{self._key}_default"] = _own(value)
+        if not was_offered and _same(self.value, self.default):
+            self.value = _own(value)
+
     @property
     def is_found(self) -> bool:
         """Whether `found` has said what a visitor finds, since the address was last followed."""
@@ -236,6 +243,31 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
 }
 
 
+def widget_value(key: str, otherwise: Any = None) -> Any:
+    """Return what a visitor has set a widget to, or a component has sent; for its callback."""
+    return st.session_state.get(key, otherwise)
+
+
+def is_mounted(key: str) -> bool:
+    """Return whether a widget was on the page in the run before."""
+    return key in st.session_state
+
+
+def set_widget(key: str, value: Any) -> None:
+    """Set a widget that follows something else, before it is drawn or in a callback."""
+    st.session_state[key] = value
+
+
+def sent(key: str, part: str) -> Any:
+    """Return a part of what a component has sent last; None before."""
+    return (widget_value(key) or {}).get(part)
+
+
+def selected(key: str, selection: str) -> list[dict[str, Any]]:
+    """Return what a visitor has selected in a chart, by the fields of the selection; for its callback."""
+    return (sent(key, "selection") or {}).get(selection) or []
+
+
 def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -> Any:
     """Let a visitor set a field to one of some values, drawn side by side; return what is set.
 
@@ -251,6 +283,21 @@ def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -
     if isinstance(options, Mapping):
         look["format_func"] = options.__getitem__
     return st.segmented_control(label, values, key=field.key, required=True, persist_state="session", **look)
+
+
+def arrive(asked: Mapping[str, str]) -> None:
+    """Begin to follow an address."""
+    st.session_state.update({ARRIVED: asked, FAULTS: {}, READ: set()})
+
+
+def arrival() -> tuple[Mapping[str, str], dict[str, str] | None]:
+    """Return the address that is followed, and what of it was no value; None once that was said."""
+    return st.session_state.get(ARRIVED, {}), st.session_state.get(FAULTS)
+
+
+def forget_faults() -> None:
+    """Note that what was no value has been said."""
+    st.session_state[FAULTS] = None
 
 
 def fields_of(page: str) -> list[Field]:

@@ -22,6 +22,7 @@ from ui.chart import draw_chart
 from ui.figures import file_name
 from ui.glossary import explain
 from ui.layout import section
+from ui.state import widget_value
 
 OFFLINE_BYTES = 2_000_000
 MOST_OFFLINE = 50_000_000
@@ -121,7 +122,7 @@ def export_bar(
         seen: what Recording.show() can be told besides.
     """
     steps = [step.name for step in steps_of(trace)]
-    chosen = st.session_state.get(f"{name}_step")
+    chosen = widget_value(f"{name}_step")
     step = chosen if chosen in steps else "weights"
     of_head = f"head {head + 1}" if trace.n_heads > 1 else ""
     whole = file_name(name, about or f"{trace.story.mechanism} {trace.story.name} {of_head}")

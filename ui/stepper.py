@@ -20,7 +20,7 @@ from ui.figures import say_subject
 from ui.labels import literal, said
 from ui.layout import role_colour
 from ui.player import Player
-from ui.state import Field, choice, whole_number
+from ui.state import Field, choice, selected, set_widget, whole_number, widget_value
 
 SECONDS_PER_STEP = 2.0
 HIDE = '<style>[class*="st-key-tells_"] { filter: blur(1rem) grayscale(1) opacity(0.2); pointer-events: none; }</style>'
@@ -129,7 +129,7 @@ class Stepper(Player[str]):
             key = f"{self.name}_empty_{step.name}"
 
             def take_click() -> None:
-                for cell in st.session_state[key]["selection"].get("cell") or []:
+                for cell in selected(key, "cell"):
                     self.guessed.value = (step.name, int(cell["row"]), int(cell["col"]))
 
             words = f"An empty matrix of {step.shape[0]} by {step.shape[1]}: click where the largest number will be"
@@ -147,10 +147,10 @@ class Stepper(Player[str]):
                 column: f"{letter}: {said(labels[column])}" for letter, column in zip("ABC", columns, strict=False)
             }
             name, guessed_row, guess = self.guessed.value or ("", row, None)
-            st.session_state[key] = guess if (name, guessed_row) == (step.name, row) and guess in columns else None
+            set_widget(key, guess if (name, guessed_row) == (step.name, row) and guess in columns else None)
 
             def take_option() -> None:
-                column = st.session_state[key]
+                column = widget_value(key)
                 self.guessed.value = None if column is None else (step.name, row, column)
 
             label = f"In the row of {said(step.row_axis.labels[row])}: where is the largest of these numbers?"

@@ -9,8 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import streamlit as st
-
 from attention_core.attention.types import Role
 from attention_core.charts.bar_table import Bars, bar_table
 from attention_core.charts.palette import ROLE_COLOURS
@@ -22,6 +20,7 @@ from attention_core.topics.translate.translation import END_LABEL, Candidate
 from attention_core.topics.translate.word_view import WordView
 from ui.component import component
 from ui.figures import note_picture
+from ui.state import sent
 
 _arcs = component("aligned_words")
 _bars = component("next_words")
@@ -29,8 +28,7 @@ _bars = component("next_words")
 
 def chosen_row(name: str) -> int | None:
     """Return the target word that was clicked last, a row of the weights; None before any was."""
-    chosen: dict[str, Any] | None = (st.session_state.get(f"{name}_words") or {}).get("chosen")
-    row = (chosen or {}).get("row")
+    row = (sent(f"{name}_words", "chosen") or {}).get("row")
     return row if isinstance(row, int) else None
 
 
@@ -102,7 +100,7 @@ class Bar(NamedTuple):
 
 def chosen_piece(name: str) -> tuple[int, list[int]] | None:
     """Return the piece that was clicked last and the pieces that it was to follow; None before any was."""
-    chosen: dict[str, Any] | None = (st.session_state.get(f"{name}_choice") or {}).get("chosen")
+    chosen = sent(f"{name}_choice", "chosen")
     if not chosen:
         return None
     return int(chosen["piece"]), [int(piece) for piece in chosen["after"]]

@@ -45,6 +45,10 @@ def capture(*, item: int = 0, tokens: Sequence[str] = (), target_tokens: Sequenc
     off inside the block and as it was afterwards; compiled modules run there as they are written. What cannot be kept,
     and modules that call themselves attention and in which none was seen, are told in the note of the recording.
 
+    To know which module calls, nn.Module.__call__ is exchanged for the whole process until the last block is closed
+    (torch.compile refuses torch's own global hooks): in other threads a call of a module takes 0.7 microseconds
+    longer, 5 % of one of nn.Linear(64, 64), and does nothing else.
+
     Args:
         item: of the batch, from 0.
         tokens: what the positions of the input are called; axes of their number are labelled when the block ends.

@@ -228,10 +228,10 @@ def test_session_file_opens_on_its_page_and_replaces_what_is_there(visit, monkey
     values = {"digit": "drawn", "strokes": long_drawing(), "tab": "all", "lecture": "1"}
     with monkeypatch.context() as patched:
         kept = take_session(patched, write_session("pixels", values))
-    assert kept[sharing.PAGE_OF_SESSION] == "pixels"
+    assert kept["session_page"] == "pixels"
     page = visit("pixels", tab="erase", pixel="3")
-    page.session_state[ui_address.OPENED] = kept[ui_address.OPENED]
-    page.session_state[ui_address.PAGE] = "another"
+    page.session_state["session_opened"] = kept["session_opened"]
+    page.session_state["page_shown"] = "another"
     page.run()
     assert not page.exception
     assert page.session_state["pixels_strokes"] == values["strokes"]
@@ -243,8 +243,8 @@ def test_session_file_opens_on_its_page_and_replaces_what_is_there(visit, monkey
 @pytest.mark.parametrize("content", [b"", b"\x00\xff", b"{}", b"[" * 10_000, write_session("no such page", {})])
 def test_session_file_that_is_none_is_refused_in_words(content, monkeypatch):
     kept = take_session(monkeypatch, content)
-    assert kept[sharing.REFUSED]
-    assert ui_address.OPENED not in kept
+    assert kept["session_refused"]
+    assert not kept.get("session_opened")
 
 
 def test_session_holds_what_the_link_would(visit):

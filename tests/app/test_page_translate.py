@@ -9,7 +9,6 @@ from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import open_tab, opened, said, steps_to_the_end
-from ui.address import PLAYING
 from ui.player import TICK
 
 PAGE, OTHER = "pages/translate.py", "pages/start.py"
@@ -182,9 +181,9 @@ def test_layers_and_heads_of_the_transformer_can_be_chosen(page):
 def test_the_words_play_until_they_end(page):
     write(page, "Hello.")
     press(page, "translate_at_play")
-    assert page.session_state[PLAYING] == "translate_at"
+    assert page.session_state["playing"] == "translate_at"
     for _ in range(60):
-        if not page.session_state[PLAYING]:
+        if not page.session_state["playing"]:
             break
         page.session_state[TICK] = 0.0  # as after the pause between two words
         page.run()
@@ -194,10 +193,10 @@ def test_the_words_play_until_they_end(page):
 def test_words_and_steps_have_one_clock(page):
     press(page, "translate_at_play")
     press(page, "translate_step_play")
-    assert page.session_state[PLAYING] == "translate_step"
+    assert page.session_state["playing"] == "translate_step"
     assert page.button(key="translate_at_play").label == "Play"
     press(page, "translate_at_play")
-    assert page.session_state[PLAYING] == "translate_at"
+    assert page.session_state["playing"] == "translate_at"
     assert page.button(key="translate_step_play").label == "Play"
 
 

@@ -8,6 +8,7 @@ import torch
 from attention_core.charts import design
 from ui.navigation import PAGES, path_of
 from ui.shelf import Shelf
+from ui.state import Field
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
@@ -31,6 +32,13 @@ def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, mo
         computations.append(key[0])
         keep(shelf, key, value)
 
+    declare = Field.__init__
+
+    def counted_field(field, page, name, *given, **more):
+        computations.append(name)  # a field is everybody's: no run may declare one
+        declare(field, page, name, *given, **more)
+
+    monkeypatch.setattr(Field, "__init__", counted_field)
     monkeypatch.setattr(torch.nn.Module, "__call__", counted_call)
     monkeypatch.setattr(Shelf, "keep", counted_keep)
     compiled = design._template.cache_info().misses

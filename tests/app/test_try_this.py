@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.tools import open_tab, opened
+from tests.app.tools import open_tab, opened, settled
 
 
 def tries(page) -> bool:
@@ -50,3 +50,11 @@ def test_a_tab_may_be_all_there_is_to_do(app):
 def test_a_link_to_something_else_comes_without_the_line(app):
     app.query_params["numbers"] = "1-2-3"
     assert not tries(opened(app, "pages/groups.py"))
+
+
+def test_no_part_that_reruns_alone_is_another_when_it_goes(app):
+    page = opened(app, "pages/vectors.py")
+    parts = set(page._fragment_storage._fragments)
+    page.query_params["other"] = "1"
+    assert not tries(settled(page))
+    assert set(page._fragment_storage._fragments) == parts

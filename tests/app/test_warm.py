@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 
+import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.load import served
@@ -13,6 +14,12 @@ from benchmarks.session import Session
 from ui.navigation import PAGES
 
 HEAVY = ("torch", "altair", "transformers", "vl_convert")
+
+
+@pytest.fixture(scope="module")
+def server():
+    with served("app.py") as started:
+        yield started
 
 
 class Watching(Session):
@@ -34,7 +41,7 @@ def test_first_paint_imports_no_library(root):
     assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_first_visitor_by_a_link_meets_the_app():
+def test_first_visitor_by_a_link_meets_the_app(server):
     async def visit(address: str) -> None:
         session = Watching(address)
         answer = await session.open("lookup")
@@ -45,5 +52,21 @@ def test_first_visitor_by_a_link_meets_the_app():
         assert headings[0] == "Look up softly"
         await session.close()
 
-    with served("app.py") as server:
-        asyncio.run(visit(server.address))
+    asyncio.run(visit(server.address))
+
+
+def test_what_one_visitor_finds_is_no_default_of_another(server):
+    """Where there is no text the first tab is another one; whoever opens that tab elsewhere has it in the link."""
+
+    async def visit(address: str) -> None:
+        one, other = Session(address), Session(address)
+        await one.open("translate")
+        await other.open("translate")
+        await other.use(other.widgets("text_area", "translate_text")[0], "string_value", "")
+        (tabs,) = [tabs for tabs in one.widgets("tab_container") if "Step by step" in one.tabs(tabs)]
+        await one.use(tabs, "string_value", "Try: any length")
+        assert "tab=length" in one._query
+        for session in (one, other):
+            await session.close()
+
+    asyncio.run(visit(server.address))

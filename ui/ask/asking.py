@@ -55,6 +55,20 @@ KINDS = {
     Kind.COLOUR_BESIDE: "which colour, beside another",
 }
 ANY = "any"
+MENU_OPTIONS = {
+    "kind": [str(kind) for kind in KINDS],
+    "place": PLACES,
+    "colour": COLOURS,
+    "digit": DIGITS,
+    "some_colour": (ANY, *COLOURS),
+    "some_digit": (ANY, *DIGITS),
+    "relation": RELATIONS,
+    "anchor": (*COLOURS, *DIGITS),
+}
+MENUS = {
+    name: Field(NAME, f"menu_{name}", next(iter(options)), address=f"menu_{name}", parse=one_of(options))
+    for name, options in MENU_OPTIONS.items()
+}
 
 
 def question_part(drawing: AskedDrawing) -> Reading | None:
@@ -120,7 +134,7 @@ def ask_this(text: str) -> None:
 
 def _menus() -> None:
     """Let a person build a question from what can be asked."""
-    kind = Kind(_choose("Ask for", "kind", [str(kind) for kind in KINDS], {str(kind): KINDS[kind] for kind in KINDS}))
+    kind = Kind(_choose("Ask for", "kind", {str(kind): KINDS[kind] for kind in KINDS}))
     question = _built(kind)
     if question is None:
         st.caption("Choose a digit or a colour.")
@@ -132,29 +146,28 @@ def _menus() -> None:
 
 def _built(kind: Kind) -> Question | None:
     if kind in (Kind.DIGIT_AT, Kind.COLOUR_AT):
-        return Question(kind, place=_choose("Where", "place", PLACES))
+        return Question(kind, place=_choose("Where", "place"))
     if kind is Kind.DIGIT_OF_COLOUR:
-        return Question(kind, colour=_choose("Colour", "colour", COLOURS))
+        return Question(kind, colour=_choose("Colour", "colour"))
     if kind is Kind.COLOUR_OF_DIGIT:
-        return Question(kind, digit=_choose("Digit", "digit", DIGITS))
+        return Question(kind, digit=_choose("Digit", "digit"))
     if kind in (Kind.COUNT, Kind.EXISTS):
-        colour = _choose("Colour", "some_colour", (ANY, *COLOURS))
-        digit = _choose("Digit", "some_digit", (ANY, *DIGITS))
+        colour = _choose("Colour", "some_colour")
+        digit = _choose("Digit", "some_digit")
         if kind is Kind.EXISTS and colour == digit == ANY:
             return None
         return Question(kind, digit=None if digit == ANY else digit, colour=None if colour == ANY else colour)
-    relation = _choose("Which side", "relation", RELATIONS)
-    anchor = _choose("Of which one", "anchor", (*COLOURS, *DIGITS))
+    relation = _choose("Which side", "relation")
+    anchor = _choose("Of which one", "anchor")
     of_digit = anchor in DIGITS
     return Question(kind, relation=relation, digit=anchor if of_digit else None, colour=None if of_digit else anchor)
 
 
-def _choose(label: str, name: str, options: Sequence[str], names: dict[str, str] | None = None) -> str:
-    menu = Field(NAME, f"menu_{name}", options[0], address=f"menu_{name}", parse=one_of(options))
+def _choose(label: str, name: str, names: dict[str, str] | None = None) -> str:
     return st.selectbox(
         label,
-        list(options),
-        key=menu.key,
+        list(MENU_OPTIONS[name]),
+        key=MENUS[name].key,
         format_func=lambda option: (names or {}).get(option, option),
         persist_state="session",
     )

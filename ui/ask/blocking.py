@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from ui.ask.asking import Box, grid_of, look_map
-from ui.state import Field
+from ui.state import Field, selected
 
 
 class BlockedRegions:
@@ -34,7 +34,7 @@ class BlockedRegions:
         blocked, key = self.regions((rows, columns)), f"{self.field.key}_click"
 
         def take_click() -> None:
-            for click in st.session_state[key]["selection"].get("region", ()):
+            for click in selected(key, "region"):
                 here = int(click["position"])
                 near = set(_neighbours(here, rows, columns))
                 self.field.value = sorted(set(blocked) - near if here in blocked else {*blocked, *near})

@@ -9,8 +9,6 @@ import re
 import struct
 from typing import Any
 
-import streamlit as st
-
 from attention_core.atlas import TILE, Atlas
 from attention_core.atlas.packed import has_mask
 from attention_core.attention.types import Axis
@@ -21,7 +19,7 @@ from ui.atlas import NAME
 from ui.atlas.shelf import Place, Shelf, axis_of
 from ui.component import component, script_of
 from ui.figures import note_picture
-from ui.state import Field, as_text
+from ui.state import Field, as_text, sent
 
 MAP = "atlas_map"
 
@@ -177,7 +175,7 @@ def _follow(atlas: Atlas) -> None:
 
 def _message() -> dict[str, Any]:
     """Return the browser's last one; anything may be in it."""
-    asked = (st.session_state.get(MAP) or {}).get("asked")
+    asked = sent(MAP, "asked")
     return asked if isinstance(asked, dict) else {}
 
 

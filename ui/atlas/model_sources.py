@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import streamlit as st
@@ -19,7 +18,7 @@ from ui.atlas.shelf import Source
 from ui.labels import said
 from ui.runs.runs import TextInput, latest, prepared_of, pretrained_of, run_of
 from ui.runs.source import choose_model, opened_run, uploaded_run
-from ui.state import Field, named, whole_number
+from ui.state import Field, named, whole_number, widget_value
 
 LATEST, FILE = "What the model page shows", "A recording from a file"
 RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
@@ -86,7 +85,7 @@ def _long_text() -> str:
 
 def _fill() -> None:
     """Put an uploaded text into the box; where it is no text, say so and keep the box as it is."""
-    file: Any = st.session_state["atlas_text_file"]
+    file = widget_value("atlas_text_file")
     TEXT_FAULT.value = ""
     if file is None:
         return

@@ -31,7 +31,7 @@ from ui.computed import computed
 from ui.glossary import abbr
 from ui.layout import role_word
 from ui.models import model_or_none, model_or_stop
-from ui.state import Field, between, whole_number
+from ui.state import Field, between, selected, whole_number
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
@@ -85,7 +85,7 @@ def digit_pad() -> PadState:
     """Draw the pad, and the buttons that strew clutter over it, take it away, and hide a digit anew."""
     st.html(STYLE)
     pad = drawing_pad(PAD)
-    objects = st.session_state["find_drawing"].get("objects", [])
+    objects = PAD.drawing.value.get("objects", [])
     there = sum(abs(stroke.get("strokeWidth", 0) - CLUTTER_WIDTH) < 1e-6 for stroke in objects)
     with st.container(horizontal=True, gap="xsmall", key="find_clutter_examples"):
         st.button(
@@ -174,7 +174,7 @@ def mask_over(
     """Draw the mask over the drawing, perhaps with a region framed; a click on a region chooses it."""
 
     def take_click() -> None:
-        for clicked in st.session_state[key]["selection"].get("region", ()):
+        for clicked in selected(key, "region"):
             REGION.value = int(clicked["position"])
 
     draw_chart(

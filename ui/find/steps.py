@@ -18,7 +18,7 @@ from attention_core.models.feature_mask import LAYERS
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
 from ui.chart import draw_chart
 from ui.find.drawing import NAME, chosen_region, mask_of, mask_over
-from ui.state import Field, between, choice, named
+from ui.state import Field, between, choice, named, selected
 from ui.step_view import show_matrix, show_words
 from ui.stepper import Stepper
 
@@ -126,7 +126,7 @@ def _clickable(chart: Design, key: str, words: str, shown: Sequence[int] = ()) -
     """Draw a chart in which a click chooses a channel: a bar has its number, a picture its place among those shown."""
 
     def take_click() -> None:
-        for clicked in st.session_state[key]["selection"].get("picked", ()):
+        for clicked in selected(key, "picked"):
             CHANNEL.value = shown[int(clicked["number"])] if shown else int(clicked["channel"])
 
     width = "content" if shown else "stretch"

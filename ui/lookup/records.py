@@ -29,7 +29,7 @@ from ui.glossary import abbr, note
 from ui.labels import distinct, literal, said
 from ui.layout import role_colour
 from ui.lookup.encoder import BY
-from ui.state import Field, choice, one_of, whole_number
+from ui.state import Field, choice, is_mounted, one_of, whole_number
 
 NAME = "lookup"
 KEPT_ROWS = 2000
@@ -129,7 +129,7 @@ def _fitting(rows: list[list]) -> list[list]:
 def _edit(table: Table) -> tuple[tuple, ...]:
     """Show the editor; it forgets what was typed when the page is left, so a copy of the rows is kept beside it."""
     key = f"lookup_editor_{EDITION.value}"
-    if key not in st.session_state:
+    if not is_mounted(key):
         BASE.value = ROWS.value
     base = pd.DataFrame(BASE.value, columns=list(table.columns))
     config = {}

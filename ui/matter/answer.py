@@ -29,8 +29,9 @@ from ui.figures import note_picture
 from ui.glossary import note
 from ui.labels import literal, number
 from ui.models import card_or_empty, model_or_none, model_or_stop
-from ui.state import Field, whole_number
+from ui.state import Field, sent, whole_number
 from ui.step_view import counted
+from ui.stepper import Stepper
 
 NAME = "matter"
 ATTENTION = "sentence-attention"
@@ -58,6 +59,7 @@ HARDLY = 0.02
 BLOCKED: Field[list[int]] = Field(NAME, "blocked", list, address="blocked")
 BLOCKED_IN = Field(NAME, "blocked_in", "")
 PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
+STEPS = Stepper(NAME)
 """The word whose neighbours are shown."""
 
 _component = component("weighed_words")
@@ -213,7 +215,7 @@ def blocked_words(text: str) -> tuple[int, ...]:
 
 
 def _press() -> None:
-    place = ((st.session_state.get("matter_weighed") or {}).get("pressed") or {}).get("place")
+    place = (sent("matter_weighed", "pressed") or {}).get("place")
     if isinstance(place, int):
         BLOCKED.value = sorted({*BLOCKED.value} ^ {place})
 

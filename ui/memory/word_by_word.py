@@ -14,7 +14,7 @@ from ui.chart import draw_chart
 from ui.glossary import say
 from ui.labels import literal
 from ui.memory.reading import NAME, WALK
-from ui.state import Field, choice, one_of
+from ui.state import Field, choice, one_of, selected
 
 MEASURE = Field(NAME, "measure", "norm", address="measure", parse=one_of(MEASURES))
 LOGARITHMIC = Field(NAME, "log", False, address="log")
@@ -112,6 +112,6 @@ def gradient_tab(memories: dict[str, Memory], both: bool) -> None:
 
 
 def _walk_to_clicked(key: str) -> None:
-    picked = (st.session_state.get(key) or {}).get("selection", {}).get("cell") or []
+    picked = selected(key, "cell")
     if picked and isinstance(picked[0].get("row"), int):
         WALK.field.value = picked[0]["row"]

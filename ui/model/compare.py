@@ -15,12 +15,11 @@ from ui.labels import literal, said
 from ui.model.glance import glance_picture, head_map, look_for, summaries_of
 from ui.model.input import choose_input
 from ui.model.one_head import large_matrix
-from ui.model.state import NAME, Chosen, chosen, kept_with, nearest
+from ui.model.state import NAME, OTHER, Chosen, chosen, kept_with, nearest
 from ui.runs.runs import Latest, pretrained_of, run_of
 from ui.runs.source import choose_model, uploaded_run
 from ui.state import Field, choice, named
 
-OTHER = "model_other"
 INPUT, MODEL = "Another input", "Another model"
 ALL, ONE, MOVED = "All heads", "The chosen head", "How far each head moved"
 SECOND_TEXT = "The animal didn't cross the street because it was too wide."

@@ -18,7 +18,7 @@ from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.labels import literal
 from ui.layout import section
 from ui.model.state import FRAMED, HEAD, NAME, Chosen, choose, chosen, chosen_layers, clickable_chart, kept_with
-from ui.state import Field, choice, named
+from ui.state import Field, choice, named, set_widget, widget_value
 
 WIDTH, HEIGHT = 700, 265
 """Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""
@@ -131,10 +131,10 @@ def glance(run: ModelRun, look: Look) -> None:
 
 def _choice(run: ModelRun) -> Chosen:
     """Let a person choose kind of attention, layer and head without a mouse; returns what is chosen."""
-    state, now, found = st.session_state, chosen(run), groups(run.recording)
+    now, found = chosen(run), groups(run.recording)
     layers = found[now.group]
     if len(found) > 1:
-        state["model_group"] = now.group
+        set_widget("model_group", now.group)
         st.segmented_control(
             "Attention of",
             list(found),
@@ -142,9 +142,10 @@ def _choice(run: ModelRun) -> Chosen:
             format_func=str.capitalize,
             required=True,
             wrap=True,
-            on_change=lambda: choose(group=state["model_group"]),
+            on_change=lambda: choose(group=widget_value("model_group")),
         )
-    state["model_layer"], state["model_head"] = now.layer + 1, now.head + 1
+    set_widget("model_layer", now.layer + 1)
+    set_widget("model_head", now.head + 1)
     n_layers, n_heads = len(layers), layers[now.layer].n_heads
     _number(f"Layer (1 to {n_layers})", "model_layer", n_layers, lambda number: choose(layer=number - 1))
     _number(f"Head (1 to {n_heads})", "model_head", n_heads, lambda number: choose(head=number - 1))
@@ -153,8 +154,8 @@ def _choice(run: ModelRun) -> Chosen:
 
 def _number(label: str, key: str, most: int, take: Callable[[int], None]) -> None:
     def on_change() -> None:
-        if st.session_state[key] is not None:
-            take(int(st.session_state[key]))
+        if (number := widget_value(key)) is not None:
+            take(int(number))
 
     st.number_input(label, min_value=1, max_value=most, key=key, width=120, on_change=on_change)
 

@@ -12,7 +12,7 @@ from attention_core.hub.picture_file import png_of, read_picture
 from attention_core.hub.run import ModelRun
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import literal, said
-from ui.model.state import NAME
+from ui.model.state import NAME, OTHER
 from ui.opened import opened_recording
 from ui.runs.runs import Latest, ModelInput, PictureInput, TextInput, pretrained_of, remember, run_of
 from ui.runs.source import OF_THE_PAGE, choose_model, opened_run, uploaded_run
@@ -51,6 +51,18 @@ SOURCE = Field(
     address="what",
     **named(model=MODEL, recording=RECORDING),
 )
+INPUTS = (NAME, OTHER)
+TEXT, SECOND_TEXT = (
+    {
+        (name, kind): Field(name, f"{box}_{kind.value}", "", address=f"{box}_{kind.value}")
+        for name in INPUTS
+        for kind in Kind
+    }
+    for box in ("text", "second")
+)
+PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD)) for name in INPUTS}
+PICTURE = {name: Field[bytes | None](name, "picture", None) for name in INPUTS}
+PAD = {name: Pad(f"{name}_pad", digit_presets(), first="7") for name in INPUTS}
 
 
 def choose_source() -> str | ModelRun | None:
@@ -83,7 +95,8 @@ def offer_model(run: ModelRun) -> None:
     def load() -> None:
         SOURCE.value = MODEL
         if run.recording.text:
-            st.session_state.update({f"{NAME}_text_{kind.value}": run.recording.text for kind in Kind})
+            for kind in Kind:
+                TEXT[NAME, kind].value = run.recording.text
         OF_THE_PAGE.ask(name)
 
     st.button("Load it, with the same text" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=load)
@@ -123,10 +136,9 @@ def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first
 
 
 def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInput | None:
-    kind, examples = pretrained.kind, _examples(pretrained)
-    text = Field(name, f"text_{kind.value}", first or next(iter(examples.values())), address=f"text_{kind.value}")
-    second = Field(name, f"second_{kind.value}", "", address=f"second_{kind.value}")
-    buttons = {label: {text.key: example} for label, example in examples.items()}
+    kind, examples = pretrained.kind, dict[str, str | tuple[str, str]](_examples(pretrained))
+    text, second = TEXT[name, kind], SECOND_TEXT[name, kind]
+    text.offer(first or next(iter(examples.values())))
     if kind is Kind.DECODER:
         st.text_area("Text", key=text.key, height=96, persist_state="session")
     else:
@@ -134,10 +146,10 @@ def _text(name: str, pretrained: Pretrained, wide: bool, first: str) -> TextInpu
         left.text_area("Text", key=text.key, height=68, persist_state="session")
         right.text_area(SECOND[kind], key=second.key, height=68, persist_state="session")
     if kind is Kind.ENCODER:
-        buttons |= {label: {text.key: one, second.key: two} for label, (one, two) in PAIR_EXAMPLES.items()}
+        examples |= PAIR_EXAMPLES
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
-        for label, values in buttons.items():
-            st.button(label, key=f"{name}_example_{label}", on_click=st.session_state.update, args=(values,))
+        for label, example in examples.items():
+            st.button(label, key=f"{name}_example_{label}", on_click=_take_example, args=(name, kind, example))
         most = min(TOKENS.most, pretrained.most_tokens or TOKENS.most)
         st.caption(f"Up to {most:,} tokens; what does not fit is cut, and you are told.", width="content")
     if not text.value.strip():
@@ -161,17 +173,21 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
     return ENGLISH
 
 
+def _take_example(name: str, kind: Kind, example: str | tuple[str, str]) -> None:
+    if isinstance(example, tuple):
+        example, SECOND_TEXT[name, kind].value = example
+    TEXT[name, kind].value = example
+
+
 def _picture(name: str) -> PictureInput | None:
-    way = Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD))
-    if choice("Picture", way, [DRAW, UPLOAD]) == UPLOAD:
+    if choice("Picture", PICTURE_FROM[name], [DRAW, UPLOAD]) == UPLOAD:
         return _uploaded(name)
-    pad = drawing_pad(Pad(f"{name}_pad", digit_presets(), first="7"))
-    return PictureInput(png_of(Image.fromarray(pad.canvas)))
+    return PictureInput(png_of(Image.fromarray(drawing_pad(PAD[name]).canvas)))
 
 
 def _uploaded(name: str) -> PictureInput | None:
     """Return the uploaded picture; a file that is none is told, and the picture before it stays."""
-    picture = Field[bytes | None](name, "picture", None)
+    picture = PICTURE[name]
     upload = st.file_uploader(
         "A photograph or drawing",
         type=["png", "jpg", "jpeg", "webp"],

@@ -17,10 +17,12 @@ from attention_core.hub.model import Kind
 from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
 from ui.heavy import heavy
-from ui.state import Field, whole_number
+from ui.state import Field, selected, whole_number
 from ui.stepper import Stepper
 
 NAME = "model"
+OTHER = "model_other"
+"""In the place of NAME: what is set of the second run, beside the first."""
 MOST_RESULTS = 48
 """Of one run; the oldest go first."""
 SECONDS_AT_ONCE = 1.0
@@ -81,7 +83,6 @@ FRAMED = Field[Place | None](NAME, "framed", None)
 """The head that is framed on the first screen."""
 FAR_LOOK_OF = Field(NAME, "far_look_of", "")
 """The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
-TAB = Field(NAME, "tab", "", address="tab")
 VIEW = Field(NAME, "view", "", address="view", text=lambda slug: "")
 """The tab of older links; it is read and never written."""
 
@@ -169,7 +170,7 @@ def clickable_chart(
     """
 
     def on_select() -> None:
-        clicked = st.session_state[key]["selection"].get(selection)
+        clicked = selected(key, selection)
         if clicked:
             take(clicked[0])
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.attention.view.pieces import pieces
@@ -21,6 +20,7 @@ from ui.component import component, script_of
 from ui.figures import note_picture
 from ui.model.state import choose
 from ui.pictures import address
+from ui.state import sent, set_widget, widget_value
 
 _chips = component("token_chips")
 _view = component("token_view", script_of("token_view", "token_start"))
@@ -58,7 +58,7 @@ def chips(
     """Draw the tokens, the chosen one framed, a hint below while none is hovered; a click is taken with its place."""
 
     def take() -> None:
-        clicked = (st.session_state.get(key) or {}).get("chosen") or {}
+        clicked = sent(key, "chosen") or {}
         if isinstance(clicked.get("place"), int):
             on_choose(clicked["place"])
 
@@ -114,7 +114,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     """Draw tokens and numbers between them; a click makes a token the query, a position in the whole input."""
 
     def take() -> None:
-        row = ((st.session_state.get(key) or {}).get("chosen") or {}).get("row")
+        row = (sent(key, "chosen") or {}).get("row")
         if isinstance(row, int) and row >= 0:
             choose(query=row)
 
@@ -191,11 +191,11 @@ def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
 
 def _seed(key: str, known: int, query: int) -> tuple[int, str]:
     """Return the query to send and a stamp: after a click in the component both stay, so that nothing is sent again."""
-    clicked = (st.session_state.get(key) or {}).get("chosen") or {}
+    clicked = sent(key, "chosen") or {}
     click = (clicked.get("row"), clicked.get("at")) if clicked else None
-    sent = next_sent(st.session_state.get(f"{key}_sent"), known, query, click)
-    st.session_state[f"{key}_sent"] = sent
-    return sent["query"], f"{known}:{sent['count']}"
+    last = next_sent(widget_value(f"{key}_sent"), known, query, click)
+    set_widget(f"{key}_sent", last)
+    return last["query"], f"{known}:{last['count']}"
 
 
 def next_sent(sent: dict[str, Any] | None, known: int, query: int, click: tuple | None) -> dict[str, Any]:

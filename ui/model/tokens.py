@@ -16,7 +16,7 @@ from ui.labels import distinct, literal, said
 from ui.model.glance import not_plain
 from ui.model.state import NAME, choose, chosen, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
-from ui.state import Field, whole_number
+from ui.state import Field, set_widget, whole_number, widget_value
 
 WINDOW = 512
 """Queries and keys that are sent to the browser; of longer inputs a window."""
@@ -150,11 +150,11 @@ def patch_view(
 
 
 def _prefix_buttons(key: str, options: list[str], query: int) -> None:
-    st.session_state[key] = query if query < len(options) else None
+    set_widget(key, query if query < len(options) else None)
     st.segmented_control(
         "Ask from a token that is no patch, or click a patch",
         range(len(options)),
         format_func=options.__getitem__,
         key=key,
-        on_change=lambda: choose(query=st.session_state[key]),
+        on_change=lambda: choose(query=widget_value(key)),
     )

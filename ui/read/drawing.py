@@ -29,7 +29,7 @@ from attention_core.topics.read import (
 from ui.canvas import PAPER, Pad, PadState, drawing_pad, put_strokes
 from ui.computed import computed
 from ui.models import card_or_empty, model_or_stop
-from ui.state import Field
+from ui.state import Field, widget_value
 
 NAME, MODEL = "read", "digit-reader"
 REFUSED = Field(NAME, "refused", False)
@@ -151,7 +151,7 @@ def number_pad() -> PadState:
 
 def _write_typed() -> None:
     """Write the typed number onto the pad, or remember that it was none."""
-    typed = st.session_state["read_typed"].strip()
+    typed = widget_value("read_typed").strip()
     REFUSED.value = bool(typed) and not _is_number(typed)
     if _is_number(typed):
         put_strokes(PAD, _strokes(typed), told=typed)

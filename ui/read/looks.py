@@ -17,7 +17,7 @@ from ui.glossary import say
 from ui.layout import section
 from ui.player import Walk
 from ui.read.drawing import COLUMNS, NAME, ReadDrawing, maps_of, numbered
-from ui.state import Field, whole_number
+from ui.state import Field, selected, set_widget, whole_number, widget_value
 from ui.step_view import folded_row, show_matrix, show_words
 from ui.stepper import Stepper
 
@@ -43,7 +43,7 @@ def look_by_look(drawing: ReadDrawing) -> None:
     labels, key = numbered(drawing.labels), f"read_strip_{STRIP.value}"
 
     def take_look() -> None:
-        for clicked in st.session_state[key]["selection"].get("look", ()):
+        for clicked in selected(key, "look"):
             WALK.field.value = int(clicked["number"])
             STRIP.value += 1
 
@@ -147,20 +147,20 @@ def step_by_step(drawing: ReadDrawing) -> None:
 
 def _film(drawing: ReadDrawing) -> int:
     """Draw the controls, the map of the present look over the drawing, what it read; return the look, from 0."""
-    n, state = len(drawing.labels), st.session_state
+    n = len(drawing.labels)
 
     def scrub() -> None:
-        WALK.field.value = state["read_scrub"] - 1
+        WALK.field.value = widget_value("read_scrub") - 1
 
     def take_region() -> None:
-        for clicked in state["read_film"]["selection"].get("region", ()):
+        for clicked in selected("read_film", "region"):
             REGION.value = int(clicked["position"])
 
     film, answer = st.columns(COLUMNS, gap="large")
     with film:
         look = WALK.draw(drawing.labels)
         if n > 1:
-            state["read_scrub"] = look + 1
+            set_widget("read_scrub", look + 1)
             words = "Scrub through the looks"
             st.slider(words, 1, n, key="read_scrub", on_change=scrub, label_visibility="collapsed")
         draw_chart(

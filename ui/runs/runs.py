@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import astuple, dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -30,8 +30,9 @@ from ui.cluster import cluster, computed_there
 from ui.computed import computing
 from ui.heavy import heavy
 from ui.shelf import Shelf
+from ui.state import APP, Field
 
-LATEST = "model_latest"
+LATEST = Field[dict[str, Any] | None](APP, "model_latest", None)
 ALSO_FORGOTTEN: list[Callable[[], None]] = []
 """By make_room: what else holds on to models."""
 _STARTING = threading.Lock()
@@ -132,12 +133,12 @@ def prepared_of(key: str, given: ModelInput) -> Prepared:
 def remember(key: str, given: ModelInput) -> None:
     """Keep what this visitor looks at, for the other page and for coming back; plain values only."""
     plain = {"png": given.png} if isinstance(given, PictureInput) else {"text": astuple(given)}
-    st.session_state[LATEST] = {"key": key, **plain}
+    LATEST.value = {"key": key, **plain}
 
 
 def latest() -> Latest | None:
     """Return what this visitor looked at last on the page of models, or None."""
-    kept = st.session_state.get(LATEST)
+    kept = LATEST.value
     if kept is None:
         return None
     return Latest(kept["key"], PictureInput(kept["png"]) if "png" in kept else TextInput(*kept["text"]))

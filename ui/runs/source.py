@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,7 +33,7 @@ def choose_model(name: str) -> str | None:
 
     What cannot be had is told beside the field, and the model shown before stays. The choice is in the address.
     """
-    return (OF_THE_PAGE if name == OF_THE_PAGE.name else ModelChoice(name, address="model")).draw()
+    return model_choice(name).draw()
 
 
 def folders_allowed() -> bool:
@@ -195,7 +196,13 @@ def _found(wanted: str) -> Candidate:
         return look_up(wanted, folders=allowed)
 
 
-OF_THE_PAGE = ModelChoice("model", address="model")
+@cache
+def model_choice(name: str) -> ModelChoice:
+    """Return the choice of a model in one place of the app."""
+    return ModelChoice(name, address="model")
+
+
+OF_THE_PAGE = model_choice("model")
 """The first model of the page “Your own model”, not the one beside it."""
 
 

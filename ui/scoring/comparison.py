@@ -15,6 +15,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.score import Score
+from attention_core.attention.scores import SCORES
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.bar_table import Bars, bar_table
@@ -29,9 +30,11 @@ from ui.figures import note_picture
 from ui.glossary import say
 from ui.labels import number
 from ui.scoring.vector_plane import NAME, key_name
-from ui.state import Field
+from ui.state import Field, one_of
 
 SHARED = Field(NAME, "shared", False, address="shared")
+TAKEN = Field(NAME, "taken", "scaled dot", address="taken", parse=one_of(SCORES))
+"""The function whose numbers are taken along."""
 POINTS = 41
 BANDS = 17
 """Colour bands: their borders are level lines, which show a field's shape better than a smooth ramp."""

@@ -32,7 +32,7 @@ from ui.chart import draw_chart
 from ui.glossary import say
 from ui.models import model_or_stop
 from ui.scoring.vector_plane import NAME, RANDOM, VECTORS, VERSION, WIDTH, arrange, choose_width, key_name
-from ui.state import Field, choice, one_of
+from ui.state import Field, choice, is_mounted, one_of, widget_value
 
 Rows = Sequence[Sequence[float]]
 Parameters = dict[str, Rows | list[float]]
@@ -49,6 +49,11 @@ CHANGED: Field[dict[int, Parameters]] = Field(
 LEARNED = [name for name, kind in SCORES.items() if kind.parameter_names()]
 FUNCTION = Field(NAME, "parameters_of", "general", address="of", parse=one_of(LEARNED))
 SEED = Field(NAME, "seed", 0)
+DRAWN_TABLES, PROBLEMS = (
+    Field[dict[str, pd.DataFrame]](NAME, "tables", dict),
+    Field[dict[str, str]](NAME, "problems", dict),
+)
+"""Each table as it was before edits, and what is wrong with those."""
 
 
 def controls(vectors: Vectors) -> None:
@@ -258,12 +263,12 @@ def number_table(name: str, frame: pd.DataFrame, *, limit: float, on_edit: Calla
         limit: the largest absolute value.
         on_edit: gets all rows after each edit.
     """
-    state, key = st.session_state, f"{name}_table_{VERSION.value}"
-    if key not in state:  # drawn for the first time, or again after the page was left
-        state[f"{name}_base"], state[f"{name}_problem"] = frame, ""
+    key = f"{name}_table_{VERSION.value}"
+    if not is_mounted(key):  # drawn for the first time, or again after the page was left
+        DRAWN_TABLES.value[name], PROBLEMS.value[name] = frame, ""
     number = st.column_config.NumberColumn(min_value=-limit, max_value=limit, step=None, format="%.3g", width="small")
     st.data_editor(
-        state[f"{name}_base"],
+        DRAWN_TABLES.value[name],
         key=key,
         disabled=["_index"],
         column_config=dict.fromkeys(frame.columns, number),
@@ -271,15 +276,14 @@ def number_table(name: str, frame: pd.DataFrame, *, limit: float, on_edit: Calla
         args=(name, key, limit, on_edit),
         width="stretch",
     )
-    if state[f"{name}_problem"]:
-        st.warning(state[f"{name}_problem"])
+    if PROBLEMS.value[name]:
+        st.warning(PROBLEMS.value[name])
 
 
 def take_edits(name: str, key: str, limit: float, on_edit: Callable[[Rows], None]) -> None:
     """Lay the edits over the table as it was drawn, and pass it on with what is sound."""
-    state = st.session_state
-    frame, problems = state[f"{name}_base"].copy(), []
-    for row, cells in state[key]["edited_rows"].items():
+    frame, problems = DRAWN_TABLES.value[name].copy(), []
+    for row, cells in widget_value(key)["edited_rows"].items():
         for column, value in cells.items():
             label = frame.index[int(row)]
             problem = _problem(value, limit)
@@ -288,7 +292,7 @@ def take_edits(name: str, key: str, limit: float, on_edit: Callable[[Rows], None
             else:
                 frame.loc[label, column] = float(value)
     still = " The number that was there is still used." if problems else ""
-    state[f"{name}_problem"] = "; ".join(problems) + still
+    PROBLEMS.value[name] = "; ".join(problems) + still
     on_edit(frame.values.tolist())
 
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import streamlit as st
-
 from attention_core.charts.plane import vector_plane as plane
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
 from ui.address import PLAYING
 from ui.component import component
 from ui.figures import note_picture
-from ui.state import Field, whole_number
+from ui.state import Field, sent, whole_number
 
 NAME = "scoring"
 
@@ -75,11 +73,11 @@ def choose_width() -> None:
 
 def take_move() -> None:
     """Take over what was dragged; a message from before Python's own last change comes too late and is dropped."""
-    moved = (st.session_state.get("scoring_plane") or {}).get("moved")
+    moved = sent("scoring_plane", "moved")
     if moved is None:
         return
     ANSWERED.value = moved["sequence"]
-    st.session_state[PLAYING] = "scoring_plane" if moved["moving"] else ""  # the address waits for the end of the drag
+    PLAYING.value = "scoring_plane" if moved["moving"] else ""  # the address waits for the end of the drag
     if moved["revision"] != REVISION.value:
         return
     VECTORS.value = SHOWN.value = Vectors(moved["query"], moved["keys"])

@@ -25,7 +25,7 @@ from ui.computed import computed
 from ui.labels import literal
 from ui.layout import section
 from ui.models import model_or_stop
-from ui.state import Field, whole_number
+from ui.state import Field, selected, set_widget, whole_number, widget_value
 from ui.step_view import export_bar, query_row, show_matrix, show_words
 from ui.stepper import Stepper
 from ui.transformer.first_screen import AT_TOP, MODEL, NAME, Experiment, probabilities, traces, translation
@@ -99,7 +99,7 @@ def _choose_head(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="transformer_choice"):
         for part, (label, choices) in CHOICES.items():
             key = f"transformer_{part}"
-            st.session_state[key] = getattr(head, part)
+            set_widget(key, getattr(head, part))
             st.segmented_control(
                 label,
                 choices,
@@ -127,7 +127,7 @@ def _choose_head(text: str) -> tuple[Head, Experiment, AttentionTrace, int]:
 
 
 def _take_part(part: str, key: str) -> None:
-    CHOSEN.value = CHOSEN.value._replace(**{part: st.session_state[key]})
+    CHOSEN.value = CHOSEN.value._replace(**{part: widget_value(key)})
 
 
 def _switch(head: Head) -> None:
@@ -161,7 +161,7 @@ def _mosaic(experiment: Experiment, head: Head, habits: list[list[str]]) -> None
     key = f"transformer_heads_{head.kind}"
 
     def take() -> None:
-        for clicked in st.session_state[key]["selection"].get("head") or []:
+        for clicked in selected(key, "head"):
             CHOSEN.value = CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
 
     draw_chart(
@@ -185,7 +185,7 @@ def _large(trace: AttentionTrace, head: Head, query: int) -> None:
     small = max(trace.n_queries, trace.n_keys) <= MAX_RECT_SIDE
 
     def take() -> None:
-        for clicked in st.session_state[key]["selection"].get("cell") or []:
+        for clicked in selected(key, "cell"):
             QUERY.value = int(clicked["row"])
 
     draw_chart(

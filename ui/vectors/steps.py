@@ -19,7 +19,7 @@ from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
 from ui.chart import draw_chart
 from ui.layout import role_colour
-from ui.state import Field, choice, whole_number
+from ui.state import Field, choice, selected, set_widget, whole_number, widget_value
 from ui.step_view import describe
 from ui.vectors.problem import CELL, NAME
 
@@ -73,7 +73,7 @@ def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int)
     key = f"vectors_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}"
 
     def take_click() -> None:
-        for cell in st.session_state[key]["selection"].get("cell") or []:
+        for cell in selected(key, "cell"):
             CELL.value |= {row_kind(step): int(cell["row"]), column_kind(step): int(cell["col"])}
 
     draw_chart(
@@ -91,7 +91,7 @@ def _cell_pickers(step: Step) -> None:
     axes = (("Row", step.row_axis, row_kind(step)), ("Column", step.col_axis, column_kind(step)))
     for (label, axis, kind), now, column in zip(axes, chosen_cell(step), st.columns(2, gap="small"), strict=True):
         key = f"vectors_pick_{label.lower()}"
-        st.session_state[key] = now
+        set_widget(key, now)
         column.selectbox(
             label,
             range(len(axis)),
@@ -103,7 +103,7 @@ def _cell_pickers(step: Step) -> None:
 
 
 def _take_pick(kind: str, key: str) -> None:
-    CELL.value |= {kind: st.session_state[key]}
+    CELL.value |= {kind: widget_value(key)}
 
 
 def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> Design:

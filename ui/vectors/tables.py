@@ -39,7 +39,7 @@ from attention_core.topics.vectors.tables import (
 from ui.glossary import explain
 from ui.labels import said
 from ui.layout import role_colour
-from ui.state import Field, between, choice
+from ui.state import Field, between, choice, is_mounted, set_widget, widget_value
 from ui.vectors import problem as typed
 from ui.vectors.problem import (
     CELLS,
@@ -159,13 +159,13 @@ def problem_input() -> Problem | None:
 def _sizes() -> None:
     for name, value in typed.sizes().items():
         key, most = f"vectors_size_{name}", MAX_ROWS if name.startswith("n_") else MAX_COLUMNS
-        st.session_state[key] = min(value, most)
+        set_widget(key, min(value, most))
         st.number_input(SIZE_WORDS[name], 1, most, key=key, on_change=_take_sizes)
     st.caption("Tables that share a size change together. Rows can also be added and deleted in the tables.")
 
 
 def _take_sizes() -> None:
-    typed.resize({name: int(st.session_state[f"vectors_size_{name}"]) for name in typed.sizes()})
+    typed.resize({name: int(widget_value(f"vectors_size_{name}")) for name in typed.sizes()})
 
 
 def _files() -> None:
@@ -208,7 +208,7 @@ def _take_paste(target: str) -> None:
 
 
 def _take_upload(key: str, target: str) -> None:
-    uploaded = st.session_state.get(key)
+    uploaded = widget_value(key)
     if uploaded is not None:
         UPLOADS.value += 1
         _take_file(uploaded.name, uploaded.getvalue(), target)
@@ -292,7 +292,7 @@ def _mounted(name: str, make: Callable[[], pd.DataFrame]) -> tuple[str, pd.DataF
     make() returns, under a new key, so that nothing of its earlier life is laid over that.
     """
     editor = EDITORS.value.get(name)
-    if editor is None or editor["key"] not in st.session_state:
+    if editor is None or not is_mounted(editor["key"]):
         MOUNTED.value += 1
         editor = EDITORS.value[name] = {"key": f"vectors_{name}_{MOUNTED.value}", "frame": make()}
     return editor["key"], editor["frame"]
