@@ -167,7 +167,6 @@ def rival(folder: Path, rounds: int, lengths: Sequence[int]) -> dict[str, dict]:
 
 
 def main(rounds: int = 3, *rival_lengths: int) -> None:
-    """Measure, print, write results/glance.json."""
     with tempfile.TemporaryDirectory() as below:
         folder = Path(below)
         write_model(folder / NAME)

@@ -178,7 +178,6 @@ PLACES = {
 
 
 def main(rounds: int = 8, *names: str) -> None:
-    """Measure, print, write results/latency.json, or latency_NAMES.json."""
     rows = [["edit", "floor, median (lowest to highest)", "page", "ratio (goal: at most 2)"]]
     milliseconds: dict[str, dict[str, list[int]]] = {}
     ratios, n_lost = {}, 0

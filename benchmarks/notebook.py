@@ -109,7 +109,6 @@ def painted(
 
 
 def main() -> None:
-    """Measure and print."""
     most = int(sys.argv[1]) if len(sys.argv) > 1 else LENGTHS[-1]
     missing = {}
     for name, home in HOMES.items():

@@ -44,7 +44,6 @@ def make_answers() -> None:
 
 
 def photograph(url: str) -> None:
-    """Photograph the largest picture of every page of the running app."""
     with visitor() as page:
         for entry in PAGES[1:]:
             part = NARROW.get(entry.name)

@@ -50,7 +50,6 @@ def configuration(port: int, app_ports: Sequence[int], folder: str) -> str:
 
 
 def start(app: str, port: int) -> subprocess.Popen[bytes]:
-    """Start a process of the app."""
     options = [part for name, value in OPTIONS.items() for part in (f"--server.{name}", value)]
     command = [sys.executable, "-m", "streamlit", "run", app, "--server.port", str(port), *options]
     environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **os.environ}
@@ -58,7 +57,6 @@ def start(app: str, port: int) -> subprocess.Popen[bytes]:
 
 
 def serve(app: str, port: int, n_processes: int, nginx: str) -> None:
-    """Run nginx and the app's processes until nginx ends or a signal comes."""
     app_ports = range(port + 1, port + 1 + n_processes)
     running: dict[int, subprocess.Popen[bytes]] = {}
     with tempfile.TemporaryDirectory(prefix="attention-nginx-") as folder:

@@ -74,6 +74,5 @@ def figure(chart: Chart, form: str, *, title: str = "", width: float | None = No
 
 
 def _lines(title: str, spec: dict[str, Any]) -> list[str]:
-    """Return a title in lines that are about as long as the chart is wide."""
     width = spec.get("width")
     return wrap(title, max(24, int(width / 6)) if isinstance(width, int | float) else 48)

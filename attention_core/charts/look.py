@@ -39,7 +39,6 @@ class Look:
     themed: bool = False
 
     def dress(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """Return a Vega-Lite spec in this look."""
         config = {**spec.get("config", {}), **(THEME if self.themed else {})}
         if self.themed:
             for part, size in SIZES.items():

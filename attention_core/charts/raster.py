@@ -125,7 +125,6 @@ def png(image: Image.Image) -> bytes:
 
 
 def data_url(content: bytes) -> str:
-    """Return a PNG file as a data URL."""
     return "data:image/png;base64," + base64.b64encode(content).decode()
 
 

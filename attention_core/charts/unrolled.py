@@ -97,7 +97,6 @@ def _box(left: float, middle: float, role: Role, shade: str) -> Shape:
 
 
 def _encoder(reads: np.ndarray, strength: dict[str, str]) -> Iterator[Line]:
-    """Yield the two readings, downwards and upwards."""
     for at in (4, 10):
         yield STATE + at, reads[0], STATE + at, reads[-1], Role.KEY, strength["key"], 1.0
 

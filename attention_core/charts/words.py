@@ -143,7 +143,6 @@ def _strength(weight: float, is_lit: bool) -> tuple[float, float]:
 
 
 def _flowing(words: Sequence[str], glued: Sequence[bool] = (), width: float = np.inf) -> Columns:
-    """Return words in lines, as a text wraps."""
     left, top, lefts, tops = 1.0, 1.0, [], []
     lengths = [text_width(word) + 2 * PAD for word in words]
     for place, (word, length) in enumerate(zip(words, lengths, strict=True)):
@@ -172,7 +171,6 @@ def _move(words: Columns, way: str, by: float) -> None:
 
 
 def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int = SIZE) -> list[Design]:
-    """Return words on their grounds, the chosen one framed."""
     names = {"left": words["x"], "top": words["y"], "text": words["text"]}
     grounds = alt.Chart(words).mark_rect(cornerRadius=3, aria=False)
     grounds = grounds.encode(**space, color=alt.Color("fill:N", scale=None))

@@ -27,7 +27,6 @@ PADS = {"pixels": DIGIT_PAD, "find": FIND_PAD, "ask": ASK_PAD}
 
 
 def bars(**amounts: float) -> None:
-    """Draw a bar for each amount."""
     frame = pd.DataFrame({"amount": list(amounts.values()), "what": list(amounts)})
     chart = alt.Chart(frame).mark_bar().encode(x="amount:Q", y="what:N", tooltip=["amount:Q"])
     st.container(key="floor_chart").altair_chart(chart)
