@@ -20,7 +20,6 @@ MODELS = ("dot", "general", "additive", "transformer")
 
 
 def main() -> None:
-    """Measure, print, write results/alignments.json."""
     figures = {}
     for name in MODELS:
         try:

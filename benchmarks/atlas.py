@@ -170,7 +170,6 @@ MEASUREMENTS: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def main() -> None:
-    """Measure, print, write results/atlas.json."""
     found: dict[str, dict[str, Any]] = {}
     for name in MEASUREMENTS:
         if "GPU" not in name:

@@ -79,7 +79,6 @@ def measure_memory(way: str) -> None:
 
 
 def main() -> None:
-    """Measure in turns, print, write results/capture.json."""
     ways = (*WAYS, *WRITTEN_OUT)
     times = {n: milliseconds_each({way: call_of(way, n) for way in ways}, rounds) for n, rounds in ROUNDS.items()}
     ratios = {

@@ -71,7 +71,6 @@ def _of(pids: tuple[int, ...]) -> Server:
 
 
 def replicas_of(serve_pid: int) -> tuple[int, ...]:
-    """Return the processes of the replicas."""
     return processes_with("ServeReplica", serve_pid)
 
 
@@ -102,7 +101,6 @@ class Askers:
             self.longest = max(self.longest, time.monotonic() - began)
 
     def stop(self) -> dict[str, Any]:
-        """Return what they counted."""
         self._stop.set()
         for thread in self._threads:
             thread.join()
@@ -138,7 +136,6 @@ def kill_both(app: Server, serve_pid: int, every: float) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print, write results/cluster.json."""
     options = options_of()
     found: dict[str, Any] = {}
     tallies: dict[str, Tally] = {}

@@ -123,12 +123,10 @@ def pale(page: Page) -> tuple[int, list[tuple[str, float]]]:
 
 
 def tabs(page: Page) -> int:
-    """Return how many tabs the page has, at least the page itself."""
     return max(1, page.locator("[role=tab]").count())
 
 
 def open_tab(page: Page, number: int) -> None:
-    """Open a tab if there are any, and all that is folded."""
     if page.locator("[role=tab]").count():
         page.locator("[role=tab]").nth(number).click()
         settle(page)
@@ -143,7 +141,6 @@ def axe_script() -> str:
 
 
 def main() -> None:
-    """Look at all pages and publish what was found."""
     wanted, axe = sys.argv[1:], axe_script()
     rows, figures = [["page", "texts", "too pale", "axe", "letters: median", "least"]], {}
     with running("app.py") as url, visitor() as page:

@@ -32,7 +32,6 @@ def median_row(rows: list[cost.CostRow]) -> cost.CostRow:
 
 
 def main(rounds: int = ROUNDS) -> None:
-    """Measure in turns, print, write results/cost.json."""
     cost.MOST_PROFILED_STEPS = 4096
     torch.manual_seed(0)
     taken: dict[tuple[str, int], list[cost.CostRow]] = {}

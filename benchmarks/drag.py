@@ -1,6 +1,6 @@
-"""Drag an arrow with a real mouse and count frames and answers: python -m benchmarks.drag [--seconds 5 --rounds 3].
+"""Drag an arrow with a real mouse and count frames and answers: python -m benchmarks.drag [ROUNDS].
 
-Starts the app (unless --url names a running one), opens "What a score measures" at 1440 x 900 and drags key 1 round
+Opens "What a score measures" at 1440 x 900 and drags key 1 round
 the plane at the pace of a mouse. Counted while the button is down: frames in which the arrow's tip stood elsewhere
 than in the frame before, and how often all that Python makes was drawn anew (the sentence, the functions' bars,
 the fields; the slowest counts). Goals: 30 drawn frames and 5 answers a second on two cores. Chromium: variable
@@ -9,14 +9,12 @@ CHROMIUM, or on the PATH.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import math
 import os
 import statistics
 import sys
 import time
-from contextlib import nullcontext
 
 from playwright.async_api import Page, async_playwright
 
@@ -54,20 +52,15 @@ WATCH = """() => {
 }"""
 
 
-def main() -> None:
+def main(rounds: int = 3) -> None:
     """Measure, print, write results/drag.json; exit code 1 when a goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=5)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--url", help="of a running app; else one is started")
-    options = parser.parse_args()
-    with nullcontext(options.url) if options.url else running("app.py") as url:
-        rounds = [asyncio.run(measure(url, options.seconds)) for _ in range(options.rounds)]
-    figures = {name: statistics.median(found[name] for found in rounds) for name in rounds[0]}
+    with running("app.py") as url:
+        taken = [asyncio.run(measure(url, 5)) for _ in range(rounds)]
+    figures = {name: statistics.median(one[name] for one in taken) for name in taken[0]}
     table = [["counted", "median", "each round", "goal"]]
     for name, value in figures.items():
-        table.append([name, f"{value:g}", " ".join(f"{found[name]:g}" for found in rounds), GOALS.get(name, "")])
-    publish("drag", table, {"niceness": os.nice(0), **figures, "rounds": rounds})
+        table.append([name, f"{value:g}", " ".join(f"{one[name]:g}" for one in taken), GOALS.get(name, "")])
+    publish("drag", table, {"niceness": os.nice(0), **figures, "rounds": taken})
     sys.exit(figures["drawn_per_second"] < 30 or figures["answers_per_second"] < 5)
 
 
@@ -125,4 +118,4 @@ async def drag(page: Page, seconds: float) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

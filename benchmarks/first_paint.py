@@ -19,7 +19,6 @@ PLACES = {EMPTY: ("benchmarks/apps/empty_app.py", ""), "Start": ("app.py", ""), 
 
 
 def main() -> None:
-    """Measure, print, write results/first_paint.json."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--after", type=float, default=0, help="seconds that the server is alone before somebody comes")

@@ -16,7 +16,6 @@ PATH.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import statistics
 import subprocess
@@ -28,72 +27,43 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import torch
+import transformers as hf
 from playwright.sync_api import CDPSession, Page
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from attention_core.hub.catalogue import FOLDERS_BELOW
-from benchmarks.browser import settle, visitor
+from benchmarks.browser import clocked, settle, visitor
+from benchmarks.notebook import OTHERS, bert, inputs_of, painted, run_rival, tokens_of
 from benchmarks.report import publish
 from benchmarks.server import running
 
 NAME = "bert-base-random"
 LENGTHS, RIVAL_LENGTHS = (64, 128, 256, 512), (64, 128, 256)
 MOST_RIVAL_SECONDS, MOST_RIVAL_ROUNDS = 300, 2
-OPEN = "open"
 VIEW = {"width": 1440, "height": 1200}
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+SPECIAL = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+CDN = "https://cdnjs.cloudflare.com/**"
 SCRIPTS = {
-    "https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js": ("requirejs@2.3.6", "require.js"),
-    "https://cdnjs.cloudflare.com/ajax/libs/d3/5.7.0/d3.min.js": ("d3@5.7.0", "dist/d3.min.js"),
-    # BertViz asks for 2.0.0, which is not on npm
-    "https://cdnjs.cloudflare.com/ajax/libs/jquery/2.0.0/jquery.min.js": ("jquery@2.1.1", "dist/jquery.min.js"),
+    "require.min.js": ("requirejs@2.3.6", "require.js"),
+    "d3.min.js": ("d3@5.7.0", "dist/d3.min.js"),
+    "jquery.min.js": ("jquery@2.1.1", "dist/jquery.min.js"),  # BertViz asks for 2.0.0, which is not on npm
 }
 PICTURE = "document.querySelector('.st-key-model_glance svg.marks image')"
 SIGN = f"(image => image ? image.getAttribute('href') ?? image.getAttribute('xlink:href') : '')({PICTURE})"
-WATCH = f"""() => {{
-    const before = {SIGN};
-    window.began = window.ended = null;
-    window.addEventListener('keydown', event => {{
-        if (event.key === 'Enter') window.began ??= performance.timeOrigin + performance.now();
-    }}, {{ capture: true }});
-    const look = () => {{
-        if (window.began !== null && {SIGN} && {SIGN} !== before) {{ window.ended = true; return; }}
-        requestAnimationFrame(look);
-    }};
-    requestAnimationFrame(look);
-}}"""
-THUMBNAILS = "document.querySelectorAll('#vis rect.attn_background').length"
+THUMBNAILS = """document.querySelectorAll('#vis rect.attn_background').length >= 144
+    && new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"""
 
 
 def write_model(folder: Path) -> None:
     """Save a BERT of base widths with random weights, and a tokenizer of one token for a word."""
-    import transformers as hf
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-
-    words = [*SPECIAL, *(f"w{number}" for number in range(995))]
+    words = [*SPECIAL.values(), *(f"w{number}" for number in range(995))]
     built = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token="[UNK]"))
     built.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     built.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    named = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True))
-    hf.PreTrainedTokenizerFast(
-        tokenizer_object=built,
-        model_max_length=512,
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-        **named,
-    ).save_pretrained(folder)
-    torch.manual_seed(0)
-    model = hf.BertForMaskedLM(hf.BertConfig(vocab_size=len(words)))
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if ".query.weight" in name or ".key.weight" in name:
-                parameter.mul_(3)
-    model.save_pretrained(folder)
-
-
-def text(n: int, turn: int) -> str:
-    """Return a text of n tokens, the two that mark its ends among them."""
-    draw = torch.Generator().manual_seed(1000 * turn + n)
-    return " ".join(f"w{number}" for number in torch.randint(0, 995, (n - 2,), generator=draw).tolist())
+    kept = ["input_ids", "token_type_ids", "attention_mask"]
+    named = {"model_max_length": 512, "model_input_names": kept, **SPECIAL}
+    hf.PreTrainedTokenizerFast(tokenizer_object=built, **named).save_pretrained(folder)
+    bert(12, 768, 3, hf.BertForMaskedLM, 3072).save_pretrained(folder)
 
 
 @contextmanager
@@ -121,18 +91,15 @@ def still(page: Page, deadline: float) -> float:
     return when
 
 
-def enter(page: Page, words: str) -> tuple[float, int]:
+def enter(page: Page, words: Sequence[str]) -> tuple[float, int]:
     """Give the model a text; returns seconds until all heads are painted, and bytes until the page is still."""
     box = page.get_by_label("Text", exact=True)
-    box.fill(words)
-    page.evaluate(WATCH)
+    box.fill(" ".join(words))
     with received(page) as sizes:
-        box.press("Control+Enter")
-        page.wait_for_function("window.ended", polling="raf")
+        clocked(page, lambda: box.press("Control+Enter"), [SIGN])
         ended = still(page, time.time() + 60)
         settle(page)
-        began = page.evaluate("window.began") / 1000
-        return ended - began, sum(sizes)
+        return ended - page.evaluate("window.clock.began") / 1000, sum(sizes)
 
 
 def ours(page: Page, url: str, rounds: int) -> tuple[dict, dict]:
@@ -149,10 +116,10 @@ def ours(page: Page, url: str, rounds: int) -> tuple[dict, dict]:
     settle(page, 2)
     for turn in range(rounds + 1):
         for n in LENGTHS:
-            small = enter(page, text(10, 10 * turn + n))
-            first = enter(page, text(n, turn))
-            enter(page, text(10, 10 * turn + n))
-            again = enter(page, text(n, turn))
+            small = enter(page, tokens_of(8, 10 * turn + n))
+            first = enter(page, tokens_of(n - 2, turn))
+            enter(page, tokens_of(8, 10 * turn + n))
+            again = enter(page, tokens_of(n - 2, turn))
             if turn:  # the first is nobody's
                 add("floor, 10 tokens", small)
                 add(f"{n}, with the run", first)
@@ -160,121 +127,46 @@ def ours(page: Page, url: str, rounds: int) -> tuple[dict, dict]:
     return seconds, sizes
 
 
-def scripts(folder: Path) -> dict[str, bytes] | None:
-    """Return what BertViz asks a network for, from npm; None where that cannot be had."""
-    found = {}
-    for address, (package, inside) in SCRIPTS.items():
+def fetch_scripts(folder: Path) -> int:
+    """Put what BertViz asks a network for into a folder, from npm; returns its bytes, 0 where that cannot be had."""
+    n_bytes = 0
+    for name, (package, inside) in SCRIPTS.items():
         try:
             command = ["npm", "pack", "--silent", package]
             packed = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"BertViz is not measured: npm pack {package} failed ({error}).")
-            return None
+            return 0
         with tarfile.open(folder / packed.stdout.strip().splitlines()[-1]) as archive:
             file = archive.extractfile(f"package/{inside}")
             assert file is not None
-            found[address] = file.read()
-            (folder / address.rpartition("/")[2]).write_bytes(found[address])
-    return found
+            n_bytes += (folder / name).write_bytes(file.read())
+    return n_bytes
 
 
-def rival_page(model: object, tokenizer: object, n: int, path: Path) -> float:
-    """Write BertViz's page of all heads; returns the seconds that took, the model's run apart."""
-    from bertviz import model_view
-
-    inputs = tokenizer(text(n, 1), return_tensors="pt")  # type: ignore[operator]
-    with torch.inference_mode():
-        weights = model(**inputs, output_attentions=True).attentions  # type: ignore[operator]
-    tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])  # type: ignore[attr-defined]
-    began = time.perf_counter()
-    path.write_text(f"<!doctype html><body>{model_view(weights, tokens, html_action='return').data}</body>")
-    return time.perf_counter() - began
-
-
-def open_rival(path: Path) -> None:
-    """Open BertViz's page, its scripts beside it; writes the seconds until all heads are painted to PATH.seconds."""
-    with visitor() as page:
-        page.set_viewport_size(VIEW)
-        page.route(
-            "https://cdnjs.cloudflare.com/**",
-            lambda route: route.fulfill(path=path.with_name(route.request.url.rpartition("/")[2])),
-        )
-        began = time.time()
-        page.goto(path.as_uri(), wait_until="commit", timeout=0)
-        page.wait_for_function(f"{THUMBNAILS} >= 144", polling="raf", timeout=0)
-        seconds = still(page, began + MOST_RIVAL_SECONDS) - began
-        path.with_suffix(".seconds").write_text(f"{seconds:.2f}")
-
-
-def opened(path: Path) -> float | None:
-    """Open BertViz's page in a process of its own, which ends with the time; returns its seconds, None if too many."""
-    result = path.with_suffix(".seconds")
-    result.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "benchmarks.glance", OPEN, str(path)]
-    with contextlib.suppress(subprocess.TimeoutExpired):  # a page that is busy for minutes answers nobody
-        subprocess.run(command, timeout=MOST_RIVAL_SECONDS, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return float(result.read_text()) if result.exists() else None
-
-
-def rival(folder: Path, rounds: int, lengths: Sequence[int]) -> dict[int, dict]:
+def rival(folder: Path, rounds: int, lengths: Sequence[int]) -> dict[str, dict]:
     """Return what BertViz needs per length: bytes, seconds to write its page, seconds to painted."""
     try:
         import bertviz  # noqa: F401
     except ImportError:
         print("BertViz is not measured: pip install bertviz (see the head of this file).")
         return {}
-    served = scripts(folder)
-    if served is None:
+    if not (n_bytes := fetch_scripts(folder)):
         return {}
-    import transformers as hf
-
-    hf.logging.set_verbosity_error()
-    hf.logging.disable_progress_bar()
-    model = hf.BertModel.from_pretrained(folder / NAME, attn_implementation="eager", add_pooling_layer=False).eval()
-    tokenizer = hf.AutoTokenizer.from_pretrained(folder / NAME)
-    found: dict[int, dict] = {}
+    model, found = bert(12, 768, 3, d_ff=3072), {}
     for n in lengths:
-        path = folder / f"bertviz-{n}.html"
-        written = rival_page(model, tokenizer, n, path)
-        n_bytes = path.stat().st_size + sum(map(len, served.values()))
-        times = [opened(path)]
-        if times[0] is not None:
-            times += [opened(path) for _ in range(min(rounds, MOST_RIVAL_ROUNDS) - 1)]
-        seconds = [taken for taken in times if taken is not None]
-        found[n] = {"bytes": n_bytes, "written": round(written, 2), "seconds": seconds}
-        path.unlink()
+        html, written = run_rival("bertviz", OTHERS["bertviz"], inputs_of(model, n))
+        times: list[float] = []
+        for _ in range(min(rounds, MOST_RIVAL_ROUNDS)):
+            size, seconds = painted(html, folder, THUMBNAILS, MOST_RIVAL_SECONDS, CDN)
+            if seconds is None:
+                break
+            times.append(round(seconds, 2))
+        found[str(n)] = {"bytes": size + n_bytes, "written": round(written, 2), "seconds": times}
     return found
 
 
-def estimate(found: dict[int, dict], n: int) -> tuple[float, float]:
-    """Return bytes and seconds of BertViz at a length that was not measured; both grow with the square of n."""
-    largest, painted = max(found), max((length for length in found if found[length]["seconds"]), default=None)
-    seconds = statistics.median(found[painted]["seconds"]) * (n / painted) ** 2 if painted else float("nan")
-    return found[largest]["bytes"] * (n / largest) ** 2, seconds
-
-
-def table(seconds: dict, sizes: dict, found: dict[int, dict]) -> list[list[str]]:
-    """Return the rows to print."""
-    rows = [["12 x 12 heads", "n", "MB to the browser", "s to painted"]]
-    for name, some in seconds.items():
-        n, _, how = name.partition(", ")
-        what = [f"ours, {how}", n] if n.isdigit() else ["ours, floor", "10"]
-        painted = f"{statistics.median(some):.2f} ({min(some):.2f} to {max(some):.2f})"
-        rows.append([*what, f"{statistics.median(sizes[name]) / 1e6:.2f}", painted])
-    for n, rival_figures in found.items():
-        times = rival_figures["seconds"]
-        painted = f"{statistics.median(times):.1f}" if times else f"not in {MOST_RIVAL_SECONDS}"
-        megabytes, written = f"{rival_figures['bytes'] / 1e6:.1f}", rival_figures["written"]
-        rows.append(["BertViz model_view", str(n), megabytes, f"{painted} (written in {written})"])
-    if found:
-        n_bytes, spent = estimate(found, 512)
-        rows.append(["BertViz, estimated by its growth", "512", f"{n_bytes / 1e6:,.0f}", f"{spent:,.0f}"])
-    rows.append(["goal", "512", "at most 3", "at most 3"])
-    return rows
-
-
 def main(rounds: int = 3, *rival_lengths: int) -> None:
-    """Measure, print, write results/glance.json."""
     with tempfile.TemporaryDirectory() as below:
         folder = Path(below)
         write_model(folder / NAME)
@@ -282,17 +174,18 @@ def main(rounds: int = 3, *rival_lengths: int) -> None:
         with visitor() as page, running("app.py") as url:
             page.set_viewport_size(VIEW)
             seconds, sizes = ours(page, url, rounds)
-        found = rival(folder, rounds, rival_lengths or RIVAL_LENGTHS)
-    figures = {
-        "seconds": {name: [round(taken, 3) for taken in some] for name, some in seconds.items()},
-        "bytes": sizes,
-        "bertviz": {str(n): rival_figures for n, rival_figures in found.items()},
-    }
-    publish("glance", table(seconds, sizes, found), figures)
+        rivals = rival(folder, rounds, rival_lengths or RIVAL_LENGTHS)
+    rows = [["12 x 12 heads, n", "MB to the browser", "s to painted"]]
+    for name, some in seconds.items():
+        painting = f"{statistics.median(some):.2f} ({min(some):.2f} to {max(some):.2f})"
+        rows.append([f"ours, {name}", f"{statistics.median(sizes[name]) / 1e6:.2f}", painting])
+    for name, own in rivals.items():
+        taken = f"{statistics.median(own['seconds']):.1f}" if own["seconds"] else f"not in {MOST_RIVAL_SECONDS}"
+        rows.append([f"BertViz, {name}", f"{own['bytes'] / 1e6:.1f}", f"{taken} (written in {own['written']})"])
+    rows.append(["goal, 512", "at most 3", "at most 3"])
+    rounded = {name: [round(taken, 3) for taken in some] for name, some in seconds.items()}
+    publish("glance", rows, {"seconds": rounded, "bytes": sizes, "bertviz": rivals})
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == [OPEN]:
-        open_rival(Path(sys.argv[2]))
-    else:
-        main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:]))

@@ -32,40 +32,40 @@ from benchmarks.report import publish
 LENGTHS = (16, 128, 512)
 PATIENCE = 20
 OURS = ("recording = trace_model(model, tokens=tokens, **inputs)", "recording")
+RUN = "found = model(**inputs, output_attentions=True)"
 OTHERS = {
-    "bertviz": (
-        "found = model(**inputs, output_attentions=True)",
-        "model_view(found.attentions, tokens, html_action='return')",
-    ),
-    "circuitsvis": (
-        "found = model(**inputs, output_attentions=True)",
-        "heads = torch.cat([layer[0] for layer in found.attentions])",
-        "attention_heads(heads, tokens)",
-    ),
-    "inspectus": (
-        "found = model(**inputs, output_attentions=True)",
-        "attention(found.attentions, tokens)",
-    ),
+    "bertviz": (RUN, "model_view(found.attentions, tokens, html_action='return')"),
+    "circuitsvis": (RUN, "heads = torch.cat([one[0] for one in found.attentions])", "attention_heads(heads, tokens)"),
+    "inspectus": (RUN, "attention(found.attentions, tokens)"),
 }
 HOMES = {"bertviz": "bertviz", "circuitsvis": "circuitsvis.attention", "inspectus": "inspectus"}
 ALL_HEADS = "document.querySelector('[data-attention]')?.shadowRoot?.querySelector('.glance[data-painted]')"
 ANY_PICTURE = "[...document.querySelectorAll('svg *, canvas, img')].some((one) => one.getBoundingClientRect().width)"
 
 
-def bert(n_layers: int, width: int, sharpness: float) -> hf.BertModel:
+def bert(n_layers: int, width: int, sharpness: float, kind: type = hf.BertModel, d_ff: int | None = None) -> Any:
     """Return a BERT of twelve heads with random weights; sharper ones choose among all their directions."""
     torch.manual_seed(0)
-    model = hf.BertModel(
-        hf.BertConfig(
-            vocab_size=1000, hidden_size=width, num_hidden_layers=n_layers, intermediate_size=width,
-            attn_implementation="eager",
-        )
-    ).eval()  # fmt: skip
+    sizes = {"hidden_size": width, "num_hidden_layers": n_layers, "intermediate_size": d_ff or width}
+    model = kind(hf.BertConfig(vocab_size=1000, attn_implementation="eager", **sizes)).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if ".query.weight" in name or ".key.weight" in name:
                 parameter.mul_(sharpness)
     return model
+
+
+def tokens_of(n: int, seed: int) -> list[str]:
+    """Return n random words."""
+    drawn = torch.randint(0, 995, (n,), generator=torch.Generator().manual_seed(1000 * seed + n))
+    return [f"w{number}" for number in drawn.tolist()]
+
+
+def inputs_of(model: Any, n: int) -> dict[str, Any]:
+    """Return what the lines of a cell name: a model and n random words for it, a token each."""
+    tokens = tokens_of(n, 0)
+    ids = torch.tensor([[5 + int(token[1:]) for token in tokens]])
+    return {"model": model, "tokens": tokens, "inputs": {"input_ids": ids}, "torch": torch}
 
 
 def run(lines: tuple[str, ...], names: dict[str, Any]) -> tuple[str, float]:
@@ -85,23 +85,30 @@ def run_rival(name: str, lines: tuple[str, ...], names: dict[str, Any]) -> tuple
     return "".join(one.data for one in displayed) + html, seconds
 
 
-def painted(html: str, folder: Path, is_there: str) -> tuple[int, float | None]:
-    """Return the bytes of a file and the seconds to painted in a browser of its own, None where that never comes."""
+def painted(
+    html: str, folder: Path, is_there: str, patience: float = PATIENCE, served: str | None = None
+) -> tuple[int, float | None]:
+    """Return the bytes of a file and the seconds to painted in a browser of its own, None where that never comes.
+
+    There is no network, but what is asked of the addresses `served` lies in the folder by its name.
+    """
     path = folder / "page.html"
     path.write_text(f'<!doctype html><meta charset="utf-8">{html}', encoding="utf-8")
     with visitor() as page:
-        page.context.set_offline(True)
+        if served:
+            page.route(served, lambda route: route.fulfill(path=folder / route.request.url.rpartition("/")[2]))
+        else:
+            page.context.set_offline(True)
         began = time.perf_counter()
         try:
-            page.goto(path.as_uri(), timeout=1000 * PATIENCE, wait_until="commit")
-            page.wait_for_function(is_there, timeout=1000 * PATIENCE, polling="raf")
+            page.goto(path.as_uri(), timeout=1000 * patience, wait_until="commit")
+            page.wait_for_function(is_there, timeout=1000 * patience, polling="raf")
             return path.stat().st_size, time.perf_counter() - began
         except Error:
             return path.stat().st_size, None
 
 
 def main() -> None:
-    """Measure and print."""
     most = int(sys.argv[1]) if len(sys.argv) > 1 else LENGTHS[-1]
     missing = {}
     for name, home in HOMES.items():
@@ -126,9 +133,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for heads, model in (("6 x 12", small), ("12 x 12", bert(12, 768, 1)), ("12 x 12, sharp", bert(12, 768, 2))):
             for n in LENGTHS:
-                ids = torch.randint(5, 999, (1, n), generator=torch.Generator().manual_seed(n))
-                tokens = [f"w{number}" for number in ids[0].tolist()]
-                names = {"model": model, "tokens": tokens, "inputs": {"input_ids": ids}, "torch": torch}
+                names = inputs_of(model, n)
                 html, made = run(OURS, names | {"trace_model": trace_model})
                 add("ours", heads, n, OURS, made, painted(html, Path(folder), ALL_HEADS))
                 for name, lines in OTHERS.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import sys
 
 from PIL import Image, ImageOps
 
 from attention_core.files import find_file
+from benchmarks.browser import visitor
 from ui.navigation import PAGES
 from ui.start.answers import drawing_answer, sentence_answer
 from ui.start.moving import FIRST_DIGIT, SENTENCE, TRANSLATOR
@@ -44,13 +44,7 @@ def make_answers() -> None:
 
 
 def photograph(url: str) -> None:
-    """Photograph the largest picture of every page of the running app."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport=SCREEN)
-        page.set_default_timeout(120_000)
+    with visitor() as page:
         for entry in PAGES[1:]:
             part = NARROW.get(entry.name)
             page.set_viewport_size(PHONE if part else SCREEN)
@@ -62,7 +56,6 @@ def photograph(url: str) -> None:
             picture = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
             shown = ImageOps.pad(picture, (SIZE[0] - 24, SIZE[1] - 24), Image.Resampling.LANCZOS, "white")
             ImageOps.expand(shown, 12, "white").save(FOLDER / f"{entry.name}.webp", quality=75)
-            print(entry.name, flush=True)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,6 @@ def configuration(
 
 
 def start(app: str, port: int) -> subprocess.Popen[bytes]:
-    """Start a process of the app."""
     framed = {"xsrfCookieSameSite": "none"} if os.environ.get("ATTENTION_FRAMED_BY") else {}
     options = [part for name, value in (OPTIONS | framed).items() for part in (f"--server.{name}", value)]
     command = [sys.executable, "-m", "streamlit", "run", app, "--server.port", str(port), *options]
@@ -82,7 +81,6 @@ def start(app: str, port: int) -> subprocess.Popen[bytes]:
 
 
 def serve(options: argparse.Namespace, nginx: str) -> None:
-    """Run nginx and the app's processes until nginx ends or a signal comes."""
     app_ports = range(options.port + 1, options.port + 1 + options.processes)
     running: dict[int, subprocess.Popen[bytes]] = {}
     with tempfile.TemporaryDirectory(prefix="attention-nginx-") as folder:

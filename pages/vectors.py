@@ -92,7 +92,6 @@ def cell(problem: Problem, trace: AttentionTrace, before: AttentionTrace | None,
 
 
 def chosen_query(trace: AttentionTrace) -> int:
-    """Return the query of the chosen cell."""
     return min(CELL.value["query"], trace.n_queries - 1)
 
 

@@ -74,7 +74,6 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
 
 
 def _arrow(columns: Data) -> bytes:
-    """Return data as Streamlit hands them to the browser."""
     arrays = {}
     for column in columns:
         values = np.asarray(columns[column])

@@ -56,8 +56,6 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
-        """Answer as the app does, with the headers."""
-
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 there = {name.lower() for name, _ in message["headers"]}

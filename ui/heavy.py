@@ -158,7 +158,6 @@ def in_portions(portion: Callable[[], object], is_wanted: Callable[[], bool]) ->
 
 
 def _stand(queue: Queue, thread: int) -> None:
-    """Tell the place in the queue until it is the first."""
     spot = st.empty()
     with spot.container(horizontal=True, vertical_alignment="center"):
         words = st.empty()

@@ -38,7 +38,6 @@ class PageEntry:
 
     @property
     def heading(self) -> str:
-        """What stands above the page."""
         return "Attention Explorer" if self.name == "start" else self.title
 
 

@@ -34,7 +34,6 @@ class Shelf:
             return self._values[key][0]
 
     def keep(self, key: Hashable, value: tuple[Any]) -> None:
-        """Keep a value, and let go of others if there is no room."""
         size = self.size(value)
         with self._door:
             if size > self.most_bytes or key in self._values:
@@ -45,7 +44,6 @@ class Shelf:
                 self.n_bytes -= self._values.popitem(last=False)[1][1]
 
     def clear(self) -> None:
-        """Let go of everything."""
         with self._door:
             self._values.clear()
             self.n_bytes = 0

@@ -65,7 +65,6 @@ class Field(Generic[Value]):
 
     @property
     def value(self) -> Value:
-        """What is set."""
         return st.session_state[self.key]
 
     @value.setter
@@ -74,7 +73,6 @@ class Field(Generic[Value]):
 
     @property
     def default(self) -> Value:
-        """What a visitor finds on arrival."""
         return self._default() if callable(self._default) else self._default
 
     def among(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
@@ -109,7 +107,6 @@ class Field(Generic[Value]):
         return f"{self._key}_default" in st.session_state
 
     def forget(self) -> None:
-        """Go back to the default."""
         st.session_state.pop(self._key, None)
         st.session_state.pop(f"{self._key}_default", None)
 
@@ -118,7 +115,6 @@ class Field(Generic[Value]):
         st.session_state.pop(f"{self._key}_default", None)
 
     def address_text(self) -> str:
-        """Return what the address tells of it."""
         value = self.value
         as_found = _same(value, st.session_state.get(f"{self._key}_default", self.default))
         try:
@@ -160,7 +156,6 @@ class Field(Generic[Value]):
 
 
 def _own(value: Any) -> Any:
-    """Return a value that may be changed in place."""
     return copy.deepcopy(value) if isinstance(value, list | dict) else value
 
 

@@ -61,7 +61,6 @@ class Stepper(Player[str]):
         )
 
     def draw(self, trace: AttentionTrace) -> Step:
-        """Draw the controls and return the chosen step."""
         say_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
         names = list(by_name)

@@ -37,7 +37,6 @@ def passage(n: int) -> tuple[int, int, int]:
 
 @lru_cache(maxsize=2)
 def words(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of the word and of the chapter at each of n places."""
     chance = np.random.default_rng(17)
     chapters = np.arange(n) * CHAPTERS // n
     common = np.minimum(chance.zipf(1.35, n) - 1, COMMON - 1)

@@ -29,7 +29,6 @@ def products(left: Tensor, right: Tensor) -> str:
 
 
 def terms(written: Iterable[str]) -> str:
-    """Return a sum of which the first terms are written out."""
     shown = list(written)
     return " + ".join(shown[:MANY]) + (r" + \dots" if len(shown) > MANY else "")
 

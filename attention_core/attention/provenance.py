@@ -28,7 +28,6 @@ class Layout(NamedTuple):
 
     @classmethod
     def of(cls, tensor: Tensor) -> Layout:
-        """Return that of a tensor."""
         return cls(tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
 
     def found(self, address: int) -> tuple[int, ...] | None:

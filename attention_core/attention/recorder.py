@@ -69,7 +69,6 @@ class Inside:
 
     @property
     def modules(self) -> tuple[nn.Module, ...]:
-        """The modules, outermost first."""
         return tuple(entered.module for entered in self._stack)
 
     @property
@@ -99,7 +98,6 @@ class Inside:
         return next((entered.n_items for entered in reversed(self._stack) if entered.n_items), 0)
 
     def met(self) -> None:
-        """Count an attention."""
         self._n_met += 1
         for entered in reversed(self._stack):
             if is_attention(entered.module):
@@ -107,12 +105,10 @@ class Inside:
                 return
 
     def enter(self, module: nn.Module, given: Any = None) -> None:
-        """Go into a module, whose first argument is given."""
         n_items = len(given) if isinstance(given, Tensor) and given.ndim > 2 else 0
         self._stack.append(_Entered(module, n_items, self._n_met))
 
     def leave(self, module: nn.Module) -> None:
-        """Come out of a module, if it was entered."""
         if any(entered.module is module for entered in self._stack):
             while self._stack[-1].module is not module:
                 self._stack.pop()
@@ -224,7 +220,6 @@ class Recorder:
         *,
         mechanism: str = "scaled dot product attention",
     ) -> None:
-        """Record a call of torch's fused attention with these arguments."""
         short = None if _lacks(query) else _autocast_type(query)
 
         def make() -> AttentionTrace:
@@ -251,12 +246,10 @@ class Recorder:
         self.add(make, query)
 
     def note(self, text: str) -> None:
-        """Tell the reader of the recording."""
         self._faults.setdefault(text)
         self.tell()
 
     def tell(self, *more: str) -> None:
-        """Write all notes into the recording, and what was not seen."""
         missed = [f"{place} ({name})" if place else name for place, name in self.inside.unseen.items()]
         unseen = f"Not seen: {_listed(missed)}, which ran without any attention that can be followed." if missed else ""
         self.recording.note = " ".join(filter(None, [*self._faults, unseen, *more]))

@@ -27,7 +27,6 @@ class Stage(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Identifier of its step."""
         return self.text.name
 
 
@@ -129,7 +128,6 @@ class Score(ABC):
         return tuple(f"{cls.name}.{field.name}" for field in fields(cls))
 
     def parameters(self) -> dict[str, Tensor]:
-        """Return the parameters by the names of the fields."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def to(self, dtype: torch.dtype) -> Self:
@@ -184,11 +182,9 @@ class Scaled(Score):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """What people call it."""
         return f"{'' if self.cap is None else 'capped '}scaled {self.base.name}"
 
     def parameters(self) -> dict[str, Tensor]:
-        """Return the base's parameters."""
         return self.base.parameters()
 
     def factor(self, d_k: int) -> float:
@@ -196,11 +192,9 @@ class Scaled(Score):
         return (1 / math.sqrt(d_k) if self.scale is None else self.scale) / (self.temperature or 1)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return the scaled score of every pair."""
         return self._bent(self.base(query, key), key.shape[-1])
 
     def tile(self, query: Tensor, key: Tensor, cols: Rows) -> Tensor:
-        """Return the scaled scores with the chosen keys."""
         return self._bent(self.base.tile(query, key, cols), key.shape[-1])
 
     def _bent(self, raw: Tensor, d_k: int) -> Tensor:
@@ -227,7 +221,6 @@ class Scaled(Score):
         return {**self.base.to_plain(), "scale": self.scale, "softcap": self.cap, **heat}
 
     def numbers(self, pair: Pair) -> Numbers:
-        """Return what becomes of the raw score of one pair."""
         words = f"The score of {pair.asks} with {pair.asked}, scaled"
         if self.cap is not None:
             inner = Scaled(self.base, self.scale, self.temperature).numbers(pair).value

@@ -66,12 +66,10 @@ class Dot(Score):
     explanation = "Every query meets every key: one dot product per cell. Large where the two point the same way."
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return q . k for every pair."""
         same_width(query, key)
         return query @ key.transpose(-2, -1)
 
     def numbers(self, pair: Pair) -> Numbers:
-        """Return the products of one pair."""
         way = rf"q_{{{pair.cell[0]}}} \cdot k_{{{pair.cell[1]}}} = {products(pair.query, pair.key)}"
         return _multiplied(f"Query {pair.asks} meets key {pair.asked}", _query_line(pair), _key_line(pair), way)
 
@@ -114,7 +112,6 @@ class General(Score):
     W: Tensor
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return q^T W k for every pair."""
         if (query.shape[-1], key.shape[-1]) != tuple(self.W.shape):
             raise ValueError(f"W must be (d_q, d_k) = ({query.shape[-1]}, {key.shape[-1]}), got {tuple(self.W.shape)}")
         return query @ self.W @ key.transpose(-2, -1)
@@ -125,7 +122,6 @@ class General(Score):
         return {"W": _identity(d_q, d_k)}
 
     def numbers(self, pair: Pair) -> Numbers:
-        """Return the products of W^T q with one key."""
         turned = Line(f"query {pair.asks} times W", "query", pair.query @ self.W)
         return _multiplied(f"Query {pair.asks} times W, meets key {pair.asked}", turned, _key_line(pair))
 
@@ -145,7 +141,6 @@ class Cosine(Score):
     explanation = "Only the angle counts; lengths are divided out, so no key can win by being long."
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return the cosine for every pair."""
         normalise = torch.nn.functional.normalize
         return Dot()(normalise(query, dim=-1, eps=1e-12), normalise(key, dim=-1, eps=1e-12))
 
@@ -189,7 +184,6 @@ class Additive(Score):
         _check_rows(f"{self.name}.W_k", self.W_k, self.v)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return v^T tanh(W_q q + W_k k) for every pair."""
         wanted, given = (self.W_q.shape[-1], self.W_k.shape[-1]), (query.shape[-1], key.shape[-1])
         if wanted != given:
             raise ValueError(f"W_q and W_k know queries and keys of {wanted} numbers, got {given}")
@@ -284,7 +278,6 @@ class Location(Score):
     W: Tensor
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return W q for every pair."""
         return self.tile(query, key, slice(None))
 
     def tile(self, query: Tensor, key: Tensor, cols: Rows) -> Tensor:
@@ -330,7 +323,6 @@ class L2(Score):
     )
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return minus half the squared distance of every pair."""
         same_width(query, key)
         return 0 - 0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)  # 0 -: a match scores 0, not -0
 

@@ -135,7 +135,6 @@ class _Inputs:
         self._lost: set[str] = set()
 
     def lines(self, step: Step, head: int) -> str:
-        """Return a step's lines, those that give what they name before them."""
         named = {name: value for name, value in step.names(head).items() if name not in self._assigned}
         said = {name: _said(name, value) for name, value in named.items()}
         n_numbers = sum(value.numel() for value in named.values() if isinstance(value, Tensor))
@@ -184,7 +183,6 @@ def _said(name: str, value: Any) -> str | None:
 
 
 def _tensors(value: Any) -> dict[str, Tensor]:
-    """Return the tensors of a value by what follows its name in the file."""
     if isinstance(value, nn.Module):
         return {f".{part}": one for part, one in value.state_dict().items()}
     if isinstance(value, list):
@@ -193,7 +191,6 @@ def _tensors(value: Any) -> dict[str, Tensor]:
 
 
 def _names(code: str, use: type[ast.expr_context]) -> set[str]:
-    """Return the names that code loads or stores."""
     nodes = ast.walk(ast.parse(code))
     return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, use)}
 

@@ -168,7 +168,6 @@ class Step(Text):
 
     @property
     def assigns(self) -> str:
-        """The name to which the code assigns the step's matrix."""
         return re.split(r" = |\[", self.code.splitlines()[-1])[0]
 
     @property

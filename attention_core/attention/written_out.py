@@ -88,7 +88,6 @@ class WrittenOut(TorchDispatchMode):
         return result
 
     def mix(self, weights: Any, result: Tensor) -> None:
-        """Remember that a tensor was made of weights, if they are."""
         made = self._made_of(weights)
         if made is None or not is_plain(result) or weights.untyped_storage()._cdata == result.untyped_storage()._cdata:
             return
@@ -96,7 +95,6 @@ class WrittenOut(TorchDispatchMode):
             self._remember(result, mixed)
 
     def _made_of(self, tensor: Any) -> Made | None:
-        """Return how a tensor was made, if that is remembered."""
         if not self._made or not is_plain(tensor):
             return None
         found = self._made.get(tensor.untyped_storage()._cdata)

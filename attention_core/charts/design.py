@@ -73,7 +73,6 @@ class Design:
         return _template(key, look)(notes.values), {_name(place): data for place, data in enumerate(notes.data)}
 
     def to_dict(self, look: Look = PLAIN) -> Spec:
-        """Return the Vega-Lite spec in a look, with the data in it."""
         spec, data = self.drawn(look)
         return spec | {"datasets": {name: _records(columns) for name, columns in data.items()}}
 
@@ -204,15 +203,11 @@ def _with(chart: Any, properties: dict[str, Any]) -> Any:
 
 
 class _Holes:
-    """Stands for the values of any chart of a design."""
-
     def __getitem__(self, place: int) -> str:
         return f"\ue000{place}"
 
 
 class _Names(dict[int, Any]):
-    """Stands for the data of any chart of a design."""
-
     def __missing__(self, place: int) -> Any:
         self[place] = altair.NamedData(name=_name(place))  # one object: Altair lifts data that all layers share
         return self[place]
@@ -220,7 +215,6 @@ class _Names(dict[int, Any]):
 
 @lru_cache(MOST_TEMPLATES)
 def _template(key: tuple[Any, ...], look: Look) -> Callable[[list[Any]], Spec]:
-    """Return what puts values into the spec of a design."""
     with TURN, debug_mode(False):  # a hole fits nowhere in Vega-Lite's schema; tests/charts checks filled specs
         spec = _Making(_Holes(), _Names()).of(key).to_dict(validate=False)
     return _filler(look.dress(spec))

@@ -62,6 +62,5 @@ def figure(chart: Any, form: str, *, title: str = "", width: float | None = None
 
 
 def _lines(title: str, spec: dict[str, Any]) -> list[str]:
-    """Return a title in lines that are about as long as the chart is wide."""
     width = spec.get("width")
     return wrap(title, max(24, int(width / 6)) if isinstance(width, int | float) else 48)

@@ -13,7 +13,6 @@ from attention_core.charts.palette import DARK, MASKED, Ramp
 
 
 def colour_scale(ramp: Ramp) -> Design:
-    """Return the Altair scale that paints as the ramp does."""
     power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
     return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)

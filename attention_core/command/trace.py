@@ -96,7 +96,6 @@ def _write(done: ModelRun, text: str, path: Path) -> None:
 
 
 def _draw(recording: Recording, path: Path) -> None:
-    """Write a picture of all heads of the first kind of attention."""
     from attention_core.charts.heads import heads_chart
     from attention_core.charts.mosaic import mosaic
 

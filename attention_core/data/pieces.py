@@ -42,7 +42,6 @@ class Pieces:
 
     @classmethod
     def learn(cls, sentences: Iterable[Sequence[str]], size: int = VOCABULARY_SIZE) -> Pieces:
-        """Learn a vocabulary of `size` pieces from sentences given as words."""
         tokenizer = Tokenizer(models.BPE(unk_token=SPECIAL[UNKNOWN]))
         tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
         trainer = trainers.BpeTrainer(
@@ -71,14 +70,12 @@ class Pieces:
                 raise WeightsError(f"The vocabulary {path} is damaged ({error}).") from None
 
     def save(self, path: Path) -> None:
-        """Write the vocabulary as one JSON file."""
         self._tokenizer.save(str(path), pretty=False)
 
     def __len__(self) -> int:
         return self._tokenizer.get_vocab_size()
 
     def cut(self, words: Sequence[str]) -> Cut:
-        """Cut words into pieces."""
         ids: list[int] = []
         texts: list[str] = []
         word_of: list[int] = []

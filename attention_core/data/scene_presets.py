@@ -16,8 +16,6 @@ FEWEST, MOST = 3, 6
 
 
 class Placed(NamedTuple):
-    """A digit of a preset."""
-
     digit: int  # 0 to 9
     colour: str  # name of its ink
     x: float  # of its middle, share of the canvas' side

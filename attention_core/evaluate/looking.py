@@ -93,11 +93,7 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     arrays = _read(path, "questions", "answers")
-    seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in arrays["canvases"]]
-    pictures = coloured_input(
-        torch.from_numpy(np.stack([picture.coverage for picture in seen])),
-        torch.from_numpy(np.stack([picture.colours for picture in seen])),
-    ).to(device_of(model))
+    pictures = _coloured(arrays["canvases"], path).to(device_of(model))
     boxes = _boxes(arrays, (ASK_SIDE, ASK_SIDE), path)
     asked, of_picture, n_refused = [], [], 0
     for number, (text, answer) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
@@ -110,8 +106,8 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
         asked.append(Asked(question, " ".join(words), answer_word(str(answer)), there))
         of_picture.append(number)
     places = None if boxes is None else boxes.to(pictures)
-    share = len(asked) / max(len(seen), 1)  # a question that cannot be read is answered wrong
-    figures: dict[str, Any] = {"n": len(seen), "refused": n_refused}
+    share = len(asked) / max(len(pictures), 1)  # a question that cannot be read is answered wrong
+    figures: dict[str, Any] = {"n": len(pictures), "refused": n_refused}
     with torch.inference_mode():
         for scoring in SCORINGS:
             judged = judge_answering(model, pictures, asked, of_picture, places, scoring)
@@ -132,11 +128,7 @@ def evaluate_telling(model: nn.Module, path: str | Path) -> dict[str, Any]:
     path = Path(path)
     arrays = _read(path, "captions")
     wanted = [re.sub(r"\ban\b", "a", str(one).replace(",", "").strip().lower()) for one in arrays["captions"].tolist()]
-    seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in arrays["canvases"]]
-    pictures = coloured_input(
-        torch.from_numpy(np.stack([picture.coverage for picture in seen])),
-        torch.from_numpy(np.stack([picture.colours for picture in seen])),
-    ).to(device_of(model))
+    pictures = _coloured(arrays["canvases"], path).to(device_of(model))
     with torch.inference_mode():
         told = [" ".join(model.explain(picture).words) for picture in pictures]  # type: ignore[operator]
     things = [[sorted(THINGS.split(text)) for text in texts] for texts in (told, wanted)]
@@ -182,6 +174,12 @@ def _pictures(canvases: np.ndarray, size: tuple[int, int], path: Path) -> Tensor
     return torch.from_numpy(np.stack([_checked(ink_picture, canvas, size, path).picture for canvas in canvases]))
 
 
+def _coloured(canvases: np.ndarray, path: Path) -> Tensor:
+    seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in canvases]
+    parts = ([picture.coverage for picture in seen], [picture.colours for picture in seen])
+    return coloured_input(*(torch.from_numpy(np.stack(part)) for part in parts))
+
+
 def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: Path) -> Tensor | None:
     """Return boxes (n, several, 4) in pixels of the model's picture, or None.
 
@@ -190,12 +188,8 @@ def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: Path) -> 
     if "boxes" not in arrays:
         return None
     boxes, canvases = arrays["boxes"], arrays["canvases"]
-    if (
-        boxes.dtype.kind not in "iuf"
-        or boxes.shape[0] != len(canvases)
-        or boxes.shape[-1] != 4
-        or boxes.ndim not in (2, 3)
-    ):
+    fits = boxes.ndim in (2, 3) and (boxes.shape[0], boxes.shape[-1]) == (len(canvases), 4)
+    if boxes.dtype.kind not in "iuf" or not fits:
         raise DataError(f"{path}: boxes must be numbers (n, 4) or (n, several, 4), got {boxes.dtype} {boxes.shape}.")
     boxes = np.nan_to_num(boxes.astype(np.float64)).reshape(len(canvases), -1, 4)
     turned = boxes[..., [1, 0, 3, 2]]
@@ -206,7 +200,6 @@ def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: Path) -> 
 
 
 def _ink_inside(canvases: np.ndarray, boxes: np.ndarray, most: int = 100) -> float:
-    """Return the mean share of ink in the boxes of the first canvases."""
     shares = []
     for canvas, several in zip(canvases[:most], boxes[:most], strict=True):
         ink = ink_of(canvas) > INK_THRESHOLD

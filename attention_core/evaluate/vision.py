@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -25,7 +25,7 @@ MNIST_SIZE = (20.0, 20.0)
 """Pixels of the longer side of MNIST's digits, as cluttered translated MNIST has them."""
 
 
-def mass_inside(weights: Tensor, boxes: Tensor, size: tuple[int, int]) -> Tensor:
+def mass_inside(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> Tensor:
     """Return the share (n,) of maps (n, rows, columns) inside boxes, each region counted by the part of it inside.
 
     Boxes are (n, 4), top, left, bottom, right, and size is height and width of the picture, in pixels.
@@ -33,7 +33,7 @@ def mass_inside(weights: Tensor, boxes: Tensor, size: tuple[int, int]) -> Tensor
     return (weights * overlap(boxes, (weights.shape[1], weights.shape[2]), size)).sum((1, 2))
 
 
-def overlap(boxes: Tensor, grid: tuple[int, int], size: tuple[int, int]) -> Tensor:
+def overlap(boxes: Tensor, grid: tuple[int, int], size: Sequence[int]) -> Tensor:
     """Return the part of each region of a grid (rows, columns) inside a box, (n, rows, columns) in [0, 1].
 
     Boxes are (n, 4), top, left, bottom, right, and size is height and width of the picture, in pixels.
@@ -48,7 +48,7 @@ def _overlap(first: Tensor, last: Tensor, n: int, width: float) -> Tensor:
     return (last[:, None].minimum(edges + width) - first[:, None].maximum(edges)).clamp(min=0) / width
 
 
-def peak_inside(weights: Tensor, boxes: Tensor, size: tuple[int, int]) -> Tensor:
+def peak_inside(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> Tensor:
     """Return whether (n,) the peak of each map (n, rows, columns) lies in its box: the pointing game.
 
     The peak is where the largest weight is, placed between regions by the weights of its neighbours: the centre of
@@ -74,15 +74,8 @@ def peak_of(weights: Tensor) -> tuple[Tensor, Tensor]:
     return row + 0.5 + (share.sum(2) * step).sum(1), column + 0.5 + (share.sum(1) * step).sum(1)
 
 
-def _size(pictures: Tensor) -> tuple[int, int]:
-    """Return height and width of pictures (..., height, width)."""
-    return pictures.shape[-2], pictures.shape[-1]
-
-
-def batches(n: int) -> Iterator[slice]:
-    """Yield slices that cover n items."""
-    for start in range(0, n, BATCH):
-        yield slice(start, min(start + BATCH, n))
+def batches(n: int) -> list[slice]:
+    return [slice(start, min(start + BATCH, n)) for start in range(0, n, BATCH)]
 
 
 def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
@@ -96,8 +89,8 @@ def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
         right.append(looked.logits.argmax(1) == labels[some])
         if boxes is not None:
             maps = looked.weights[:, 0].unflatten(-1, model.grid)  # type: ignore[arg-type]
-            mass.append(mass_inside(maps, boxes[some], _size(pictures)))
-            peak.append(peak_inside(maps, boxes[some], _size(pictures)))
+            mass.append(mass_inside(maps, boxes[some], pictures.shape[-2:]))
+            peak.append(peak_inside(maps, boxes[some], pictures.shape[-2:]))
     figures = {"n": len(pictures), "accuracy": _mean(right)}
     if boxes is not None:
         figures |= {"mask_inside": _mean(mass), "peak_inside": _mean(peak)}
@@ -138,7 +131,7 @@ def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
             for look in range(labels.shape[1]):
                 there = labels[some][:, look] >= 0
                 if there.any():
-                    peak.append(peak_inside(maps[there, look], boxes[some][there, look], _size(pictures)))
+                    peak.append(peak_inside(maps[there, look], boxes[some][there, look], pictures.shape[-2:]))
     every = torch.cat(right)
     figures: dict[str, Any] = {"n": len(pictures), "accuracy": _mean(right)}
     figures["accuracy_by_length"] = {
@@ -203,7 +196,7 @@ def judge_answering(
             right.setdefault(kind, []).append(ANSWERS[answer] == question.answer)
             if boxes is not None and question.relevant:
                 there = boxes[about[place]][list(question.relevant)]
-                hit = peak_inside(maps[place].expand(len(there), -1, -1), there, _size(pictures)).any()
+                hit = peak_inside(maps[place].expand(len(there), -1, -1), there, pictures.shape[-2:]).any()
                 points.setdefault(kind, []).append(bool(hit))
     figures: dict[str, Any] = {
         "n": len(asked),
@@ -264,7 +257,7 @@ def judge_telling(
             for look, places in enumerate(told):
                 if places:
                     boxes = drawings.boxes[some.start + place][list(places)].to(device)
-                    inside = peak_inside(maps[place, look].expand(len(boxes), -1, -1), boxes, _size(pictures))
+                    inside = peak_inside(maps[place, look].expand(len(boxes), -1, -1), boxes, pictures.shape[-2:])
                     peak.append(inside.any()[None])
     figures: dict[str, Any] = {"n": len(pictures), "accuracy": _share(list(chain(*right.values())))}
     figures["accuracy_by_digits"] = {count: _share(right[count]) for count in sorted(right)}

@@ -44,11 +44,9 @@ class KeptLayer:
 
     @property
     def bytes_per_token(self) -> int:
-        """Bytes that one position takes here."""
         return self.n_key_heads * (self.d_k + self.d_v) * self.n_bytes_each
 
     def bytes_at(self, n_tokens: int) -> int:
-        """Return the bytes that a text of n tokens takes here."""
         return self.bytes_per_token * (n_tokens if self.window is None else min(n_tokens, self.window))
 
 
@@ -114,7 +112,6 @@ def kept(generation: Generation) -> Kept | None:
 
 
 def _decoder_traces(generation: Generation) -> list[Any]:
-    """Return the traces of the part that writes."""
     traces = generation.first.traces
     own = [trace for trace in traces if not is_cross(trace)]
     n_layers = len(_self_cache(generation).layers)

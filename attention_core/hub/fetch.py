@@ -82,7 +82,6 @@ class _Count:
 
 
 def _file(candidate: Candidate, file: RemoteFile, count: _Count) -> Path:
-    """Return the place of one file in the cache's snapshot."""
     from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
     from huggingface_hub.utils.tqdm import silent_tqdm
 

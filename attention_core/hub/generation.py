@@ -62,7 +62,6 @@ class Generation:
 
     @property
     def uses_cache(self) -> bool:
-        """Whether a step runs the new token alone."""
         return self.cache is not None
 
     @property
@@ -79,7 +78,6 @@ class Generation:
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        """The text's tokens for people."""
         return readable(self.pretrained.tokenizer, self.ids)
 
     @cached_property

@@ -127,7 +127,6 @@ class KnockOutMap:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every head is done."""
         return len(self.effects) == len(self.heads)
 
 

@@ -53,7 +53,6 @@ class ScoringFunctions(nn.Module):
         return {name: own.get(name.replace(".", "_"), parameter.to(like)) for name, parameter in plain.items()}
 
     def scores(self, d: int) -> dict[str, Score]:
-        """Return all scoring functions for vectors of d numbers."""
         return all_scores(self.parameters_of(d))
 
     def forward(self, query: Tensor, key: Tensor) -> Mapping[str, Tensor]:

@@ -27,7 +27,6 @@ def of_model(name: str, method: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def read(body: bytes) -> Call:
-    """Return the call that a request asks for."""
     return unpack(body, loaded)
 
 
@@ -59,7 +58,6 @@ def predict(batches: list[tuple[str, Tensor]]) -> list[Prediction | Exception]:
 
 
 def run(call: Call) -> Any:
-    """Return what a call returns, or the exception that it raises."""
     name, args, kwargs = call
     try:
         return function_of(name)(*args, **kwargs)

@@ -53,7 +53,6 @@ class Cluster:
 
     @property
     def is_away(self) -> bool:
-        """Whether it did not answer a moment ago."""
         return time.monotonic() < self._away_until
 
     def probe(self) -> str:

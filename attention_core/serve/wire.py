@@ -33,7 +33,6 @@ ModelOf = Callable[[str], nn.Module]
 
 
 def pack(value: Any) -> bytes:
-    """Return a value of the project as bytes."""
     file = io.BytesIO()
     _Packer(file, protocol=5).dump(value)
     return file.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -43,19 +44,15 @@ class DigitTask:
     batches should look like what is tested).
     """
 
-    def __init__(self, data: str | None, seed: int, device: str, coarse: float, changed: float) -> None:
+    def __init__(self, coarse: float, changed: float, data: str | None, seed: int, device: str) -> None:
         self.coarse, self.changed, self.device = coarse, changed, device
-        mnist = load_mnist("train", data)
+        mnist, self.test = load_mnist("train", data), load_mnist("t10k", data)
         trajectories = load_trajectories(data)
-        held_out, kept = slice(-N_HELD_OUT, None), slice(None, -N_HELD_OUT)
-        strokes = stroke_digits(some(trajectories, kept), N_REPLAYS, seed)
-        self.mnist = to_tensor(mnist, device)
-        self.strokes = to_tensor(strokes, device)
-        self.test = load_mnist("t10k", data)
-        self.held_out = stroke_digits(some(trajectories, held_out), 2, seed=54321)
+        strokes = stroke_digits(some(trajectories, slice(None, -N_HELD_OUT)), N_REPLAYS, seed)
+        self.held_out = stroke_digits(some(trajectories, slice(-N_HELD_OUT, None)), 2, seed=54321)
+        self.mnist, self.strokes = to_tensor(mnist, device), to_tensor(strokes, device)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the cross-entropy of one random batch."""
         n_strokes = round(BATCH_SIZE * STROKE_SHARE)
         parts = [_draw(self.mnist, BATCH_SIZE - n_strokes, generator), _draw(self.strokes, n_strokes, generator)]
         images, labels = (torch.cat(part) for part in zip(*parts, strict=True))
@@ -67,32 +64,24 @@ class DigitTask:
         return F.cross_entropy(model(images).logits, labels, label_smoothing=LABEL_SMOOTHING)
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return the accuracies on MNIST's test digits and on held-out strokes, and with uniform attention."""
-        figures: dict[str, Any] = {
-            "test_accuracy": accuracy(model, self.test, self.device),
-            "held_out_stroke_accuracy": accuracy(model, self.held_out, self.device),
-        }
+        figures: dict[str, Any] = self._accuracies(model)
         if hasattr(model, "trace"):
             figures["test_accuracy_with_uniform_attention"] = accuracy(model, self.test, self.device, UNIFORM)
-        if isinstance(model, PixelClassifier):
-            figures["feed_forward_network"] = self._baseline()
+        if isinstance(model, PixelClassifier):  # beside it what a network without attention reaches on the same data
+            try:
+                ffn = load("ffn-classifier", self.device)
+                n_parameters = sum(parameter.numel() for parameter in ffn.parameters())
+                figures["feed_forward_network"] = {"parameters": n_parameters, **self._accuracies(ffn)}
+            except WeightsError:
+                figures["feed_forward_network"] = {"note": "train ffn-classifier first to see its figures here"}
         return figures
 
-    def _baseline(self) -> dict[str, Any]:
-        """Return what the network without attention reaches on the same data, if it has been trained."""
-        try:
-            ffn = load("ffn-classifier", self.device)
-        except WeightsError:
-            return {"note": "train ffn-classifier first to see its figures here"}
-        return {
-            "parameters": sum(parameter.numel() for parameter in ffn.parameters()),
-            "test_accuracy": accuracy(ffn, self.test, self.device),
-            "held_out_stroke_accuracy": accuracy(ffn, self.held_out, self.device),
-        }
+    def _accuracies(self, model: nn.Module) -> dict[str, Any]:
+        parts = {"test_accuracy": self.test, "held_out_stroke_accuracy": self.held_out}
+        return {name: accuracy(model, digits, self.device) for name, digits in parts.items()}
 
 
 def some(trajectories: Trajectories, chosen: slice) -> Trajectories:
-    """Return some of the trajectories."""
     return Trajectories(trajectories.points[chosen], trajectories.labels[chosen])
 
 
@@ -102,18 +91,13 @@ def _draw(digits: tuple[Tensor, Tensor], n: int, generator: torch.Generator) -> 
     return images[chosen], labels[chosen]
 
 
-def _recipe(epochs: float, learning_rate: float, coarse: float, changed: float = 1.0, **more: Any) -> Recipe:
-    return Recipe(
-        task=lambda data, seed, device: DigitTask(data, seed, device, coarse, changed),
-        data=DATA,
-        batches_per_epoch=BATCHES_PER_EPOCH,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        **more,
-    )
+def _recipe(epochs: float, learning_rate: float, coarse: float = 0, changed: float = 1.0, **more: Any) -> Recipe:
+    task = partial(DigitTask, coarse, changed)
+    return Recipe(task, DATA, BATCHES_PER_EPOCH, epochs, learning_rate, **more)
 
 
 SNAPSHOT_AT = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.4, 1)
+NOTES = partial(_recipe, 10, 3e-3, half=True, snapshot_of=("ink", "position", "query.", "key.", "value."))
 RECIPES |= {
     "pixel-classifier": _recipe(
         epochs=15,
@@ -123,17 +107,10 @@ RECIPES |= {
         snapshot_at=SNAPSHOT_AT,
         snapshot_of=("embedding.", "attention."),
     ),
-    "ffn-classifier": _recipe(epochs=20, learning_rate=2e-3, coarse=0),
-    "digit-vit": _recipe(epochs=37, learning_rate=2e-3, coarse=0, changed=32 / 37, weight_decay=0.05, half=True),
+    "ffn-classifier": _recipe(epochs=20, learning_rate=2e-3),
+    "digit-vit": _recipe(epochs=37, learning_rate=2e-3, changed=32 / 37, weight_decay=0.05, half=True),
     **{
-        name: _recipe(
-            epochs=10,
-            learning_rate=3e-3,
-            coarse=0,
-            half=True,
-            snapshot_at=SNAPSHOT_AT if issubclass(made_of[0], PixelProduct) else (),
-            snapshot_of=("ink", "position", "query.", "key.", "value."),
-        )
+        name: NOTES(snapshot_at=SNAPSHOT_AT if issubclass(made_of[0], PixelProduct) else ())
         for name, made_of in VARIANTS.items()
     },
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,35 +22,32 @@ REPEATED = 0.2
 
 
 class LanguageTask:
-    """Next-piece prediction on windows of sentences in random order."""
+    """Next-piece prediction on windows of sentences in random order.
 
-    def __init__(self, data: str | None, seed: int, device: str) -> None:
+    `looks_back` asks for figures on windows in which sentences come again too: what is it worth to look back?
+    """
+
+    def __init__(self, looks_back: bool, data: str | None, seed: int, device: str) -> None:
+        self._looks_back = looks_back
         sentences = english_sentences(data)
         self.device = device
         self.train = [cut.ids for cut in pieces().encode_batch_fast(sentences.train, add_special_tokens=False)]
         self.held_out = {"development": sentences.development, "test": sentences.test}
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the cross-entropy per piece of one batch, in nats."""
         cpu = torch.Generator().manual_seed(generator.initial_seed())  # sentences are drawn one by one
         windows = torch.tensor([window_of(self.train, cpu) for _ in range(BATCH_SIZE)], device=self.device)
         logits = model(input_ids=windows[:, :-1], use_cache=False).logits
         return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return how well held-out sentences are foreseen."""
-        return {part: bits_of(model, sentences) for part, sentences in self.held_out.items()}
-
-
-class RecurrentTask(LanguageTask):
-    """The same, measured besides on windows in which sentences come again: what is it worth to look back?"""
-
-    def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return how well held-out sentences and windows of them are foreseen."""
-        cut = [one.ids for one in pieces().encode_batch_fast(self.held_out["test"], add_special_tokens=False)]
-        generator = torch.Generator().manual_seed(N_WINDOWS)
-        windows = torch.tensor([window_of(cut, generator) for _ in range(N_WINDOWS)], device=self.device)
-        return super().figures(model) | {"windows": bits_by_distance(model, windows)}
+        figures: dict[str, Any] = {part: bits_of(model, sentences) for part, sentences in self.held_out.items()}
+        if self._looks_back:
+            cut = [one.ids for one in pieces().encode_batch_fast(self.held_out["test"], add_special_tokens=False)]
+            generator = torch.Generator().manual_seed(N_WINDOWS)
+            windows = torch.tensor([window_of(cut, generator) for _ in range(N_WINDOWS)], device=self.device)
+            figures["windows"] = bits_by_distance(model, windows)
+        return figures
 
 
 def window_of(cut: list[list[int]], generator: torch.Generator) -> list[int]:
@@ -64,10 +62,10 @@ def window_of(cut: list[list[int]], generator: torch.Generator) -> list[int]:
     return filled[: WINDOW + 1]
 
 
-def _recipe(task: Any, epochs: float) -> Recipe:
+def _recipe(epochs: float, looks_back: bool) -> Recipe:
     return Recipe(
-        task=task,
-        data="the English sentences of 136,952 pairs of tatoeba.org, selected by manythings.org/anki (2017-09-29), "
+        partial(LanguageTask, looks_back),
+        "the English sentences of 136,952 pairs of tatoeba.org, selected by manythings.org/anki (2017-09-29), "
         "CC-BY 2.0; development and test parts as for the translators",
         batches_per_epoch=427,
         epochs=epochs,
@@ -78,7 +76,6 @@ def _recipe(task: Any, epochs: float) -> Recipe:
 
 
 RECIPES |= {
-    NAME: _recipe(LanguageTask, epochs=8),
-    "language-recurrent": _recipe(RecurrentTask, epochs=6),
-    "language-recurrent-alone": _recipe(RecurrentTask, epochs=6),
+    NAME: _recipe(8, False),
+    **dict.fromkeys(("language-recurrent", "language-recurrent-alone"), _recipe(6, True)),
 }

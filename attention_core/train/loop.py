@@ -100,11 +100,9 @@ class ShuffledBatches:
 
     @cached_property
     def per_epoch(self) -> int:
-        """Batches that one pass takes."""
         return len(self._batches_of(torch.Generator().manual_seed(self._seed)))
 
     def at(self, step: int) -> list[int]:
-        """Return the positions in the batch of a step."""
         epoch, number = divmod(step, self.per_epoch)
         if epoch != self._epoch:
             generator = torch.Generator().manual_seed(self._seed * 7919 + epoch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -52,7 +53,6 @@ class SentimentTask:
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(lengths, generator), seed)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the label-smoothed cross-entropy of one batch."""
         places = self.batches.at(moment.step)
         pieces, mask = batch_of([self.pieces[place] for place in places])
         pieces, mask, labels = pieces.to(self.device), mask.to(self.device), self.labels[places].to(self.device)
@@ -92,7 +92,6 @@ class SentimentTask:
         }
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return the accuracy on the development part; for the model with attention those of the others beside it."""
         own = figures(model, self.development)
         result = {
             "training_sentences": len(self.train),
@@ -102,7 +101,13 @@ class SentimentTask:
         }
         if isinstance(model, SentenceClassifier) and model.config.pooling == "attention":
             result["rank_agreement_of_weight_and_removal"] = self._agreement(model)
-            result["side_by_side"] = {ATTENTION: own["accuracy"], **self._others()}
+            beside: dict[str, float | str] = {ATTENTION: own["accuracy"]}
+            for name in (MEAN, TWO_PHASE):
+                try:
+                    beside[name] = figures(load(name, self.device), self.development)["accuracy"]
+                except WeightsError:
+                    beside[name] = "train it first to see its figure here"
+            result["side_by_side"] = beside
         return result
 
     def _agreement(self, model: nn.Module) -> dict[str, float]:
@@ -114,15 +119,6 @@ class SentimentTask:
                 weights, removed = explain(model, sentence).weights()[0], remove_each(model, sentence)
                 figures.append(rank_agreement(weights.tolist(), removed.abs().tolist()))
         return {"sentences": len(figures), "mean": round(sum(figures) / max(len(figures), 1), 3)}
-
-    def _others(self) -> dict[str, float | str]:
-        result: dict[str, float | str] = {}
-        for name in (MEAN, TWO_PHASE):
-            try:
-                result[name] = figures(load(name, self.device), self.development)["accuracy"]
-            except WeightsError:
-                result[name] = "train it first to see its figure here"
-        return result
 
 
 def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
@@ -151,21 +147,5 @@ def epoch_of_batches(lengths: list[int], generator: torch.Generator) -> list[lis
     return [batches[number] for number in torch.randperm(len(batches), generator=generator).tolist()]
 
 
-def _recipe(epochs: float = 4, snapshot_at: tuple[float, ...] = ()) -> Recipe:
-    return Recipe(
-        task=SentimentTask,
-        data=DATA,
-        batches_per_epoch=BATCHES_PER_EPOCH,
-        epochs=epochs,
-        learning_rate=6e-3,
-        weight_decay=0.1,
-        half=True,
-        snapshot_at=snapshot_at,
-    )
-
-
-RECIPES |= {
-    ATTENTION: _recipe(snapshot_at=(1.0,)),
-    MEAN: _recipe(),
-    TWO_PHASE: _recipe(),
-}
+RECIPE = Recipe(SentimentTask, DATA, BATCHES_PER_EPOCH, epochs=4, learning_rate=6e-3, weight_decay=0.1, half=True)
+RECIPES |= {ATTENTION: replace(RECIPE, snapshot_at=(1.0,)), MEAN: RECIPE, TWO_PHASE: RECIPE}

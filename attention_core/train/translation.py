@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -61,7 +62,6 @@ class TranslationTask:
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(self.pairs, generator), seed)
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the label-smoothed cross-entropy per target piece of one batch."""
         batch = Batch([self.pairs[place] for place in self.batches.at(moment.step)], self.device)
         translator = cast(TiedTranslator, model)
         features = translator.features(batch.source, batch.fed)
@@ -86,13 +86,10 @@ class TranslationTask:
         return snapshot
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return BLEU on the development and test parts."""
         from attention_core.evaluate.translation import bleu_of
 
-        return {
-            "development": bleu_of(cast(CanTranslate, model), self.development),
-            "test": bleu_of(cast(CanTranslate, model), self.test),
-        }
+        parts = {"development": self.development, "test": self.test}
+        return {part: bleu_of(cast(CanTranslate, model), pairs) for part, pairs in parts.items()}
 
 
 def training_pairs(pairs: list[Pair], seed: int) -> list[tuple[list[int], list[int]]]:
@@ -140,30 +137,16 @@ def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, want
     return sharp + LABEL_SMOOTHING * contrast.mean()
 
 
-def _recipe(
-    epochs: float, learning_rate: float, snapshot_at: tuple[float, ...] = (), gentle: tuple[str, ...] = ()
-) -> Recipe:
-    return Recipe(
-        task=TranslationTask,
-        data=DATA,
-        batches_per_epoch=BATCHES_PER_EPOCH,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        weight_decay=0.01,
-        gentle=gentle,
-        half=True,
-        snapshot_at=snapshot_at,
-    )
-
-
 RECURRENT_EPOCHS = 5
 TRANSFORMER_EPOCHS = 8
 BATCHES_PER_EPOCH = 1285
 SNAPSHOTS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1.0)
-
+RECURRENT = Recipe(
+    TranslationTask, DATA, BATCHES_PER_EPOCH, RECURRENT_EPOCHS, learning_rate=2e-3, weight_decay=0.01, half=True
+)
 RECIPES |= {
-    "translator-transformer": _recipe(TRANSFORMER_EPOCHS, 1.2e-3),
-    "translator-additive": _recipe(RECURRENT_EPOCHS, 2e-3, SNAPSHOTS),
-    **{f"translator-{name}": _recipe(RECURRENT_EPOCHS, 2e-3) for name in ("none", "mean", "dot", "plain")},
-    "translator-general": _recipe(RECURRENT_EPOCHS, 2e-3, gentle=("score_weight",)),  # it begins as the identity
+    "translator-transformer": replace(RECURRENT, epochs=TRANSFORMER_EPOCHS, learning_rate=1.2e-3),
+    "translator-additive": replace(RECURRENT, snapshot_at=SNAPSHOTS),
+    **{f"translator-{name}": RECURRENT for name in ("none", "mean", "dot", "plain")},
+    "translator-general": replace(RECURRENT, gentle=("score_weight",)),  # it begins as the identity
 }

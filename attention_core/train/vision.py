@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,32 +48,52 @@ N_TOLD, MOST_TOLD = 64, 5
 ENCODER = ("features.", "row", "column", "key.", "value.", "empty_")
 NUDGE, NUDGE_UNTIL = 0.4, 0.5
 LABEL_SMOOTHING = 0.02
+Loss = Callable[[nn.Module, Glyphs, torch.Generator, Moment, str], Tensor]
+Measure = Callable[[nn.Module, Glyphs, Glyphs, str], dict[str, Any]]
 
 
-class GlyphSource:
-    """Glyphs to compose training scenes from: MNIST's training digits and replayed pen strokes, bent at random."""
+class SceneTask:
+    """Look at scenes composed at random of MNIST's training digits and replayed pen strokes, bent at random.
 
-    def __init__(self, data: str | None, seed: int) -> None:
-        self.seed = seed
+    Args:
+        loss: (model, new glyphs, generator on the CPU, moment, device) -> the loss of a batch of scenes.
+        measure: (model, test glyphs, glyphs of held-out strokes, device) -> figures.
+        data: folder of the data sets, or None.
+        seed: of the glyphs.
+        device: of the model.
+    """
+
+    def __init__(
+        self,
+        loss: Callable[..., Tensor],
+        measure: Callable[..., dict[str, Any]],
+        data: str | None,
+        seed: int,
+        device: str,
+    ) -> None:
+        self._loss, self._measure, self._seed, self._device = loss, measure, seed, device
         trajectories = load_trajectories(data)
-        self.mnist = load_mnist("train", data)
-        self.strokes = stroke_digits(some(trajectories, slice(None, -N_HELD_OUT)), N_REPLAYS, seed=0)
-        self.test = glyphs_of(load_mnist("t10k", data))
-        self.test_strokes = glyphs_of(stroke_digits(some(trajectories, slice(-N_HELD_OUT, None)), 2, seed=54321))
-        self._number, self._glyphs = -1, self.test
+        self._mnist = load_mnist("train", data)
+        self._strokes = stroke_digits(some(trajectories, slice(None, -N_HELD_OUT)), N_REPLAYS, seed=0)
+        self._test = glyphs_of(load_mnist("t10k", data))
+        self._test_strokes = glyphs_of(stroke_digits(some(trajectories, slice(-N_HELD_OUT, None)), 2, seed=54321))
+        self._number, self._glyphs = -1, self._test
 
-    def at(self, step: int) -> Glyphs:
-        """Return the glyphs of a step, which depend on the seed and the step alone."""
-        number = step // POOL_BATCHES
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
+        number = moment.step // POOL_BATCHES
         if number != self._number:
-            generator = torch.Generator().manual_seed(self.seed * 104_729 + number)
-            self._number, self._glyphs = number, glyphs_of(self._bent(generator))
-        return self._glyphs
+            drawn = torch.Generator().manual_seed(self._seed * 104_729 + number)
+            self._number, self._glyphs = number, glyphs_of(self._bent(drawn))
+        cpu = torch.Generator().manual_seed(generator.initial_seed() + moment.step)  # scenes are composed on the CPU
+        return self._loss(model, self._glyphs, cpu, moment, self._device)
+
+    def figures(self, model: nn.Module) -> dict[str, Any]:
+        return self._measure(model, self._test, self._test_strokes, self._device)
 
     def _bent(self, generator: torch.Generator) -> Digits:
         n_strokes = round(POOL * STROKE_SHARE)
         images, labels = [], []
-        for digits, n in ((self.mnist, POOL - n_strokes), (self.strokes, n_strokes)):
+        for digits, n in ((self._mnist, POOL - n_strokes), (self._strokes, n_strokes)):
             chosen = torch.randint(len(digits), (n,), generator=generator).numpy()
             images.append(digits.images[chosen])
             labels.append(digits.labels[chosen])
@@ -82,112 +103,68 @@ class GlyphSource:
         return Digits((bent * 255).round().byte().numpy(), np.concatenate(labels))
 
 
-class SceneTask:
-    """Base of the tasks on scenes composed of glyphs."""
-
-    measure: Callable[[nn.Module, Glyphs, Glyphs, str], dict[str, Any]]
-
-    def __init__(self, data: str | None, seed: int, device: str) -> None:
-        self.device, self.source = device, GlyphSource(data, seed)
-
-    def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return accuracies and pointing figures on composed test scenes."""
-        return self.measure(model, self.source.test, self.source.test_strokes, self.device)
+def _entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return the cross-entropy of answers, one or one for each look; -1 = no answer is wanted."""
+    logits, targets = logits.flatten(0, -2), targets.to(logits.device).flatten()
+    return F.cross_entropy(logits, targets, ignore_index=-1, label_smoothing=LABEL_SMOOTHING)
 
 
-class FindTask(SceneTask):
+def find(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, device: str) -> Tensor:
     """Name the one digit among clutter; where it lies is never told."""
-
-    measure = staticmethod(find_figures)
-
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the cross-entropy of one batch of new scenes."""
-        cpu = _cpu(generator, moment)
-        scenes = find_scenes(self.source.at(moment.step), BATCH_SIZE, cpu, n_pieces=(0, 16))
-        pictures = vary_ink(scenes.pictures, cpu).to(self.device)
-        return F.cross_entropy(
-            model(pictures).logits, scenes.labels[:, 0].to(self.device), label_smoothing=LABEL_SMOOTHING
-        )
+    scenes = find_scenes(glyphs, BATCH_SIZE, cpu, n_pieces=(0, 16))
+    return _entropy(model(vary_ink(scenes.pictures, cpu).to(device)).logits, scenes.labels[:, 0])
 
 
-class ReadTask(SceneTask):
-    """Read numbers of one to six digits; where the digits lie is never told."""
-
-    measure = staticmethod(read_figures)
-
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the cross-entropy of every look up to the end token."""
-        cpu = _cpu(generator, moment)
-        scenes = number_scenes(self.source.at(moment.step), BATCH_SIZE, cpu)
-        pictures, targets = vary_ink(scenes.pictures, cpu).to(self.device), targets_of(scenes).to(self.device)
-        logits = model(pictures, n_looks=targets.shape[1]).logits
-        return F.cross_entropy(
-            logits.flatten(0, 1), targets.flatten(), ignore_index=-1, label_smoothing=LABEL_SMOOTHING
-        )
+def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, device: str) -> Tensor:
+    """Read numbers of one to six digits, up to the end token; where the digits lie is never told."""
+    scenes = number_scenes(glyphs, BATCH_SIZE, cpu)
+    targets = targets_of(scenes)
+    return _entropy(model(vary_ink(scenes.pictures, cpu).to(device), n_looks=targets.shape[1]).logits, targets)
 
 
-class AskTask(SceneTask):
-    """Answer questions about drawings, half of them by each scoring function.
-
-    At first, weight on the digits in question is rewarded too, less and less; after NUDGE_UNTIL of the training the
-    answers alone count.
-    """
-
-    measure = staticmethod(ask_figures)
-
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the mean loss of both scoring functions on new questions about the same drawings."""
-        cpu = _cpu(generator, moment)
-        drawings = drawing_scenes(self.source.at(moment.step), N_DRAWINGS, cpu)
-        coverage = vary_ink(drawings.coverage, cpu)
-        pictures = coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(self.device)
-        rng = random.Random(cpu.initial_seed())
-        items = [items_of(drawings, number) for number in range(N_DRAWINGS)]
-        asked = [ask_something(drawn, rng) for drawn in items for _ in range(N_QUESTIONS * len(SCORINGS))]
-        words = padded([numbers_of(_with_unknown(words_of(question.text), rng)) for question in asked]).to(self.device)
-        targets = torch.tensor([ANSWERS.index(question.answer) for question in asked], device=self.device)
-        nudge = NUDGE * max(0.0, 1 - moment.progress / NUDGE_UNTIL)
-        where = looked_for(drawings, asked, model.grid).to(self.device)  # type: ignore[arg-type]
-        return model.training_loss(pictures, words, targets, LABEL_SMOOTHING, where, nudge)  # type: ignore[operator]
+def _inked(drawings: Drawings, cpu: torch.Generator, device: str) -> Tensor:
+    coverage = vary_ink(drawings.coverage, cpu)
+    return coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(device)
 
 
-class TellTask(SceneTask):
+def _nudge(moment: Moment) -> float:
+    """Return how much weight on the digits in question is rewarded: less and less, nothing after NUDGE_UNTIL."""
+    return NUDGE * max(0.0, 1 - moment.progress / NUDGE_UNTIL)
+
+
+def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, device: str) -> Tensor:
+    """Answer questions about drawings, half of them by each scoring function."""
+    drawings = drawing_scenes(glyphs, N_DRAWINGS, cpu)
+    pictures = _inked(drawings, cpu, device)
+    rng = random.Random(cpu.initial_seed())
+    items = [items_of(drawings, number) for number in range(N_DRAWINGS)]
+    asked = [ask_something(drawn, rng) for drawn in items for _ in range(N_QUESTIONS * len(SCORINGS))]
+    words = padded([numbers_of(_with_unknown(words_of(question.text), rng)) for question in asked]).to(device)
+    targets = torch.tensor([ANSWERS.index(question.answer) for question in asked], device=device)
+    where = looked_for(drawings, asked, model.grid).to(device)  # type: ignore[arg-type]
+    return model.training_loss(pictures, words, targets, LABEL_SMOOTHING, where, _nudge(moment))  # type: ignore[operator]
+
+
+def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, device: str) -> Tensor:
     """Tell drawings of one to five digits in a sentence, with the frozen encoder of scene-question.
 
-    Half of the drawings have digits of two kinds only, so that some are told together. Weight on the digits being told
-    is rewarded as in AskTask.
+    Half of the drawings have digits of two kinds only, so that some are told together.
     """
-
-    measure = staticmethod(tell_figures)
-
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the cross-entropy of every word; before the first batch the encoder gets its weights."""
-        if moment.step == 0:
-            start_encoder(model)
-        cpu = _cpu(generator, moment)
-        glyphs = self.source.at(moment.step)
-        parts = [
-            drawing_scenes(some, N_TOLD // 2, cpu, n_digits=(1, MOST_TOLD))
-            for some in (glyphs, _two_kinds(glyphs, cpu))
-        ]
-        drawings = Drawings(*(torch.cat(part) for part in zip(*parts, strict=True)))
-        coverage = vary_ink(drawings.coverage, cpu)
-        pictures = coloured_input(coverage, drawings.inks * (coverage > 0)[:, None]).to(self.device)
-        told = [captions.tell(items_of(drawings, number)) for number in range(N_TOLD)]
-        n_glances: int = model.config.n_glances  # type: ignore[union-attr, assignment]
-        said, targets = (words.to(self.device) for words in words_to_say(told, n_glances))
-        looked = model(pictures, said)
-        loss = F.cross_entropy(
-            looked.logits[:, n_glances - 1 :].flatten(0, 1),
-            targets.flatten(),
-            ignore_index=-1,
-            label_smoothing=LABEL_SMOOTHING,
-        )
-        nudge = NUDGE * max(0.0, 1 - moment.progress / NUDGE_UNTIL)
-        if not nudge:
-            return loss
-        where = told_of(drawings, told, model.grid).to(self.device)  # type: ignore[arg-type]
-        return loss + nudge * missed(looked.weights[:, n_glances - 1 :, :-1], where)
+    if moment.step == 0:
+        start_encoder(model)
+    halves = (glyphs, _two_kinds(glyphs, cpu))
+    parts = [drawing_scenes(half, N_TOLD // 2, cpu, n_digits=(1, MOST_TOLD)) for half in halves]
+    drawings = Drawings(*(torch.cat(part) for part in zip(*parts, strict=True)))
+    pictures = _inked(drawings, cpu, device)
+    told = [captions.tell(items_of(drawings, number)) for number in range(N_TOLD)]
+    n_glances: int = model.config.n_glances  # type: ignore[union-attr, assignment]
+    said, targets = words_to_say(told, n_glances)
+    looked = model(pictures, said.to(device))
+    loss = _entropy(looked.logits[:, n_glances - 1 :], targets)
+    if not (nudge := _nudge(moment)):
+        return loss
+    where = told_of(drawings, told, model.grid).to(device)  # type: ignore[arg-type]
+    return loss + nudge * missed(looked.weights[:, n_glances - 1 :, :-1], where)
 
 
 def start_encoder(model: nn.Module) -> None:
@@ -214,14 +191,7 @@ def words_to_say(told: list[captions.Told], n_glances: int) -> tuple[Tensor, Ten
 
 def told_of(drawings: Drawings, told: list[captions.Told], grid: tuple[int, int]) -> Tensor:
     """Return where each word and the end should be found, (n, 1 + longest, n_digits, n_regions), as looked_for does."""
-    inside = overlap(drawings.boxes.flatten(0, 1), grid, (drawings.coverage.shape[1], drawings.coverage.shape[2]))
-    inside = inside.view(*drawings.labels.shape, -1)
-    where = torch.zeros(len(told), 1 + max(len(one.words) for one in told), *inside.shape[1:])
-    for number, one in enumerate(told):
-        for look, places in enumerate(one.places):
-            for place in places:
-                where[number, look, place] = inside[number, place]
-    return where
+    return _places(drawings, [(*one.places, ()) for one in told], grid)
 
 
 def looked_for(drawings: Drawings, asked: list[Asked], grid: tuple[int, int]) -> Tensor:
@@ -231,15 +201,17 @@ def looked_for(drawings: Drawings, asked: list[Asked], grid: tuple[int, int]) ->
     for what the answer is about. Each region counts by the part of it that lies in the digit's box. There are as many
     questions about each drawing, those of the first one first.
     """
-    height, width = drawings.coverage.shape[1:]
+    return _places(drawings, [(question.anchors or question.relevant, question.relevant) for question in asked], grid)
+
+
+def _places(drawings: Drawings, looks: list[tuple[Sequence[int], ...]], grid: tuple[int, int]) -> Tensor:
+    """Return the part of each region in the boxes of the digits that each look is for, by their numbers."""
     n, most = drawings.labels.shape
-    inside = overlap(drawings.boxes.flatten(0, 1), grid, (height, width)).view(n, most, -1)
-    where = torch.zeros(len(asked), 2, most, inside.shape[-1])
-    each = len(asked) // n
-    for number, question in enumerate(asked):
-        for look, places in enumerate((question.anchors or question.relevant, question.relevant)):
-            for place in places:
-                where[number, look, place] = inside[number // each, place]
+    inside = overlap(drawings.boxes.flatten(0, 1), grid, drawings.coverage.shape[1:]).view(n, most, -1)
+    where = torch.zeros(len(looks), max(map(len, looks)), most, inside.shape[-1])
+    for number, own in enumerate(looks):
+        for look, places in enumerate(own):
+            where[number, look, list(places)] = inside[number // (len(looks) // n), list(places)]
     return where
 
 
@@ -258,27 +230,15 @@ def targets_of(scenes: Scenes) -> Tensor:
     return labels.scatter(1, counts[:, None], END)
 
 
-def _cpu(generator: torch.Generator, moment: Moment) -> torch.Generator:
-    """Return a generator on the CPU, where scenes are composed, that depends on the step's alone."""
-    return torch.Generator().manual_seed(generator.initial_seed() + moment.step)
-
-
-def _recipe(task: Any, epochs: float, learning_rate: float, **more: Any) -> Recipe:
-    return Recipe(
-        task=task,
-        data=f"scenes composed at random of {DATA}",
-        batches_per_epoch=BATCHES_PER_EPOCH,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        half=True,
-        **more,
-    )
+def _recipe(loss: Loss, measure: Measure, epochs: float, learning_rate: float) -> Recipe:
+    task, data = partial(SceneTask, loss, measure), f"scenes composed at random of {DATA}"
+    return Recipe(task, data, BATCHES_PER_EPOCH, epochs, learning_rate, half=True)
 
 
 RECIPES |= {
-    "feature-mask": _recipe(FindTask, epochs=7, learning_rate=3e-3),
-    "feature-mean": _recipe(FindTask, epochs=7, learning_rate=3e-3),
-    "digit-reader": _recipe(ReadTask, epochs=10, learning_rate=2e-3),
-    "scene-question": _recipe(AskTask, epochs=10, learning_rate=2e-3),
-    "scene-caption": _recipe(TellTask, epochs=6, learning_rate=2e-3),
+    "feature-mask": _recipe(find, find_figures, 7, 3e-3),
+    "feature-mean": _recipe(find, find_figures, 7, 3e-3),
+    "digit-reader": _recipe(read, read_figures, 10, 2e-3),
+    "scene-question": _recipe(ask, ask_figures, 10, 2e-3),
+    "scene-caption": _recipe(tell, tell_figures, 6, 2e-3),
 }

@@ -85,7 +85,7 @@ def test_one_head_copies_a_word_that_was_said_before_and_nothing_replaces_it(mod
 
 @pytest.mark.data
 def test_windows_begin_with_the_start_and_hold_training_sentences_only(data_folder):
-    task = LanguageTask(str(data_folder), 0, "cpu")
+    task = LanguageTask(False, str(data_folder), 0, "cpu")
     window = window_of(task.train, torch.Generator().manual_seed(3))
     assert len(window) == WINDOW + 1
     assert window[0] == 0

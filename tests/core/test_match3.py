@@ -181,7 +181,7 @@ def test_missing_and_damaged_files_are_refused_in_words(tmp_path):
 
 
 def test_training_command_writes_a_head_that_can_be_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("attention_core.train.match3.HELD_OUT", 50)
+    monkeypatch.setattr("attention_core.train.made_up.HELD_OUT", 50)
     folders = ["--checkpoints", str(tmp_path / "c"), "--weights", str(tmp_path / "w")]
     assert train(["match3-simplicial", "--epochs", "0.004", "--device", "cpu", *folders]) == 0
     assert load("match3-simplicial", "cpu", tmp_path / "w").trace([1, 2, 28]).n_keys == 16

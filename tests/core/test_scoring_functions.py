@@ -8,7 +8,7 @@ import torch
 
 from attention_core.evaluate.__main__ import main as evaluate
 from attention_core.models import load
-from attention_core.train.scoring import N_KEYS, NearestTask, draw_nearest
+from attention_core.train.made_up import N_KEYS, NearestTask, draw_nearest
 from attention_core.weights import read_card
 
 NAME = "scoring-functions"

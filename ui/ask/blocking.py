@@ -23,7 +23,6 @@ class BlockedRegions:
         self.field = field
 
     def regions(self, grid: tuple[int, int]) -> list[int]:
-        """Return what is blocked on a grid of rows and columns."""
         return [region for region in self.field.value if 0 <= region < grid[0] * grid[1]]
 
     def draw(
@@ -56,7 +55,6 @@ class BlockedRegions:
 
 
 def _neighbours(region: int, rows: int, columns: int) -> list[int]:
-    """Return a region and those around it."""
     row, column = divmod(region, columns)
     down, across = range(max(0, row - 1), min(rows, row + 2)), range(max(0, column - 1), min(columns, column + 2))
     return [near_row * columns + near_column for near_row in down for near_column in across]

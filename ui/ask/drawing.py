@@ -78,7 +78,6 @@ class AskedDrawing:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing on the canvas."""
         return self.remark is CanvasRemark.EMPTY
 
     def without(self, gone: list[int]) -> Seen:

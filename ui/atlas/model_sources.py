@@ -116,7 +116,6 @@ def _long_run(key: str, text: str) -> ModelRun:
 
 
 def _attention_of(run: ModelRun, key: str) -> Source:
-    """Let people choose one of the run's attentions."""
     for note in (*run.notes, run.recording.note):
         if note:
             st.caption(said(note))

@@ -68,7 +68,6 @@ def _hits(shelf: Shelf) -> list[int]:
 
 
 def _go_to_hit(shelf: Shelf, number: int) -> None:
-    """Go to one of the hits, round the end."""
     if hits := _hits(shelf):
         HIT.value = number % len(hits)
         at = hits[HIT.value]

@@ -207,7 +207,6 @@ def head_map(
 
 
 def summaries_of(run: ModelRun, group: str) -> list[list[HeadSummary]]:
-    """Return the summary of every head of a kind of attention."""
     layers = groups(run.recording)[group]
     special, patches = special_keys(run, layers[0]), patches_of(run, layers[0])
     return kept_with(run, ("summaries", group), lambda: summaries(layers, special, patches))

@@ -131,7 +131,6 @@ def chosen(run: ModelRun) -> Chosen:
 
 
 def nearest(run: ModelRun, wanted: Chosen) -> Chosen:
-    """Return what is wanted as nearly as the run has it."""
     found = groups(run.recording)
     group = wanted.group if wanted.group in found else next(iter(found))
     layer = min(wanted.layer, len(found[group]) - 1)
@@ -140,7 +139,6 @@ def nearest(run: ModelRun, wanted: Chosen) -> Chosen:
 
 
 def chosen_layers(run: ModelRun) -> tuple[Chosen, list[AttentionTrace]]:
-    """Return what is looked at and all layers of its group."""
     now = chosen(run)
     return now, groups(run.recording)[now.group]
 
@@ -153,8 +151,6 @@ def choose(*, query: int | None = None, **place: Any) -> None:
 
 
 def setting(field: Field[Any]) -> Callable[[Any], None]:
-    """Return a callback that sets a field."""
-
     def take(value: Any) -> None:
         field.value = value
 

@@ -81,7 +81,6 @@ def parts_section(image: Tensor, drawing: Drawing, answer: Answer) -> None:
 
 
 def _answers(name: str, image: Tensor, answer: Answer, kept: tuple[int, ...]) -> None:
-    """Draw what is read with all parts and with those that are kept."""
     series = {"all four parts": answer.probabilities}
     if len(kept) < len(PARTS):
         series["what is kept"] = read_with(name, image, kept)
@@ -120,7 +119,6 @@ def _row_maps(trace: AttentionTrace, changed: AttentionTrace, query: int, drawin
 
 
 def _four_maps(split: SplitScores, query: int, drawing: Drawing) -> None:
-    """Draw each part of the chosen pixel's scores, on one scale."""
     st.markdown("**Its scores, part by part**")
     rows = np.stack([to_array(split.scores(part, [query])[0]) for part in PARTS])
     sheet = contact_sheet(

@@ -94,7 +94,6 @@ class ReadDrawing(NamedTuple):
 
     @property
     def labels(self) -> list[str]:
-        """See labels_of."""
         return labels_of(self.reading)
 
 
@@ -150,7 +149,6 @@ def number_pad() -> PadState:
 
 
 def _write_typed() -> None:
-    """Write the typed number onto the pad, or remember that it was none."""
     typed = widget_value("read_typed").strip()
     REFUSED.value = bool(typed) and not _is_number(typed)
     if _is_number(typed):

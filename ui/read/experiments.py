@@ -102,7 +102,6 @@ def _choose_look(field: Field[int], labels: list[str]) -> int:
 
 
 def _choose_skipped(labels: list[str]) -> list[int]:
-    """Let the visitor withhold the glimpses of some looks."""
     SKIPPED.value = [look for look in SKIPPED.value if 0 <= look < len(labels)]
     skipped = st.pills(
         "Withhold the glimpse of look",

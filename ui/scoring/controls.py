@@ -152,7 +152,6 @@ def vector_table(vectors: Vectors) -> None:
 
 
 def take_typed(rows: Rows) -> None:
-    """Take over a table whose first row is the query."""
     arrange(Vectors(rows[0], rows[1:]), typed=True)
 
 

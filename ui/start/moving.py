@@ -83,7 +83,6 @@ def photograph(entry: PageEntry) -> None:
 
 
 def _place(content: bytes, ending: str) -> str:
-    """Return where the browser finds a picture."""
     return address(content, ending) or f"data:image/{ending};base64,{base64.b64encode(content).decode()}"
 
 

@@ -48,12 +48,10 @@ class Experiment(NamedTuple):
 
     @property
     def as_trained(self) -> Experiment:
-        """The same sentence, with nothing changed."""
         return Experiment(self.text)
 
     @property
     def changes(self) -> list[str]:
-        """What is changed, in words."""
         return [head.label for head in self.off] + ["positions left out"] * (not self.with_positions)
 
 

@@ -23,7 +23,6 @@ def script_of(*names: str, folder: Path = HERE) -> str:
 
 
 def rules_of(*names: str, folder: Path = HERE) -> str:
-    """Return the rules that all views have, then those of these style sheets."""
     return "".join(read_asset(f"{name}.css", folder) for name in ("prelude", *names))
 
 

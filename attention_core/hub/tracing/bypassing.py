@@ -43,7 +43,6 @@ class Entries:
         self._thread = threading.get_ident()
 
     def enter(self, module: nn.Module, *_: Any) -> None:
-        """Note an entry."""
         if threading.get_ident() == self._thread:
             self._open.append(len(self.modules))
             self.modules.append(module)
@@ -61,7 +60,6 @@ class Entries:
 
     @property
     def missed(self) -> set[nn.Module]:
-        """The modules in which nothing was seen."""
         found = {
             module
             for module, *counts in zip(self.modules, self.before, self.after, strict=True)

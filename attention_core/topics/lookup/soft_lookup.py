@@ -43,7 +43,6 @@ class Records:
 
     @property
     def numeric_keys(self) -> bool:
-        """Whether keys are numbers."""
         return not isinstance(self.keys[0], str)
 
     @property

@@ -23,7 +23,6 @@ class Worth(NamedTuple):
 
     @classmethod
     def of(cls, card: Mapping[str, Any]) -> Worth:
-        """Return the figures of a model's card."""
         return cls(card["test_accuracy"], card.get("test_accuracy_with_uniform_attention"))
 
 

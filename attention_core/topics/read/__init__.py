@@ -59,12 +59,10 @@ class Piece(NamedTuple):
 
     @property
     def height(self) -> int:
-        """Pixels."""
         return self.bottom - self.top
 
     @property
     def width(self) -> int:
-        """Pixels."""
         return self.right - self.left
 
 

@@ -25,7 +25,6 @@ class Vectors:
 
     @property
     def d(self) -> int:
-        """Numbers per vector."""
         return len(self.query)
 
     @classmethod
@@ -43,7 +42,6 @@ class Vectors:
         return cls(query, keys)
 
     def text(self) -> str:
-        """Write the vectors for an address."""
         return ";".join(",".join(f"{number:.12g}" for number in row) for row in [self.query, *self.keys])
 
 

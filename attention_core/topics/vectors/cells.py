@@ -145,7 +145,6 @@ def _weight(trace: AttentionTrace, head: int, row: int, column: int, value: floa
 
 
 def trace_labels(trace: AttentionTrace) -> tuple[str, ...]:
-    """Return the labels of the keys."""
     return tuple(trace.story.key_axis.labels)
 
 

@@ -25,7 +25,6 @@ class Preset:
     step: str = "inputs"  # the step to open on
 
     def problem(self) -> Problem:
-        """Return the problem."""
         tables = {name: np.array(rows, dtype=np.float64) for name, rows in self.tables.items()}
         return Problem(self.mode, tables, dict(self.labels), self.settings)
 

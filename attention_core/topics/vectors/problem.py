@@ -103,22 +103,18 @@ class Problem:
 
     @property
     def query_table(self) -> str:
-        """The table whose rows ask."""
         return "Q" if self.mode == Mode.DIRECT else "X"
 
     @property
     def key_table(self) -> str:
-        """The table whose rows are asked."""
         return {Mode.SELF: "X", Mode.CROSS: "Y", Mode.DIRECT: "K"}[Mode(self.mode)]
 
     @property
     def n_queries(self) -> int:
-        """Rows that ask."""
         return len(self.tables[self.query_table])
 
     @property
     def n_keys(self) -> int:
-        """Rows that are asked."""
         return len(self.tables[self.key_table])
 
     @property
@@ -201,13 +197,11 @@ class Problem:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as values of JSON."""
         plain, drawn = self.to_plain(), None if self.drawn is None else self.drawn.astype(int).tolist()
         return plain | {"tables": {name: table.tolist() for name, table in self.tables.items()}, "drawn": drawn}
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> Problem:
-        """Return what to_plain() made."""
         return Problem(
             Mode(plain["mode"]), plain["tables"], plain["labels"], Settings(**plain["settings"]), plain["drawn"]
         )

@@ -33,8 +33,6 @@ class TableError(FileError):
 
 @dataclass(frozen=True, eq=False)
 class ReadTable:
-    """A table that was read."""
-
     values: np.ndarray  # float64 (n_rows, n_columns)
     labels: tuple[str, ...] = ()  # one text per row if the table had any, else ()
     notes: tuple[str, ...] = ()  # what was left out, in words
