@@ -255,7 +255,10 @@ class PixelNotes(PixelProduct):
     def _collect(
         self, query: Tensor, key: Tensor, value: Tensor, edits: Edits, with_normaliser: bool
     ) -> tuple[Tensor, Tensor | None]:
-        wide = F.pad(value, (0, key.shape[-1] - value.shape[-1]))  # the fused kernel wants one width
+        given = any(edit.place == "context" for edit in edits)  # a context, of the values' own width
+        wide = (
+            value if given else F.pad(value, (0, key.shape[-1] - value.shape[-1]))
+        )  # the fused kernel wants one width
         attended = attend(query, key, wide, edits=edits, with_normaliser=with_normaliser)
         normaliser = None if attended.log_normaliser is None else attended.log_normaliser[0]
         return attended.context[:, 0, :, : value.shape[-1]], normaliser

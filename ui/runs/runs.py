@@ -23,10 +23,10 @@ from attention_core.hub.inputs import Prepared, text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.look_up import Candidate
 from attention_core.hub.model import ModelError, Pretrained
-from attention_core.hub.own import own_model
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
+from attention_core.models.own import own_model
 from ui.cluster import cluster, computed_there
 from ui.computed import computing
 from ui.heavy import heavy
