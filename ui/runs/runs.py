@@ -15,6 +15,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
+from attention_core.attention.edits import dropped
 from attention_core.bounds import DOWNLOADS, MODELS, RUNS, TOKENS
 from attention_core.hub.catalogue import find_local
 from attention_core.hub.fetch import fetch
@@ -22,10 +23,10 @@ from attention_core.hub.inputs import Prepared, text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.look_up import Candidate
 from attention_core.hub.model import ModelError, Pretrained
-from attention_core.hub.own import own_model
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
+from attention_core.models.own import own_model
 from ui.cluster import cluster, computed_there
 from ui.computed import computing
 from ui.heavy import heavy
@@ -103,13 +104,13 @@ def _runs() -> Shelf:
     return Shelf(most=RUNS.most)
 
 
-def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
+def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -> ModelRun:
     """Return what a model (see pretrained_of) did with an input, computed once for everybody; not while computing.
 
     Raises:
         ModelError: the model or the input cannot be used.
     """
-    asked = key, given, tuple(ablated)
+    asked = key, given, tuple(off)
     found = _runs().find(asked)
     if found is None:
         with st.spinner("Running the model") if cluster() else nullcontext():
@@ -117,7 +118,7 @@ def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = (
         if found is None:
             pretrained, prepared = pretrained_of(key), prepared_of(key, given)
             with heavy("Running the model"):  # who was before may have asked the same
-                found = _runs().find(asked) or (run(pretrained, prepared, ablated=asked[-1]),)
+                found = _runs().find(asked) or (run(pretrained, prepared, edits=dropped(asked[-1])),)
         _runs().keep(asked, found)
     return found[0]
 

@@ -10,9 +10,10 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
@@ -205,9 +206,8 @@ class _Shared:
 
 def _described(number: int, trace: AttentionTrace, opening: Opening, axes: _Shared, masks: _Shared) -> dict[str, Any]:
     story, mask = trace.story, None
-    full = trace.intervention.full_mask(trace.mask, trace.n_heads, trace.n_queries, trace.n_keys, trace.query.device)
-    if full is not None:
-        whole = to_array(full.expand(-1, trace.n_queries, trace.n_keys))
+    if trace.has_mask:
+        whole = [to_array(cast(Tensor, trace.whole_mask(head))) for head in trace.heads_of_mask]
         mask = masks.place_of([text_of(np.packbits(head, bitorder="little").tobytes()) for head in whole])
     return {
         "name": story.name or story.mechanism,
