@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from attention_core.locks import ORDER
 
 FORBIDDEN = {
     "attention_core": {"streamlit", "streamlit_drawable_canvas", "ui", "pages", "app"},
@@ -49,6 +52,16 @@ def test_one_file_reads_and_writes_the_session(root):
     files = [root / "app.py", *(root / "pages").glob("*.py"), *(root / "ui").rglob("*.py")]
     users = {path.relative_to(root).as_posix() for path in files if "st.session_state" in path.read_text()}
     assert users == {"ui/state.py"}
+
+
+def test_every_lock_has_a_place_in_the_order_and_a_line_in_its_page(root):
+    lines = re.findall(r"^\| ([a-z ]+) \| `", (root / "docs/concurrency.md").read_text(), re.MULTILINE)
+    assert tuple(lines) == ORDER
+    users = [path for layer in FORBIDDEN for path in (root / layer).rglob("*.py") if "Lock(" in path.read_text()]
+    named = set(re.findall(r'(?:Lock|entering)\("([a-z ]+)"', "".join(path.read_text() for path in users)))
+    assert named | {"compute", "heavy run"} == set(ORDER)
+    plain = {path for path in users if re.search(r"threading\.R?Lock\(", path.read_text())}
+    assert plain == {root / "attention_core/locks/__init__.py", root / "ui/computed.py"}
 
 
 def module_name(path: Path, root: Path) -> str:

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from attention_core.bounds import VALUE_BYTES
 from attention_core.device import to_array
+from attention_core.locks import entering, left
 from ui.cluster import computed_there
 from ui.shelf import Shelf
 
@@ -26,7 +27,7 @@ Given = ParamSpec("Given")
 Value = TypeVar("Value")
 
 
-class Turn:
+class FairLock:
     """A lock that goes round in the order of asking, so that nobody waits for ever; its holder may take it again."""
 
     def __init__(self) -> None:
@@ -35,6 +36,7 @@ class Turn:
         self._holder, self._depth = 0, 0
 
     def __enter__(self) -> None:
+        entering("compute", again=True)
         me, called = threading.get_ident(), threading.Event()
         with self._guard:
             if self._holder in (0, me):
@@ -44,6 +46,7 @@ class Turn:
         called.wait()
 
     def __exit__(self, *error: object) -> None:
+        left("compute")
         with self._guard:
             self._depth -= 1
             if self._depth:
@@ -54,7 +57,7 @@ class Turn:
                 called.set()
 
 
-TURN = Turn()
+TURN = FairLock()
 
 
 @contextmanager

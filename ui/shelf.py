@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
+
+from attention_core.locks import Lock
 
 
 class Shelf:
@@ -22,7 +23,7 @@ class Shelf:
         self, most_bytes: int = sys.maxsize, most: int = sys.maxsize, size: Callable[[Any], int] = lambda value: 0
     ) -> None:
         self.most_bytes, self.most, self.size, self.n_bytes = most_bytes, most, size, 0
-        self._door = threading.Lock()
+        self._door = Lock("cache")
         self._values: OrderedDict[Hashable, tuple[tuple[Any], int]] = OrderedDict()
 
     def find(self, key: Hashable) -> tuple[Any] | None:

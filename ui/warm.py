@@ -21,6 +21,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from attention_core.bounds import is_hosted
 from attention_core.files import needed
+from attention_core.locks import Lock
 from attention_core.log import counting_repeats, log
 from ui.libraries import import_transformers
 from ui.navigation import PAGES
@@ -35,7 +36,7 @@ FEW_DESCRIPTORS = 4096
 """Files and connections; each open page takes one."""
 SECONDS_OF_A_LINE = 60.0
 """Within which a line of the log is written once."""
-_IMPORTED, _TURN = threading.Event(), threading.Lock()
+_IMPORTED, _TURN = threading.Event(), Lock("import libraries")
 
 
 def is_warm() -> bool:

@@ -8,7 +8,6 @@ maxima that one streaming pass over the matrix fills, the survey.
 from __future__ import annotations
 
 import math
-import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from attention_core.atlas.survey import Survey
 from attention_core.attention.pairs import spans
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
+from attention_core.locks import Lock
 
 TILE = BAND
 """Cells of a level on one side of a tile."""
@@ -83,7 +83,7 @@ class Atlas:
         self.base_level = min(max(math.ceil(math.log2(longest / MOST_BLOCKS)), LOWEST_BASE), HIGHEST_BASE)
         self._survey = Survey(self._cells, 2**self.base_level)
         self._tiles: OrderedDict[tuple[int, int, int], Tile] = OrderedDict()
-        self._bytes, self._lock = 0, threading.Lock()
+        self._bytes, self._lock = 0, Lock("tiles")
 
     def shape(self, level: int) -> tuple[int, int]:
         """Return the number of cells of a level, (rows, columns)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections import deque
 
@@ -15,6 +14,7 @@ from attention_core.atlas.blocks import in_blocks, place, pooled
 from attention_core.atlas.cells import BAND, STRIP, Cells
 from attention_core.attention.pairs import spans
 from attention_core.device import to_array
+from attention_core.locks import Lock
 
 PORTION = 0.1
 """Seconds after which a step ends as soon as it can."""
@@ -30,7 +30,7 @@ class Survey:
         self._n_bands = math.ceil(self._n_queries / BAND)
         self._n_done = 0
         self._band: _Band | None = None
-        self._one_at_a_time = threading.Lock()
+        self._one_at_a_time = Lock("survey")
         self._width = cells.columns * BAND // STRIP
         self._rooms: list[Tensor] = []  # memory for the powers of a strip's cells, over and over
         self._held: list[tuple[slice, Tensor, Tensor, Tensor]] = []  # of the strip: keys, powers, sums, maxima

@@ -23,6 +23,7 @@ from torch.overrides import TorchFunctionMode
 from attention_core.attention.recorder import Recorder, called, modules_entered
 from attention_core.attention.recording import Recording
 from attention_core.attention.written_out import WrittenOut
+from attention_core.locks import Lock
 
 _SDPA = F.scaled_dot_product_attention
 _MULTI_HEAD = F.multi_head_attention_forward
@@ -32,7 +33,7 @@ NOTHING_SEEN = (
     "product of matrices; attention that is written out in another way cannot be seen."
 )
 TRACED = "While torch.jit.trace writes down what a model does, nothing is recorded."
-_ONE_AT_A_TIME = threading.RLock()
+_ONE_AT_A_TIME = Lock("exchange functions of torch", again=True)
 """For the moments in which a function of torch is exchanged, and for the switch of its fast path."""
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import altair
@@ -23,6 +22,7 @@ import pandas as pd
 from altair.utils.schemapi import debug_mode
 
 from attention_core.charts.look import Look
+from attention_core.locks import Lock
 
 VARYING = {"domain", "range", "values", "labelExpr", "labelAngle", "title", "subtitle", "sort"}
 VARYING |= {"width", "height", "gradientLength"}
@@ -32,7 +32,7 @@ LONG = 200
 """A text with more letters, such as a picture's data URL, varies wherever it stands."""
 HOLE = re.compile("\ue000(\\d+)")
 MOST_TEMPLATES = 1024
-TURN = Lock()
+TURN = Lock("build a chart")
 PLAIN = Look()
 
 Spec = dict[str, Any]

@@ -10,13 +10,13 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import wraps
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from attention_core.charts.palette import Ramp
+from attention_core.locks import Lock
 
 MAX_SIDE = 1024
 """Cells along a side of an image; a larger matrix is reduced by whole factors, keeping the largest of each block."""
@@ -42,7 +42,7 @@ MASKED_COLOUR = (154, 161, 170, 85)
 def kept(make: Callable[..., str]) -> Callable[..., str]:
     """Keep what a function makes of an array, its first argument, told by what the array holds."""
     found: OrderedDict[Any, str] = OrderedDict()
-    door = Lock()
+    door = Lock("cache")
 
     @wraps(make)
     def answer(array: np.ndarray, *rest: Any) -> str:

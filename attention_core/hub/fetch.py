@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-import threading
 from collections import defaultdict
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,13 +20,14 @@ from attention_core.hub.disk import held, make_room
 from attention_core.hub.look_up import FAULTS, Candidate, Progress, RemoteFile, token, why
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import in_megabytes
+from attention_core.locks import Lock
 from attention_core.log import log
 
 ATTEMPTS = 4
 """How often a transfer that breaks off is gone on with at once."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
-_ROOM = threading.Lock()
-_ONE_OF_EACH: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+_ROOM = Lock("room on disk")
+_ONE_OF_EACH: defaultdict[str, Lock] = defaultdict(lambda: Lock("download a model"))
 _COMING: dict[str, int] = {}
 """Bytes that each model takes which is being fetched, by its folder."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,12 +23,13 @@ from attention_core.hub.faults import no_panic
 from attention_core.hub.kinds import config_of, is_encoder_alone, kind_of, picture_tower
 from attention_core.hub.model import Kind, ModelError, Pretrained, first_line
 from attention_core.hub.room import n_parameters_of, refuse_without_memory
+from attention_core.locks import Lock
 from attention_core.log import log
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
 DRAWN = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
-_LOADING = threading.Lock()
+_LOADING = Lock("load a model")
 
 
 def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretrained:

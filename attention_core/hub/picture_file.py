@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from io import BytesIO
 
@@ -10,12 +9,13 @@ from PIL import Image, ImageOps
 
 from attention_core.arrays import BROKEN, FileError
 from attention_core.bounds import JPEG_PIXELS, PICTURE_BYTES, PICTURE_PIXELS, PICTURE_SCANS
+from attention_core.locks import Lock
 
 SCAN = b"\xff\xda"
 """How a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times."""
 SHOWN_SIDE = 1_024
 """Pictures are made this small, in pixels of their longer side, before they are kept."""
-_UNPACKING = threading.Lock()
+_UNPACKING = Lock("unpack a picture")
 """One picture at a time: small files can become large."""
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attention_core.attention.trace import Prediction
+from attention_core.locks import Lock
 from attention_core.log import log
 from attention_core.serve.client import OF_MODEL, loaded
 from attention_core.serve.wire import function_of, pack, unpack
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
-_TURN = threading.Lock()
+_TURN = Lock("compute")
 
 
 def of_model(name: str, method: str, *args: Any, **kwargs: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 from attention_core.charts import figure
 from tests.app.tools import open_tab, opened
-from ui.figures import PAGE, WIDTHS, file_name
+from ui.figures import WIDTHS, file_name
 from ui.navigation import PAGES, path_of
 
 COMPONENTS = {
@@ -27,7 +27,7 @@ def pictures_of(page):
     """Return what ui.figures.pictures() does, outside a run."""
     import ui.figures
 
-    return list(ui.figures._flat(page.session_state[PAGE]))
+    return list(ui.figures._flat(page.session_state["pictures_of_the_page"]))
 
 
 def pictures_of_components(page) -> int:

@@ -9,7 +9,6 @@ from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import open_tab, opened, said, steps_to_the_end
-from ui.player import TICK
 from ui.translate import first_screen, translations
 
 PAGE, OTHER = "pages/translate.py", "pages/start.py"
@@ -195,7 +194,7 @@ def test_the_words_play_until_they_end(page):
     for _ in range(60):
         if not page.session_state["playing"]:
             break
-        page.session_state[TICK] = 0.0  # as after the pause between two words
+        page.session_state["player_tick"] = 0.0  # as after the pause between two words
         page.run()
     assert page.button(key="translate_word_next").disabled
 

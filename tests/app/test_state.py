@@ -11,7 +11,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from ui.computed import Turn, computed, computing, content_key, size_in_bytes, values
+from ui.computed import FairLock, computed, computing, content_key, size_in_bytes, values
 from ui.shelf import Shelf
 
 
@@ -170,7 +170,7 @@ def test_sizes_count_tensors_once_and_keys_tell_types_apart():
 
 
 def test_turn_goes_round_in_the_order_of_asking_and_its_holder_may_take_it_again():
-    turn, order, threads = Turn(), [], []
+    turn, order, threads = FairLock(), [], []
 
     def take(number):
         with turn, turn:
@@ -191,7 +191,7 @@ def test_turn_goes_round_in_the_order_of_asking_and_its_holder_may_take_it_again
 
 
 def test_turn_is_free_after_a_failure():
-    turn = Turn()
+    turn = FairLock()
     with pytest.raises(ValueError, match="wrong"), turn:
         raise ValueError("wrong")
     with turn:

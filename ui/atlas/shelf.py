@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from threading import Lock, RLock, Thread
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
+from attention_core.locks import Lock
 from ui.heavy import in_portions
 
 MOST_PACKED = 150
@@ -58,7 +59,7 @@ class Shelf:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
         self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
         self._whole_tile = lru_cache(MOST_PACKED)(self._packed)
-        self._turn, self._door = RLock(), Lock()
+        self._turn, self._door = Lock("atlas", again=True), Lock("surveyor")
         self._wanted_until = 0.0
         self._surveyor: Thread | None = None
         self._fault: Exception | None = None

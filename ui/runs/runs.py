@@ -26,6 +26,7 @@ from attention_core.hub.model import ModelError, Pretrained
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
+from attention_core.locks import Lock
 from attention_core.models.own import own_model
 from ui.cluster import cluster, computed_there
 from ui.computed import computing
@@ -36,7 +37,7 @@ from ui.state import APP, Field
 LATEST = Field[dict[str, Any] | None](APP, "model_latest", None)
 ALSO_FORGOTTEN: list[Callable[[], None]] = []
 """By make_room: what else holds on to models."""
-_STARTING = threading.Lock()
+_STARTING = Lock("start a download")
 _DOWNLOADS: dict[str, Download] = {}
 """By the model's name: those in progress, and some that have ended, so that who waits for one is told."""
 MOST_ENDED = 32

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -34,12 +33,13 @@ from attention_core.hub.tracing.bypassing import (
     trace_of_weights,
     watching,
 )
+from attention_core.locks import Lock
 from attention_core.log import log
 
 FUSED = "sdpa"
 """The library's name for torch's fused attention, behind which ours stands while a model runs: many models ask for the
 name, and treat one that they do not know as if it needed no mask."""
-_ONE_AT_A_TIME = threading.RLock()
+_ONE_AT_A_TIME = Lock("trace a model", again=True)
 """A model's attention function is part of the model, which others may share: one run at a time."""
 
 
