@@ -61,16 +61,13 @@ def before_after_bars(
 
 
 def before_after_chart(
-    labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str], height: int = 0
+    labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str]
 ) -> Design:
-    """Draw probabilities of the same things before and after a change, as pairs of horizontal bars.
-
-    The names are those of before and after; the height is by the number of labels if 0.
-    """
+    """Draw probabilities of the same things before and after a change, by their names, as pairs of horizontal bars."""
     axis = alt.Axis(labelExpr=names_at(labels), ticks=False, labelLimit=130, labelOverlap=False)
     bars = before_after_bars(labels, dict(zip(names, (before, after), strict=True)), decimals=3).encode(
         y=alt.Y("place:O", title=None, axis=axis),
         yOffset=alt.YOffset("when:N", sort=list(names)),
         x=alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),
     )
-    return bars.properties(height=height or 34 * len(labels) + 70)
+    return bars.properties(height=34 * len(labels) + 70)

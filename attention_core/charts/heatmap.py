@@ -100,14 +100,7 @@ def pair_map(
 
 
 def part_chart(
-    cells: np.ndarray,
-    origin: tuple[int, int],
-    block: int,
-    names: tuple[str, str],
-    *,
-    title: str,
-    log: bool = False,
-    size: int = 480,
+    cells: np.ndarray, origin: tuple[int, int], block: int, names: tuple[str, str], *, title: str, log: bool = False
 ) -> Design:
     """Draw a part of a matrix that is too large to be drawn whole; its axes say where it lies.
 
@@ -120,7 +113,7 @@ def part_chart(
         lowest = min(max(float(least), ramp.high / 1e4), ramp.high / 10)
         ramp = Ramp(VIRIDIS, float(np.log10(lowest)), float(np.log10(ramp.high)))
         cells, title = np.log10(np.maximum(cells, lowest)), f"{title}, log10"
-    width, height = _screen_size(cells.shape, size)
+    width, height = _screen_size(cells.shape, 480)
     (top, left), (n_rows, n_cols) = origin, (block * np.array(cells.shape)).tolist()
     axis = alt.Axis(grid=False, tickCount=5, format="d")
     x = alt.X("left:Q", title=names[1], scale=from_to(left, left + n_cols), axis=axis)

@@ -67,8 +67,6 @@ def overlay_strip(
     *,
     size: int = 200,
     columns: int = 4,
-    opacity: float = 0.75,
-    smooth: bool = True,
     chosen: int | None = None,
     select: str | None = None,
 ) -> Design:
@@ -79,12 +77,12 @@ def overlay_strip(
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
     places, total_width, total_height = sheet(len(weights), columns, width, height, 12, 20)
-    maps = [map_url(each, ramp, smooth) for each in weights]
+    maps = [map_url(each, ramp, True) for each in weights]
     frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
     space = corners(total_width, total_height)
     layers = [
         images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_url(picture))),
-        images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
+        images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
         texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS),
         edges(frame, space, "datum.chosen", ("label:N", "look"), select=select),
     ]

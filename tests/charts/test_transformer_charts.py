@@ -73,7 +73,7 @@ def test_small_charts_are_valid():
 @pytest.mark.parametrize("field", ["milliseconds", "megabytes"])
 def test_cost_stands_on_log_axes_beside_dashed_expectations(field):
     rows = [CostRow(way, n, 0.1 * n, 0.2 * n) for way in ("recurrent", "attention", "fused") for n in (64, 128)]
-    spec = valid(cost_chart([*rows, CostRow("fused", 256, None, None)], field, marked=100))
+    spec = valid(cost_chart([*rows, CostRow("fused", 256, None, None)], field))
     dashed, line = spec["layer"][:2]
     assert dashed["mark"]["strokeDash"]
     assert {spec["layer"][0]["encoding"][axis]["scale"]["type"] for axis in "xy"} == {"log"}

@@ -52,7 +52,7 @@ def scale_chart(
     return alt.layer(*layers, height=height, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
-def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], *, height: int = 190) -> Design:
+def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) -> Design:
     """Draw one query's weights over its keys, largest first, without the division and with it."""
     series = {WITHOUT: without, WITH: with_scale}
     data = long_form(("scores", "rank", "weight"), series, range(1, len(without) + 1))
@@ -62,4 +62,4 @@ def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], 
         "y": shares("weight", "weight"),
         "color": COLOUR,
     }
-    return mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=height)
+    return mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=190)

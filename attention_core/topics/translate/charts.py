@@ -81,9 +81,7 @@ def collapse_chart(
     return fixed(layers, round(width + 102 + bar_room), ROW * (below + 1))
 
 
-def cost_chart(
-    attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int, *, height: int = 230
-) -> Design:
+def cost_chart(attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int) -> Design:
     """Draw how many numbers are handed over for 1 to `most` states, with the chosen number of states marked.
 
     Attention and concatenation say how many for n states.
@@ -102,5 +100,5 @@ def cost_chart(
     return alt.layer(
         mark("line", long_form(fields, series, range(1, most + 1)), space, strokeWidth=2.5, aria=True),
         mark("point", long_form(fields, here, [chosen]), space, *told, size=70, filled=True, opacity=1),
-        height=height,
+        height=230,
     )

@@ -102,13 +102,12 @@ def pair_cells(
     ramp: Ramp,
     *,
     title: str,
-    size: int = 230,
     marked: tuple[int, int] | None = None,
 ) -> Design:
     """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
 
     Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is
-    framed; the longer side has so many screen pixels, and the title is that of the colour bar.
+    framed, and the title is that of the colour bar.
     """
     n_rows, n_cols = values.shape
     rows, cols = np.indices(values.shape).reshape(2, -1)
@@ -116,6 +115,7 @@ def pair_cells(
     pairs = [f"({row}, {column})" for row in row_labels for column in column_labels]
     numbers = [short(value) if np.isfinite(value) else "-∞" for value in values.ravel()]
     data = rectangles(cols + 0.5, rows + 0.5, pair=pairs, text=numbers, fill=fill, ink=ink)
+    size = 230
     cell, space = size / max(values.shape), corners(n_cols, n_rows)
     middle, square = {"x": space["x"], "y": space["y"]}, {"width": cell - 2, "height": cell - 2}
     layers = [mark("rect", data, middle, "pair:N", "text:N", color=FILL, aria=False, **square)]
