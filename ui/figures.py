@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 if TYPE_CHECKING:
-    from attention_core.charts.design import Design
+    from attention_core.charts.design import ChartTemplate
 
 PAGE, PART, SUBJECT = "pictures_of_the_page", "pictures_of_the_part", "pictures_subject"
 WIDTHS = {"as on the screen": None, "one column": 85.0, "two columns": 176.0}
@@ -31,7 +31,7 @@ class Picture(NamedTuple):
         name: what its file is called after the page, such as "additive-attention-weights".
     """
 
-    make: Callable[[], Design]
+    make: Callable[[], ChartTemplate]
     title: str
     name: str
 
@@ -74,7 +74,7 @@ def say_subject(words: str) -> None:
     st.session_state[SUBJECT] = words
 
 
-def note_picture(make: Callable[[], Design], title: str, step: str = "") -> None:
+def note_picture(make: Callable[[], ChartTemplate], title: str, step: str = "") -> None:
     """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step.
 
     What stands behind a semicolon says what to do with it on the page, and not what it shows.

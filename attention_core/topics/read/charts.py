@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, FILL, images, mark, outlined, pointer, texts
 from attention_core.charts.overlay import glow_ramp, image_url
@@ -37,7 +37,7 @@ def columns_chart(
     size: int = 600,
     marked: int | None = None,
     column: int | None = None,
-) -> Design:
+) -> ChartTemplate:
     """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
 
     The picture is uint8 (height, width, 3 or 4), columns are weights summed over the rows of regions, float
@@ -71,13 +71,13 @@ def columns_chart(
     return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
-def _colour(field: str, ramp: Ramp, title: str, bar: int) -> Design:
+def _colour(field: str, ramp: Ramp, title: str, bar: int) -> ChartTemplate:
     return alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
 
 
 def region_chart(
     scores: np.ndarray, weights: np.ndarray, labels: Sequence[str], *, marked: int | None = None
-) -> Design:
+) -> ChartTemplate:
     """Draw one region's score at every look as a line, with the weight that follows from it at every point.
 
     Scores, weights and labels are one per look; the marked look is the present one.
@@ -116,7 +116,7 @@ def _valleys(scores: np.ndarray) -> np.ndarray:
     return (around[:-2] + around[2:]) / 2 > scores
 
 
-def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> Design:
+def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> ChartTemplate:
     """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked."""
     head, row_height, sizes, names = 18, 20, [len(strip.values) for strip in strips], [strip.name for strip in strips]
     values = np.concatenate([strip.values for strip in strips]).astype(float)

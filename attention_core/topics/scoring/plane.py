@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.layers import corners, fixed, sheet
 from attention_core.charts.marks import FILL, images, mark, texts
 from attention_core.charts.palette import DARK, LABELS, ROLE_COLOURS, Ramp
@@ -18,7 +18,7 @@ FIELD = 168
 """Screen pixels of a field's side."""
 
 
-def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float) -> Design:
+def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float) -> ChartTemplate:
     """Draw a query and keys (n_keys, 2) as arrows from the middle, whose sides are so far from it."""
     vectors = np.array([query, *keys], float)
     colours = [ROLE_COLOURS[Role.QUERY], *[ROLE_COLOURS[Role.KEY]] * len(keys)]
@@ -48,7 +48,7 @@ def score_fields(
     extent: float,
     *,
     bands: int = 17,
-) -> Design:
+) -> ChartTemplate:
     """Draw what every scoring function would give a key at every place of the plane from -extent to extent.
 
     Fields are the scores (n, n) by name of a function, the top row first, each with its ramp, in bands of one colour

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import mark, texts
 from attention_core.charts.palette import ROLE_COLOURS, WORDS
@@ -26,7 +26,7 @@ def hull_chart(
     value_labels: Sequence[str],
     query_labels: Sequence[str],
     query: int,
-) -> Design:
+) -> ChartTemplate:
     """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
 
     Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
@@ -76,7 +76,7 @@ def column_bars(
     marked: int | None = None,
     top: float | None = None,
     share: bool = False,
-) -> Design:
+) -> ChartTemplate:
     """Draw numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
 
     Numbers that are not finite get no bar, the marked bar gets a frame, shares are written as percentages; the axis
@@ -109,7 +109,7 @@ def column_bars(
     return fixed(layers, *SIZE)
 
 
-def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Design:
+def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> ChartTemplate:
     """Draw positive numbers (n,), one per label, laid end to end: their sum is the length."""
     ends = np.cumsum(values)
     total = float(ends[-1]) if len(ends) else 0.0
