@@ -11,7 +11,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.charts.design import Data, Design, Spec
+from attention_core.charts.design import ChartTemplate, Data, Spec
 from attention_core.charts.look import Look
 from ui.figures import note_picture
 from ui.pictures import address
@@ -22,7 +22,7 @@ LEAST_FILE = 2000
 
 
 def draw_chart(
-    chart: Design,
+    chart: ChartTemplate,
     *,
     alt: str,
     key: str | None = None,

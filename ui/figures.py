@@ -15,7 +15,7 @@ import streamlit as st
 from ui.state import APP, Field
 
 if TYPE_CHECKING:
-    from attention_core.charts.design import Design
+    from attention_core.charts.design import ChartTemplate
 
 PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "pictures_of_the_part", list)
 SUBJECT = Field(APP, "pictures_subject", "")
@@ -34,7 +34,7 @@ class Picture(NamedTuple):
         name: what its file is called after the page, such as "additive-attention-weights".
     """
 
-    make: Callable[[], Design]
+    make: Callable[[], ChartTemplate]
     title: str
     name: str
 
@@ -77,7 +77,7 @@ def say_subject(words: str) -> None:
     SUBJECT.value = words
 
 
-def note_picture(make: Callable[[], Design], title: str, step: str = "") -> None:
+def note_picture(make: Callable[[], ChartTemplate], title: str, step: str = "") -> None:
     """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step.
 
     What stands behind a semicolon says what to do with it on the page, and not what it shows.

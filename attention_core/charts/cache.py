@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Columns, Design, alt
+from attention_core.charts.design import ChartTemplate, Columns, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import haloed, images, mouse_cells
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
@@ -27,7 +27,7 @@ def kept_chart(
     role: Role,
     width: int = 560,
     height: int = 300,
-) -> Design:
+) -> ChartTemplate:
     """Draw what a cache keeps: a column per token, a row per layer and key head, the newest column framed.
 
     Lengths are those of the kept vectors, (n_layers * n_key_heads, n_tokens), NaN = forgotten, a grey cell; the

@@ -49,22 +49,22 @@ class Varying:
         self.value = value
 
 
-class Design:
-    """Something of Altair that is noted down: an attribute of something, a call with arguments, or a sum."""
+class ChartTemplate:
+    """A chart or a part of one: what is called of Altair, noted down, for a template to be filled or made."""
 
     def __init__(self, *note: Any) -> None:
         self._note = note
 
-    def __getattr__(self, name: str) -> Design:
+    def __getattr__(self, name: str) -> ChartTemplate:
         if name.startswith("_"):
             raise AttributeError(name)
-        return Design("attribute", self, name)
+        return ChartTemplate("attribute", self, name)
 
-    def __call__(self, *given: Any, **named: Any) -> Design:
-        return Design("call", self, given, named)
+    def __call__(self, *given: Any, **named: Any) -> ChartTemplate:
+        return ChartTemplate("call", self, given, named)
 
-    def __add__(self, other: Design) -> Design:
-        return Design("sum", self, other)
+    def __add__(self, other: ChartTemplate) -> ChartTemplate:
+        return ChartTemplate("sum", self, other)
 
     def drawn(self, look: Look = PLAIN) -> tuple[Spec, dict[str, Data]]:
         """Return the Vega-Lite spec in a look, and the data by the names that stand for them in it."""
@@ -91,7 +91,7 @@ class Design:
         return self.to_altair()._repr_mimebundle_(*given, **named)
 
 
-alt: Any = Design("altair")
+alt: Any = ChartTemplate("altair")
 
 
 class _Notes:
@@ -103,7 +103,7 @@ class _Notes:
         self._met: dict[int, int] = {}
 
     def of(self, part: Any, argument: str = "") -> tuple[Any, ...]:
-        if isinstance(part, Design):
+        if isinstance(part, ChartTemplate):
             return self._of_design(part)
         if isinstance(part, Varying) or _varies(part, argument):
             self.values.append(_plain(part.value if isinstance(part, Varying) else part))
@@ -114,7 +114,7 @@ class _Notes:
             return "dict", tuple(part), *map(self.of, part.values(), part)
         return "is", type(part), part
 
-    def _of_design(self, part: Design) -> tuple[Any, ...]:
+    def _of_design(self, part: ChartTemplate) -> tuple[Any, ...]:
         kind, *rest = part._note
         if kind == "altair":
             return (kind,)

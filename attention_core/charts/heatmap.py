@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import Design, Varying, alt
+from attention_core.charts.design import ChartTemplate, Varying, alt
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells
 from attention_core.charts.palette import DARK, MASKED, ROLE_COLOURS, VIRIDIS, Ramp, ramp_for
@@ -42,7 +42,7 @@ def matrix_chart(
     numbers: Any = None,
     bar: bool = True,
     framed: Sequence[tuple[int, int]] = (),
-) -> Design:
+) -> ChartTemplate:
     """Draw a matrix, rows downwards; only those of up to MAX_RECT_SIDE rows and columns have cells that answer.
 
     Args:
@@ -89,7 +89,7 @@ def matrix_chart(
 
 def pair_map(
     values: np.ndarray, single: Axis, role: Role, *, framed: Sequence[tuple[int, int]] = (), **more: Any
-) -> Design:
+) -> ChartTemplate:
     """Draw one query's slice of n x n x n weights or scores, (n, n): first others down, second across.
 
     The axis says what one member of a pair can be; framed pairs are framed in both orders. More: see matrix_chart.
@@ -100,15 +100,8 @@ def pair_map(
 
 
 def part_chart(
-    cells: np.ndarray,
-    origin: tuple[int, int],
-    block: int,
-    names: tuple[str, str],
-    *,
-    title: str,
-    log: bool = False,
-    size: int = 480,
-) -> Design:
+    cells: np.ndarray, origin: tuple[int, int], block: int, names: tuple[str, str], *, title: str, log: bool = False
+) -> ChartTemplate:
     """Draw a part of a matrix that is too large to be drawn whole; its axes say where it lies.
 
     Each of the cells (rows, columns) stands for a block of so many cells a side, NaN = not known yet; the origin is the
@@ -120,7 +113,7 @@ def part_chart(
         lowest = min(max(float(least), ramp.high / 1e4), ramp.high / 10)
         ramp = Ramp(VIRIDIS, float(np.log10(lowest)), float(np.log10(ramp.high)))
         cells, title = np.log10(np.maximum(cells, lowest)), f"{title}, log10"
-    width, height = _screen_size(cells.shape, size)
+    width, height = _screen_size(cells.shape, 480)
     (top, left), (n_rows, n_cols) = origin, (block * np.array(cells.shape)).tolist()
     axis = alt.Axis(grid=False, tickCount=5, format="d")
     x = alt.X("left:Q", title=names[1], scale=from_to(left, left + n_cols), axis=axis)
@@ -170,7 +163,7 @@ def _contrast(ramp: Ramp):
     return alt.condition(Varying(f"{dark}[{place}]"), alt.value("#ffffff"), alt.value(DARK))
 
 
-def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> Design:
+def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datum.value", **more: Any) -> ChartTemplate:
     """Positions on the axis, words in its labels, so that repeated words stay apart; upright where they fit."""
     room = max(1, int(length // 14))
     every = -(-len(axis) // room)
@@ -188,7 +181,7 @@ def _labelled(axis: Axis, length: int, upright: bool = False, place: str = "datu
     )
 
 
-def _image_axis(axis: Axis, length: int, numbers: Design | None, upright: bool = False) -> Design:
+def _image_axis(axis: Axis, length: int, numbers: ChartTemplate | None, upright: bool = False) -> ChartTemplate:
     if len(axis) > MAX_RECT_SIDE:
         return numbers or alt.Axis(grid=False, tickCount=5, format="d")
     middles = [position + 0.5 for position in range(len(axis))]
@@ -232,13 +225,13 @@ def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
     return [f"{first + 1} to {min(first + factor, n)}" for first in range(0, n, factor)]
 
 
-def _frame_mark(row: int) -> list[Design]:
+def _frame_mark(row: int) -> list[ChartTemplate]:
     """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
     ends = {"y": alt.Y("top:Q"), "y2": alt.Y2("bottom:Q")}
     return haloed({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
 
 
-def row_mark(row: int, height: float) -> list[Design]:
+def row_mark(row: int, height: float) -> list[ChartTemplate]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
     return haloed({"row": [row]}, {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=height)
 

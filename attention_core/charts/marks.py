@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attention_core.charts.design import Columns, Data, Design, alt
+from attention_core.charts.design import ChartTemplate, Columns, Data, alt
 from attention_core.charts.palette import CHOSEN, FAINT
 
 SILENT: dict[str, Any] = {"aria": False, "tooltip": None}
@@ -18,59 +18,59 @@ Line = Sequence[str]
 """What the mouse is told: "field:Q", or with a title and a format after it, "" = none."""
 
 
-def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **style: Any) -> Design:
+def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **style: Any) -> ChartTemplate:
     """Return a layer of marks, such as "rect" or "line"; what of its style is Altair's own, such as FILL, is a channel.
 
     Those of which nothing is told meet neither the mouse nor a screen reader.
     """
-    own: dict[str, Any] = {name: value for name, value in style.items() if isinstance(value, Design)}
+    own: dict[str, Any] = {name: value for name, value in style.items() if isinstance(value, ChartTemplate)}
     look = {**({} if told else SILENT), **{name: value for name, value in style.items() if name not in own}}
     if told:
         own["tooltip"] = tips(*told)
     return getattr(alt.Chart(data), f"mark_{kind}")(**look).encode(**channels, **own)
 
 
-def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> Design:
+def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> ChartTemplate:
     """Return pictures, whose data URLs are a field of the data, from corner to corner with crisp pixels."""
     return mark("image", data, {**space, "url": alt.Url(f"{field}:N")}, **{"smooth": False, "aspect": False, **style})
 
 
-def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> Design:
+def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> ChartTemplate:
     """Return words, a field of the data, at x and y of the space."""
     return mark("text", data, {"x": space["x"], "y": space["y"], "text": alt.Text(f"{field}:N")}, **style)
 
 
-def word(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Design:
+def word(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> ChartTemplate:
     return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
 
 
-def outlined(data: Data, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> Design:
+def outlined(data: Data, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> ChartTemplate:
     """Return the outlines of rectangles, in the colour of what is chosen unless told otherwise."""
     return mark("rect", data, space, fillOpacity=0, stroke=colour, strokeWidth=width, **style)
 
 
 def haloed(
     data: Data, space: Mapping[str, Any], widths: tuple[float, float], colour: Any = CHOSEN, kind="rect", **style: Any
-) -> list[Design]:
+) -> list[ChartTemplate]:
     """Return the outlines of marks on a white halo that shows on any ground; widths are those of halo and outline."""
     strokes = zip(("white", colour), widths, strict=True)
     return [mark(kind, data, space, fillOpacity=0, stroke=one, strokeWidth=wide, **style) for one, wide in strokes]
 
 
-def tips(*lines: Line) -> list[Design]:
+def tips(*lines: Line) -> list[ChartTemplate]:
     return [_line(line) if isinstance(line, str) else _line(*line) for line in lines]
 
 
-def _line(field: str, title: str = "", form: str = "") -> Design:
+def _line(field: str, title: str = "", form: str = "") -> ChartTemplate:
     return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
 
 
-def mouse_cells(data: Data, space: Mapping[str, Any], *told: Line, **style: Any) -> Design:
+def mouse_cells(data: Data, space: Mapping[str, Any], *told: Line, **style: Any) -> ChartTemplate:
     """Return what the mouse meets and is told by, for the top: invisible rectangles."""
     return mark("rect", data, space, *told, **{"opacity": 0, "aria": False, **style})
 
 
-def clickable(chart: Design, select: str | None, *fields: str, clear: Any = False) -> Design:
+def clickable(chart: ChartTemplate, select: str | None, *fields: str, clear: Any = False) -> ChartTemplate:
     """Return the chart with a point selection over fields that a click makes and no click clears; as it is if None."""
     if not select:
         return chart

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from attention_core.charts.design import Data, Design, alt
+from attention_core.charts.design import ChartTemplate, Data, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
 from attention_core.charts.marks import EDGE, images, mark, outlined, texts
 from attention_core.charts.palette import LABELS, Ramp, weights_ramp
@@ -33,7 +33,7 @@ def overlay(
     bar: bool = True,
     select: str | None = None,
     marked: int | None = None,
-) -> Design:
+) -> ChartTemplate:
     """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
     `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None.
@@ -67,11 +67,9 @@ def overlay_strip(
     *,
     size: int = 200,
     columns: int = 4,
-    opacity: float = 0.75,
-    smooth: bool = True,
     chosen: int | None = None,
     select: str | None = None,
-) -> Design:
+) -> ChartTemplate:
     """Draw the same picture several times, each with its own map over it, see overlay, and a label above.
 
     Weights are (n, rows, columns); the chosen one is framed, and a point selection over them has the field number.
@@ -79,12 +77,12 @@ def overlay_strip(
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
     places, total_width, total_height = sheet(len(weights), columns, width, height, 12, 20)
-    maps = [map_url(each, ramp, smooth) for each in weights]
+    maps = [map_url(each, ramp, True) for each in weights]
     frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
     space = corners(total_width, total_height)
     layers = [
         images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_url(picture))),
-        images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
+        images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
         texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS),
         edges(frame, space, "datum.chosen", ("label:N", "look"), select=select),
     ]
@@ -122,5 +120,5 @@ def _screen(width: int, height: int, size: int) -> tuple[int, int]:
     return round(width * scale), round(height * scale)
 
 
-def _framed(place: Data, dash: list[int]) -> Design:
+def _framed(place: Data, dash: list[int]) -> ChartTemplate:
     return outlined(place, CORNERS, 2, strokeDash=dash)

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.palette import DARK, MASKED, Ramp
 
 
-def colour_scale(ramp: Ramp) -> Design:
+def colour_scale(ramp: Ramp) -> ChartTemplate:
     power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
     return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
 
 
-def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> Design:
+def series_colour(field: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> ChartTemplate:
     """Return one colour per name, in this order, with a legend without a title above the chart."""
     above = alt.Legend(title=None, **{"orient": "top", **legend})
     return alt.Color(f"{field}:N", sort=list(names), scale=one_each(names, colours), legend=above)
@@ -29,7 +29,7 @@ def wrapping(names: Sequence[str]) -> dict[str, str]:
     return {"expr": f"width < {sum(7 * len(name) + 24 for name in names)} ? 1 : 0"}
 
 
-def one_each(names: Sequence[str], looks: Sequence[Any]) -> Design:
+def one_each(names: Sequence[str], looks: Sequence[Any]) -> ChartTemplate:
     return alt.Scale(domain=list(names), range=list(looks))
 
 
@@ -49,7 +49,7 @@ def painted(values: np.ndarray, ramp: Ramp) -> tuple[np.ndarray, np.ndarray]:
     return np.where(finite, names[place], MASKED), ink
 
 
-def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
+def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> ChartTemplate:
     """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
     ticks = [ramp.low, ramp.high]
     label = "format(datum.value, '.3~g')"
@@ -83,18 +83,18 @@ def _has_room(ramp: Ramp, reference: float) -> bool:
     return float(ramp.position(np.array([reference]))[0]) < 0.85
 
 
-def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
+def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> ChartTemplate:
     """Return an invisible layer that carries the colour bar of an image, which has no colours of its own to Vega."""
     ends = {"value": [ramp.low, ramp.high]}
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, length, **own))
     return alt.Chart(ends).mark_point(opacity=0, size=0, aria=False).encode(color=colour)
 
 
-def from_to(low: float, high: float, **more: Any) -> Design:
+def from_to(low: float, high: float, **more: Any) -> ChartTemplate:
     return alt.Scale(domain=[low, high], nice=False, **more)
 
 
-def shares(field: str, title: Any = None, ticks: int = 3) -> Design:
+def shares(field: str, title: Any = None, ticks: int = 3) -> ChartTemplate:
     axis = alt.Axis(format="%", tickCount=ticks)
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
@@ -105,7 +105,7 @@ def names_at(labels: Sequence[str], place: str = "datum.value", every: int | Non
     return f"{place} % {every} == 0 ? {names} : ''" if every else names
 
 
-def rule_at(axis: str, field: str, value: float, **style: Any) -> Design:
+def rule_at(axis: str, field: str, value: float, **style: Any) -> ChartTemplate:
     """Return a line across the plot where a field on the axis, x or y, has this value."""
     channel = alt.X if axis == "x" else alt.Y
     mark = alt.Chart({field: [value]}).mark_rule(**{"aria": False, **style})

@@ -6,7 +6,6 @@ import base64
 import io
 from dataclasses import replace
 
-import altair as alt
 import numpy as np
 import pytest
 import torch
@@ -20,6 +19,7 @@ from attention_core.charts.head_maps import distance_chart, layer_head_map
 from attention_core.charts.heads import heads_chart
 from attention_core.charts.mosaic import UNIFORM_AT, mosaic, own_ramp
 from attention_core.explain.heads import Look, distances
+from tests.charts.tools import valid
 
 
 def of_weights(weights) -> AttentionTrace:
@@ -49,12 +49,6 @@ def pixels(drawn, layer: int, head: int) -> np.ndarray:
 def nearest(drawn, shares: np.ndarray) -> np.ndarray:
     """Return the colours of places on the ramp, with the steps of the image."""
     return drawn.ramp.lookup(127)[np.rint(shares * 126).astype(int)]
-
-
-def valid(chart) -> dict:
-    spec = chart.to_dict()
-    alt.LayerChart.from_dict(spec, validate=True)
-    return spec
 
 
 def test_no_bright_cell_is_lost_when_pictures_shrink():

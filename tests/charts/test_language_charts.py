@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import altair as alt
 import numpy as np
 import pytest
 
@@ -11,22 +10,17 @@ from attention_core.charts.bars import before_after_chart
 from attention_core.charts.cache import MOST_TOOLTIPS, kept_chart
 from attention_core.charts.head_maps import layer_head_map
 from attention_core.charts.palette import ROLE_COLOURS
+from tests.charts.tools import rows_of, valid
 
 LENGTHS = np.arange(1.0, 22.0).reshape(3, 7)
-
-
-def frames(chart):
-    """All rows of all data sets of a chart."""
-    return [row for rows in chart.to_dict()["datasets"].values() for row in rows]
 
 
 def test_the_cache_has_a_column_per_token_and_frames_the_newest():
     lengths = LENGTHS.copy()
     lengths[2, :4] = np.nan
     chart = kept_chart(lengths, [2, 1], ["the", " cat", "the", " sat", "</s>", "'", '"'], role=Role.KEY)
-    spec = chart.to_dict()
-    alt.LayerChart.from_dict(spec, validate=True)
-    rows = frames(chart)
+    spec = valid(chart)
+    rows = rows_of(chart)
     cells = [row for row in rows if "token" in row]
     assert len(cells) == 21
     assert [row["where"] for row in cells[::7]] == ["layer 1, key head 1", "layer 1, key head 2", "layer 2, key head 1"]
@@ -40,14 +34,14 @@ def test_a_large_cache_is_one_image():
     many = np.random.default_rng(0).random((144, 200))
     assert many.size > MOST_TOOLTIPS
     chart = kept_chart(many, [12] * 12, ["word"] * 200, role=Role.VALUE)
-    alt.LayerChart.from_dict(chart.to_dict(), validate=True)
-    assert len(frames(chart)) < 10
+    valid(chart)
+    assert len(rows_of(chart)) < 10
 
 
 def test_probabilities_before_and_after_stand_side_by_side_also_under_equal_labels():
     chart = before_after_chart(["a", "a", "b"], [0.5, 0.2, 0.1], [0.4, 0.3, 0.1], names=("every head", "without"))
-    alt.Chart.from_dict(chart.to_dict(), validate=True)
-    rows = frames(chart)
+    valid(chart)
+    rows = rows_of(chart)
     assert [row["probability"] for row in rows] == [0.5, 0.2, 0.1, 0.4, 0.3, 0.1]
     assert [row["place"] for row in rows] == [0, 1, 2] * 2
 

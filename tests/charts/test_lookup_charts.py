@@ -9,13 +9,9 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import pair_map
 from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
 from attention_core.topics.lookup.recall import Recall
+from tests.charts.tools import rows_of
 
 GENERATOR = np.random.default_rng(2)
-
-
-def frames(chart):
-    """All rows of all data sets of a chart."""
-    return [row for rows in chart.to_dict()["datasets"].values() for row in rows]
 
 
 def weights(*shape):
@@ -25,7 +21,7 @@ def weights(*shape):
 
 def test_sweep_draws_the_heaviest_records_and_the_mean_of_the_others():
     share = weights(6, 9)
-    rows = frames(sweep_chart(share, [0.1, 0.2, 0.4, 1, 2, 4], [f"record {n}" for n in range(9)], 0.2))
+    rows = rows_of(sweep_chart(share, [0.1, 0.2, 0.4, 1, 2, 4], [f"record {n}" for n in range(9)], 0.2))
     names = {row["record"] for row in rows if "record" in row}
     assert len(names) == 6
     others = [row["weight"] for row in rows if row.get("record") == "each of the other 4"]
@@ -34,12 +30,12 @@ def test_sweep_draws_the_heaviest_records_and_the_mean_of_the_others():
 
 
 def test_sweep_keeps_records_apart_whose_names_begin_alike():
-    rows = frames(sweep_chart(weights(2, 3), [0.1, 1], ["the same long beginning, one"] * 2 + ["x"], 0.2))
+    rows = rows_of(sweep_chart(weights(2, 3), [0.1, 1], ["the same long beginning, one"] * 2 + ["x"], 0.2))
     assert len({row["record"] for row in rows if "record" in row}) == 3
 
 
 def test_recall_draws_three_lines():
-    rows = frames(recall_chart([Recall(0, 1, 1, 0.9), Recall(0.5, 0, 0.8, 0.6)]))
+    rows = rows_of(recall_chart([Recall(0, 1, 1, 0.9), Recall(0.5, 0, 0.8, 0.6)]))
     assert sorted({row["look-up"] for row in rows}) == [
         "dictionary: found",
         "soft: largest weight on the right record",
@@ -63,6 +59,6 @@ def test_pairs_are_framed_in_both_orders(framed):
     values = weights(4, 4)
     values[1] = np.nan
     chart = pair_map(values, Axis.numbered("pair", 4), Role.WEIGHTS, framed=framed, title="weight")
-    marks = {(row["row"], row["col"]) for row in frames(chart) if set(row) == {"row", "col"}}
+    marks = {(row["row"], row["col"]) for row in rows_of(chart) if set(row) == {"row", "col"}}
     assert marks == ({(0, 2), (2, 0)} if framed else set())
-    assert sum(bool(row.get("masked")) for row in frames(chart)) == 4
+    assert sum(bool(row.get("masked")) for row in rows_of(chart)) == 4

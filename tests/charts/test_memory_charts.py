@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import altair as alt
 import numpy as np
 import pytest
 
@@ -12,6 +11,7 @@ from attention_core.charts.palette import signed_ramp
 from attention_core.topics.memory.charts import DECADES, gradient_heatmap, gradient_ramp, over_time
 from attention_core.topics.memory.line_charts import NAME_HEIGHT, fading_chart, length_chart, spread_out
 from attention_core.topics.translate.lengths import TRANSLATORS, ByLength
+from tests.charts.tools import valid
 
 WORDS = ["red", "<b>", "red", "end"]
 MATRIX = np.where(np.tri(4, dtype=bool), np.random.default_rng(0).random((4, 4)) + 0.01, np.nan)
@@ -50,8 +50,7 @@ CHARTS = {
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_spec_follows_the_schema(name):
-    spec = CHARTS[name]().to_dict()
-    alt.LayerChart.from_dict(spec, validate=True)
+    valid(CHARTS[name]())
 
 
 def dataset(chart, layer):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import altair as alt
-
 from attention_core.topics.matter.charts import neighbours_chart
 from attention_core.topics.matter.word_space import Neighbour, Usual
+from tests.charts.tools import valid
 
 NEAR = [
     Neighbour("fine", 1.0, 2.0, Usual(30, 1.5, 0.5)),
@@ -15,8 +14,7 @@ NEAR = [
 
 
 def test_words_keep_their_order_and_their_numbers():
-    spec = neighbours_chart(NEAR).to_dict()
-    alt.LayerChart.from_dict(spec, validate=True)
+    spec = valid(neighbours_chart(NEAR))
     rows = next(data for data in spec["datasets"].values() if len(data) == 3)
     assert [row["word"] for row in rows] == ["fine", "good", "rare"]
     assert (rows[0]["low"], rows[0]["high"]) == (1.0, 2.0)

@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 
 from attention_core.charts import INK_RAMP, bars, contact_sheet, picture, probability_bars, weights_ramp
+from tests.charts.tools import rows_of, rows_with
 
 VALUES = np.arange(784.0).reshape(28, 28) / 784
 RAMP = weights_ramp(784, 1.0)
 
 
-def rows_with(spec, field):
-    return next((rows for rows in spec["datasets"].values() if field in rows[0]), [])
-
-
 def test_every_pixel_answers_the_mouse_with_its_place_and_value():
-    rows = rows_with(picture(VALUES, RAMP, title="weight", select="pixel").to_dict(), "position")
+    rows = rows_with(picture(VALUES, RAMP, title="weight", select="pixel"), "position")
     assert len(rows) == 784
     row = rows[3 * 28 + 17]
     assert (row["position"], row["row"], row["column"]) == (101, 4, 18)
@@ -32,20 +29,14 @@ def test_click_selects_a_position_only_where_it_was_asked_for():
 
 
 def test_marked_pixel_is_framed_where_it_is():
-    rows = [
-        row
-        for rows in picture(VALUES, RAMP, marked=101).to_dict()["datasets"].values()
-        for row in rows
-        if row.get("left") == 17.5
-    ]
+    rows = [row for row in rows_of(picture(VALUES, RAMP, marked=101)) if row.get("left") == 17.5]
     assert rows[0]["top"] == 3.5
 
 
 def test_outline_marks_the_ink():
     ink = np.zeros((28, 28))
     ink[5, 6:9] = 1
-    spec = picture(VALUES, RAMP, outline=ink).to_dict()
-    spots = [row for rows in spec["datasets"].values() for row in rows if row.get("top") == 5.5]
+    spots = [row for row in rows_of(picture(VALUES, RAMP, outline=ink)) if row.get("top") == 5.5]
     assert [spot["left"] for spot in spots] == [6.5, 7.5, 8.5]
 
 
@@ -57,7 +48,7 @@ def test_picture_is_as_large_as_asked_and_keeps_its_proportions():
 def test_contact_sheet_shows_every_dimension_with_its_name():
     pictures = np.random.default_rng(0).normal(size=(11, 28, 28))
     labels = [f"Q[:, {number}]" for number in range(11)]
-    rows = rows_with(contact_sheet(pictures, labels, RAMP, columns=4, size=50, marked=30).to_dict(), "url")
+    rows = rows_with(contact_sheet(pictures, labels, RAMP, columns=4, size=50, marked=30), "url")
     assert [row["label"] for row in rows] == labels
     assert len({(row["left"], row["top"]) for row in rows}) == 11
     assert len({row["left"] for row in rows}) == 4
@@ -89,5 +80,5 @@ def test_plain_bars_keep_the_order_given():
 
 def test_contact_sheet_of_wide_pictures_keeps_their_proportions():
     chart = contact_sheet(np.zeros((3, 12, 48)), list("abc"), RAMP, columns=2, size=96)
-    row = rows_with(chart.to_dict(), "url")[0]
+    row = rows_with(chart, "url")[0]
     assert (row["right"] - row["left"], row["bottom"] - row["top"]) == (96, 24)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import altair as alt
 import numpy as np
 import pytest
 
 from attention_core.attention.types import Role
 from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
+from tests.charts.tools import rows_with, valid
 
 GENERATOR = np.random.default_rng(0)
 PAPER = np.full((48, 192, 4), 255, np.uint8)
@@ -16,20 +16,15 @@ LABELS = ["1: 4", "2: 2", "3: end"]
 STRIPS = [Strip("q", GENERATOR.normal(size=12), Role.QUERY), Strip("c", GENERATOR.normal(size=7), Role.CONTEXT)]
 
 CHARTS = {
-    "columns": lambda: columns_chart(PAPER, COLUMNS, LABELS, marked=1, column=5, select="cell"),
+    "columns": lambda: columns_chart(PAPER, COLUMNS, LABELS, marked=1, column=5),
     "region": lambda: region_chart(np.array([1.0, -2.0, 0.5]), COLUMNS[:, 0], LABELS, marked=2),
     "strips": lambda: strips_chart(STRIPS),
 }
 
 
-def rows_with(chart, *fields):
-    datasets = chart.to_dict()["datasets"].values()
-    return next(rows for rows in datasets if set(fields) <= set(rows[0]))
-
-
 @pytest.mark.parametrize("name", CHARTS)
 def test_spec_follows_the_schema(name):
-    alt.LayerChart.from_dict(CHARTS[name]().to_dict(), validate=True)
+    valid(CHARTS[name]())
 
 
 def test_every_look_has_a_cell_for_every_column():
@@ -57,7 +52,7 @@ def test_region_shows_score_and_weight_of_every_look():
 
 def test_equal_scores_still_give_a_chart():
     chart = region_chart(np.zeros(2), np.full(2, 0.5), LABELS[:2])
-    alt.LayerChart.from_dict(chart.to_dict(), validate=True)
+    valid(chart)
 
 
 def test_strips_show_every_number_of_every_vector():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import altair as alt
 import numpy as np
 import pytest
 
 from attention_core.charts.palette import weights_ramp
 from attention_core.topics.ask.charts import nothing_weights, region_picture, vector_bars
+from tests.charts.tools import rows_of, valid
 
 VALUES = np.random.default_rng(0).dirichlet(np.ones(13))
 EMPTY, PAPER = np.array([[0.3, 0.2], [0.2, 0.1]]), np.array([[0.5, 0.4], [0.1, 0.2]])
@@ -23,13 +23,7 @@ CHARTS = {
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_spec_follows_the_schema(name):
-    spec = CHARTS[name]().to_dict()
-    kind = alt.LayerChart if "layer" in spec else alt.Chart
-    kind.from_dict(spec, validate=True)
-
-
-def rows_of(chart):
-    return [row for data in chart.to_dict()["datasets"].values() for row in data]
+    valid(CHARTS[name]())
 
 
 def test_every_region_and_the_extra_key_answer_the_mouse_with_their_number():

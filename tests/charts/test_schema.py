@@ -18,6 +18,7 @@ from attention_core.charts import (
     probability_bars,
     weights_ramp,
 )
+from tests.charts.tools import valid
 
 GENERATOR = np.random.default_rng(0)
 PAPER = np.full((60, 60, 3), 255, np.uint8)
@@ -44,10 +45,7 @@ CHARTS = {
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_spec_follows_the_schema(name):
-    chart = CHARTS[name]()
-    spec = chart.to_dict()
-    kind = alt.LayerChart if "layer" in spec else alt.Chart
-    kind.from_dict(spec, validate=True)
+    valid(CHARTS[name]())
 
 
 def test_schema_would_notice_a_mistake():

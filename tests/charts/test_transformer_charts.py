@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import altair as alt
 import numpy as np
 import pytest
 import torch
@@ -14,13 +13,7 @@ from attention_core.charts.heads import heads_chart, masked_weights
 from attention_core.charts.mosaic import mosaic
 from attention_core.topics.transformer.charts import cost_chart, distance_chart, hands_chart, said_chart, worth_chart
 from attention_core.topics.transformer.cost import CostRow
-
-
-def valid(chart) -> dict:
-    """Return the spec, held against Vega-Lite's schema."""
-    spec = chart.to_dict()
-    (alt.LayerChart if "layer" in spec else alt.Chart).from_dict(spec, validate=True)
-    return spec
+from tests.charts.tools import valid
 
 
 @pytest.fixture
@@ -73,7 +66,7 @@ def test_small_charts_are_valid():
 @pytest.mark.parametrize("field", ["milliseconds", "megabytes"])
 def test_cost_stands_on_log_axes_beside_dashed_expectations(field):
     rows = [CostRow(way, n, 0.1 * n, 0.2 * n) for way in ("recurrent", "attention", "fused") for n in (64, 128)]
-    spec = valid(cost_chart([*rows, CostRow("fused", 256, None, None)], field, marked=100))
+    spec = valid(cost_chart([*rows, CostRow("fused", 256, None, None)], field))
     dashed, line = spec["layer"][:2]
     assert dashed["mark"]["strokeDash"]
     assert {spec["layer"][0]["encoding"][axis]["scale"]["type"] for axis in "xy"} == {"log"}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import altair as alt
 import numpy as np
 import pytest
 
 from attention_core.topics.memory.cure_bars import cure_chart
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
 from attention_core.topics.translate.unrolled import ACROSS, LIT, STEPS, unrolled_chart
+from tests.charts.tools import valid
 
 GENERATOR = np.random.default_rng(0)
 CHARTS = {
@@ -40,7 +40,7 @@ def unrolled(lit: str):
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_spec_follows_the_schema(name):
-    alt.LayerChart.from_dict(CHARTS[name]().to_dict(), validate=True)
+    valid(CHARTS[name]())
 
 
 def test_all_alignments_share_one_scale_and_mark_the_uniform_weight():

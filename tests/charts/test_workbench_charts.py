@@ -1,6 +1,5 @@
 """The workbench's charts: specs that follow the schema, numbers where they belong."""
 
-import altair as alt
 import numpy as np
 import pytest
 
@@ -9,6 +8,7 @@ from attention_core.charts import ramp_for, signed_ramp, weights_ramp
 from attention_core.topics.vectors.charts import column_bars, hull_chart, stacked_sum
 from attention_core.topics.vectors.network_charts import layers_chart, neuron_chart, pair_cells
 from attention_core.topics.vectors.product import Factor, product_cell, product_chart, short
+from tests.charts.tools import rows_of, valid
 
 GENERATOR = np.random.default_rng(0)
 LEFT, RIGHT = GENERATOR.normal(size=(3, 2)), GENERATOR.normal(size=(2, 4))
@@ -42,11 +42,11 @@ CHARTS = {
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_spec_follows_the_schema(name):
-    alt.LayerChart.from_dict(CHARTS[name]().to_dict(), validate=True)
+    valid(CHARTS[name]())
 
 
 def cells(chart):
-    return [row for rows in chart.to_dict()["datasets"].values() for row in rows if "fill" in row]
+    return [row for row in rows_of(chart) if "fill" in row]
 
 
 def test_the_result_cell_lies_where_its_row_and_its_column_cross():

@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.charts.bars import bars
-from attention_core.charts.design import Design
+from attention_core.charts.design import ChartTemplate
 from attention_core.charts.palette import ROLE_COLOURS
 from attention_core.data.questions import ANSWERS
 from attention_core.device import to_array
@@ -82,7 +82,9 @@ def _show(step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: in
         )
 
 
-def _chart_for(step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int) -> Design:
+def _chart_for(
+    step: Step, values: np.ndarray, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int
+) -> ChartTemplate:
     """Return the chart that suits a step: pictures for what the regions have, bars for a single vector."""
     n_regions = grid[0] * grid[1]
     if step.role == Role.OUTPUT:

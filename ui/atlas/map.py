@@ -12,7 +12,7 @@ from typing import Any
 from attention_core.atlas import TILE, Atlas
 from attention_core.atlas.packed import has_mask
 from attention_core.attention.types import Axis
-from attention_core.charts.design import Design
+from attention_core.charts.design import ChartTemplate
 from attention_core.charts.heatmap import part_chart
 from attention_core.charts.palette import VIRIDIS
 from ui.atlas import NAME
@@ -114,7 +114,7 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
     ANSWERED.value = answered
 
 
-def _picture(shelf: Shelf, view: dict[str, Any], look: dict[str, Any]) -> Design:
+def _picture(shelf: Shelf, view: dict[str, Any], look: dict[str, Any]) -> ChartTemplate:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
     atlas, sides = shelf.atlas, []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)

@@ -18,7 +18,7 @@ from attention_core.attention.positions import (
     sinusoidal,
 )
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import Design
+from attention_core.charts.design import ChartTemplate
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.device import to_array
@@ -180,7 +180,7 @@ def _added(table: Tensor, words: str) -> None:
     _pictures(picture, dot_products(table), "pᵢ · pⱼ", words)
 
 
-def _pictures(first: Design, products: Tensor, title: str, words: str, found: ByDistance | None = None) -> None:
+def _pictures(first: ChartTemplate, products: Tensor, title: str, words: str, found: ByDistance | None = None) -> None:
     picture, matrix, line = st.columns([1, 1, 0.9], gap="medium")
     draw_chart(first, key="transformer_table", width="content", alt="The positions themselves", on=picture)
     axis = Axis.numbered("positions", len(products))

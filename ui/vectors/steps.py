@@ -12,7 +12,7 @@ from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
-from attention_core.charts.design import Design
+from attention_core.charts.design import ChartTemplate
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
@@ -106,7 +106,7 @@ def _take_pick(kind: str, key: str) -> None:
     CELL.value |= {kind: widget_value(key)}
 
 
-def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> Design:
+def _step_picture(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> ChartTemplate:
     values = to_array(step.value(head))
     row, column = chosen_cell(step)
     width, height, largest, font_size = 400, 370, 54, 12

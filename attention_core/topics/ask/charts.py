@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, images, long_form, mark, mouse_cells, outlined, texts, word
 from attention_core.charts.palette import GREY, Ramp
@@ -15,6 +15,7 @@ from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer, from_to, one_each, series_colour, shares
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
+WIDTH = 480
 PARTS = ("empty key and bare paper", "empty key alone")
 WORDS = {"fontSize": 11, "color": "#858d98"}
 GAP, SQUARE = 1.2, 2.4
@@ -31,7 +32,7 @@ def region_picture(
     size: int = 320,
     ink: np.ndarray | None = None,
     marked: int | None = None,
-) -> Design:
+) -> ChartTemplate:
     """Draw one number per region as a picture, and the last one, of the key without a place, as a square beside it.
 
     Values are float (rows * columns + 1,), -inf or NaN = blocked. `extra` is what the key without a place is called;
@@ -64,7 +65,7 @@ def region_picture(
     return fixed(layers, round((left + SQUARE + 1.2) * scale), size)
 
 
-def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480, height: int = 190) -> Design:
+def vector_bars(values: np.ndarray, *, title: str, colour: str) -> ChartTemplate:
     """Draw the numbers of one vector (d,) as thin bars around 0."""
     n = len(values)
     axis = alt.Axis(grid=False, tickMinStep=1)
@@ -73,14 +74,12 @@ def vector_bars(values: np.ndarray, *, title: str, colour: str, width: int = 480
         "y": alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
     }
     data = {"dimension": np.arange(1, n + 1), "value": values.astype(float)}
-    look = {"color": colour, "width": max(1, round(0.7 * width / n))}
+    look = {"color": colour, "width": max(1, round(0.7 * WIDTH / n))}
     bars = mark("bar", data, space, "dimension:Q", ("value:Q", title, ".3f"), **look)
-    return bars.properties(width=width, height=height)
+    return bars.properties(width=WIDTH, height=190)
 
 
-def nothing_weights(
-    counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str], *, height: int = 250
-) -> Design:
+def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str]) -> ChartTemplate:
     """Draw how the weight of what matches nothing changes with the number of things that match.
 
     Counts are n rising numbers of things, with the model's answer to each. Empty is the weight of the empty key at
@@ -110,4 +109,4 @@ def nothing_weights(
         mark("point", data, space, *told, color=colour, size=50, filled=True, opacity=1),
         texts(answers, space, "said", dy=2, **WORDS),
     ]
-    return alt.layer(*layers, height=height)
+    return alt.layer(*layers, height=250)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.marks import long_form, mark
 from attention_core.charts.palette import CHOSEN, GREY, ROLE_COLOURS
 from attention_core.charts.scale import from_to, rule_at, series_colour, shares
@@ -23,9 +23,7 @@ KINDS = {
 """Name of a line -> what of a Recall it shows."""
 
 
-def sweep_chart(
-    weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float, *, height: int = 380
-) -> Design:
+def sweep_chart(weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float) -> ChartTemplate:
     """Draw one query's weights (n_temperatures, n_keys) against the temperature, from look-up to plain average.
 
     Temperatures are above 0, labels are those of the keys, and the temperature now is marked.
@@ -46,10 +44,10 @@ def sweep_chart(
     }
     told = "record:N", ("temperature:Q", "", ".3g"), ("weight:Q", "", ".3f")
     data = long_form(("record", "temperature", "weight"), series, temperatures)
-    return alt.layer(mark("line", data, space, *told, strokeWidth=2), _dashed("temperature", now, GREY), height=height)
+    return alt.layer(mark("line", data, space, *told, strokeWidth=2), _dashed("temperature", now, GREY), height=380)
 
 
-def recall_chart(results: Sequence[Recall], *, height: int = 330) -> Design:
+def recall_chart(results: Sequence[Recall]) -> ChartTemplate:
     """Draw the share of records found against the share of letters that are wrong."""
     series = {words: [getattr(result, field) for result in results] for words, field in KINDS.items()}
     colours = ["#6B7785", "#0072B2", ROLE_COLOURS[Role.WEIGHTS]]
@@ -60,7 +58,7 @@ def recall_chart(results: Sequence[Recall], *, height: int = 330) -> Design:
     }
     data = long_form(("look-up", "noise", "share"), series, [result.noise for result in results])
     told = "look-up:N", ("noise:Q", "", ".0%"), ("share:Q", "", ".1%")
-    return mark("line", data, space, *told, point={"size": 36}, strokeWidth=2).properties(height=height)
+    return mark("line", data, space, *told, point={"size": 36}, strokeWidth=2).properties(height=330)
 
 
 def regression_chart(
@@ -73,9 +71,7 @@ def regression_chart(
     chosen: int,
     names: tuple[str, str],
     span: tuple[float, float],
-    *,
-    height: int = 230,
-) -> Design:
+) -> ChartTemplate:
     """Draw numeric records as large as their weights, what every query would get back, and the chosen query.
 
     Keys, values and weights are (n,), the weights those of the chosen query; the curve is places along the axis and
@@ -97,13 +93,13 @@ def regression_chart(
         mark("circle", records, at, *told, size=size, opacity=0.85, color=ROLE_COLOURS[Role.WEIGHTS]),
         mark("line", {"key": curve[0], "value": curve[1]}, at, color=colour, strokeWidth=2, clip=True, aria=True),
         mark("point", {"key": queries, "value": answers}, at, *asked, **diamonds),
-        height=height,
+        height=230,
     )
 
 
 def bump_chart(
-    keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str, *, height: int = 150
-) -> Design:
+    keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str
+) -> ChartTemplate:
     """Draw the weights (n,) of one query over numeric keys (n,) as thin bars around it; the name is that of a key."""
     space = {
         "x": alt.X("key:Q", title=name, scale=from_to(*span, padding=8), axis=alt.Axis(grid=False)),
@@ -115,8 +111,8 @@ def bump_chart(
         (("key:Q", name), ("weight:Q", "", ".3f")),
     )
     stems = mark("rule", data, space, *told, color=ROLE_COLOURS[Role.WEIGHTS], strokeWidth=3)
-    return alt.layer(_dashed("key", query, CHOSEN), stems, height=height)
+    return alt.layer(_dashed("key", query, CHOSEN), stems, height=150)
 
 
-def _dashed(field: str, value: float, colour: str) -> Design:
+def _dashed(field: str, value: float, colour: str) -> ChartTemplate:
     return rule_at("x", field, value, color=colour, strokeWidth=1.5, strokeDash=[4, 3])

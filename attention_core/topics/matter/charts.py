@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.marks import mark
 from attention_core.charts.palette import GREY, ROLE_COLOURS
 from attention_core.charts.scale import rule_at, series_colour
@@ -15,7 +15,7 @@ HERE, USUAL = "in this place of your sentence", "mean and spread in its own sent
 IS_KNOWN = "isValid(datum.mean)"
 
 
-def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 26) -> Design:
+def neighbours_chart(neighbours: Sequence[Neighbour]) -> ChartTemplate:
     """Draw a line per word, the word itself first: a mark for its weight in place, a dot with a bar for the usual."""
     words, usual = [one.word for one in neighbours], [one.usual for one in neighbours]
     data = {
@@ -49,5 +49,5 @@ def neighbours_chart(neighbours: Sequence[Neighbour], *, height_per_word: int = 
         rules.transform_filter(IS_KNOWN),
         means.transform_filter(IS_KNOWN).transform_calculate(kind=f"'{USUAL}'"),
         here.transform_calculate(kind=f"'{HERE}'"),
-        height=height_per_word * len(words) + 100,  # legend and axis are inside this height
+        height=26 * len(words) + 100,  # legend and axis are inside this height
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.heatmap import row_mark
 from attention_core.charts.layers import cells_frame, corners, fixed, rectangles
 from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells
@@ -33,7 +33,7 @@ def over_time(
     now: int | None = None,
     size: tuple[int, int] = (480, 192),
     words: bool = True,
-) -> Design:
+) -> ChartTemplate:
     """Draw numbers (d, n) that change while a sentence is read: time runs to the right, dimensions downwards.
 
     More rows than screen pixels are averaged in whole blocks. Columns are what the mouse tells, name -> n values, of
@@ -88,7 +88,7 @@ def gradient_heatmap(
     marked_row: int | None = None,
     select: str | None = None,
     size: int = 420,
-) -> Design:
+) -> ChartTemplate:
     """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
 
     The ramp is from gradient_ramp, logarithmic or not, and shared by charts that are compared; told (n, n) are the

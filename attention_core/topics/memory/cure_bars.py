@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design
+from attention_core.charts.design import ChartTemplate
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import FILL, mark, mouse_cells, texts, word
 from attention_core.charts.palette import LABELS, ROLE_COLOURS
@@ -19,7 +19,7 @@ LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 
 def cure_chart(
     words: Sequence[str], last: np.ndarray, context: np.ndarray, *, marked: int, own: Sequence[bool] = ()
-) -> Design:
+) -> ChartTemplate:
     """Draw one line per word: to the left what the last states know of it, to the right what the context knows.
 
     Both are shares (n,) on one scale. The marked word is bold; words that are not the sentence's own are faint.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attention_core.charts.design import Columns, Design, alt
+from attention_core.charts.design import ChartTemplate, Columns, alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import FILL, Line, long_form, mark, texts
 from attention_core.charts.palette import WORDS
@@ -25,6 +25,7 @@ LOOKS = {
     "translator-transformer": ("#7d8794", "triangle-right"),
 }
 """Okabe and Ito 2008, and grey; every line also has its own mark and its name at its end."""
+SIZE = (430, 190)
 NAME_HEIGHT = 15
 """Screen pixels between two names."""
 
@@ -35,8 +36,7 @@ def fading_chart(
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     words: Sequence[str] | None = None,
     logarithmic: bool = False,
-    size: tuple[int, int] = (430, 190),
-) -> Design:
+) -> ChartTemplate:
     """Draw what is left of a word after 0, 1, 2, ... more words, one line per network, and where half is left.
 
     Lines are what is left by name of a network (of NETWORK_COLOURS), bands the (lower, upper) around some of them;
@@ -68,7 +68,7 @@ def fading_chart(
         area = {**space, "y2": alt.Y2("upper"), "color": colour}
         layers.append(mark("area", low | {"upper": high["left"]}, area, opacity=0.16))
     layers.append(mark("line", data, {**space, "color": colour}, *told, strokeWidth=2.2, point={"size": 30}))
-    return fixed([*layers, _network_names(left, space, least, top, size[1])], *size)
+    return fixed([*layers, _network_names(left, space, least, top)], *SIZE)
 
 
 def _columns(numbers: Mapping[str, np.ndarray]) -> Columns:
@@ -81,13 +81,13 @@ def _lowest(lines: Sequence[Sequence[float]]) -> float:
     return min(0.1, 10.0 ** np.floor(np.log10(least)))
 
 
-def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, top: float, high: int) -> Design:
+def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, top: float) -> ChartTemplate:
     """Write each network's name at the end of its line, apart from each other where lines end close together."""
     names = sorted(left, key=lambda name: -left[name][-1])
     ends = np.array([left[name][-1] for name in names])
     span = np.log10(top / least) if least else 1.02 * top
     lowest = 0.02 * span + (np.log10(least) if least else 0.0)
-    places = np.array(spread_out(list(np.log10(ends) if least else ends), 16 * span / high, lowest))
+    places = np.array(spread_out(list(np.log10(ends) if least else ends), 16 * span / SIZE[1], lowest))
     data = {
         "network": names,
         "later": [len(left[name]) - 1 for name in names],
@@ -97,7 +97,7 @@ def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, to
     return texts(data, space, "network", color=FILL, align="left", dx=8, fontWeight="bold")
 
 
-def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> Design:
+def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> ChartTemplate:
     """Draw BLEU against length; the names on the right of the plot are not counted in its width.
 
     Raises:

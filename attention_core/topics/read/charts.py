@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import EDGE, FILL, clickable, images, mark, outlined, pointer, texts
+from attention_core.charts.marks import EDGE, FILL, images, mark, outlined, pointer, texts
 from attention_core.charts.overlay import glow_ramp, image_url
 from attention_core.charts.palette import LABELS, ROLE_COLOURS, Ramp, signed_ramp
 from attention_core.charts.scale import colour_bar, colour_scale, from_to, names_at
@@ -34,16 +34,14 @@ def columns_chart(
     columns: np.ndarray,
     labels: Sequence[str],
     *,
-    select: str | None = None,
     size: int = 600,
     marked: int | None = None,
     column: int | None = None,
-) -> Design:
+) -> ChartTemplate:
     """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
 
     The picture is uint8 (height, width, 3 or 4), columns are weights summed over the rows of regions, float
-    (n_looks, n_columns). Marked is the present look, `column` is followed through the looks, and a point selection
-    over cells has the fields look and column.
+    (n_looks, n_columns). Marked is the present look, and `column` is followed through the looks.
     """
     n, n_columns = columns.shape
     high, gap, row_height = size * picture.shape[0] / picture.shape[1], 8, 24
@@ -61,7 +59,7 @@ def columns_chart(
     layers = [
         images(whole, space, clip=True, smooth=True),
         mark("rect", whole, space, **EDGE),
-        clickable(mark("rect", cells, space, *told, color=colour, **pointer(select)), select, "look", "column"),
+        mark("rect", cells, space, *told, color=colour, **pointer(None)),
         texts(rectangles(0, tops + row_height / 2 - 1, text=labels), space, align="right", dx=-8, **NAME),
     ]
     if marked is not None:
@@ -73,19 +71,13 @@ def columns_chart(
     return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
-def _colour(field: str, ramp: Ramp, title: str, bar: int) -> Design:
+def _colour(field: str, ramp: Ramp, title: str, bar: int) -> ChartTemplate:
     return alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
 
 
 def region_chart(
-    scores: np.ndarray,
-    weights: np.ndarray,
-    labels: Sequence[str],
-    *,
-    marked: int | None = None,
-    width: int = 280,
-    height: int = 200,
-) -> Design:
+    scores: np.ndarray, weights: np.ndarray, labels: Sequence[str], *, marked: int | None = None
+) -> ChartTemplate:
     """Draw one region's score at every look as a line, with the weight that follows from it at every point.
 
     Scores, weights and labels are one per look; the marked look is the present one.
@@ -115,7 +107,7 @@ def region_chart(
         mark("text", data, percent, dy=-13, **look).transform_filter("!datum.valley"),
         mark("text", data, percent, dy=14, **look).transform_filter("datum.valley"),
     ]
-    return fixed(layers, width, height)
+    return fixed(layers, 280, 200)
 
 
 def _valleys(scores: np.ndarray) -> np.ndarray:
@@ -124,12 +116,9 @@ def _valleys(scores: np.ndarray) -> np.ndarray:
     return (around[:-2] + around[2:]) / 2 > scores
 
 
-def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int = 20) -> Design:
-    """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked.
-
-    A row is so high without the name above it.
-    """
-    head, sizes, names = 18, [len(strip.values) for strip in strips], [strip.name for strip in strips]
+def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> ChartTemplate:
+    """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked."""
+    head, row_height, sizes, names = 18, 20, [len(strip.values) for strip in strips], [strip.name for strip in strips]
     values = np.concatenate([strip.values for strip in strips]).astype(float)
     tops = head + float(head + row_height) * np.arange(len(strips))
     numbers = np.concatenate([np.arange(size) for size in sizes])

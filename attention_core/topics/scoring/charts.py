@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.marks import long_form, mark
 from attention_core.charts.palette import GREY
 from attention_core.charts.scale import rule_at, series_colour, shares
@@ -23,7 +23,7 @@ def scale_chart(
     logarithmic: bool = False,
     chosen: int | None = None,
     height: int = 240,
-) -> Design:
+) -> ChartTemplate:
     """Draw one measured quantity over d_k, a line without the division and one with it, under a title.
 
     The field is variance, entropy, largest or gradient. The reference, such as the value of uniform weights, is
@@ -52,7 +52,7 @@ def scale_chart(
     return alt.layer(*layers, height=height, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
-def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], *, height: int = 190) -> Design:
+def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float]) -> ChartTemplate:
     """Draw one query's weights over its keys, largest first, without the division and with it."""
     series = {WITHOUT: without, WITH: with_scale}
     data = long_form(("scores", "rank", "weight"), series, range(1, len(without) + 1))
@@ -62,4 +62,4 @@ def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], 
         "y": shares("weight", "weight"),
         "color": COLOUR,
     }
-    return mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=height)
+    return mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=190)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.layers import corners, fixed, sheet
 from attention_core.charts.marks import FILL, images, mark, texts
 from attention_core.charts.palette import DARK, LABELS, ROLE_COLOURS, Ramp
@@ -18,7 +18,7 @@ FIELD = 168
 """Screen pixels of a field's side."""
 
 
-def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float, *, size: int = 420) -> Design:
+def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent: float) -> ChartTemplate:
     """Draw a query and keys (n_keys, 2) as arrows from the middle, whose sides are so far from it."""
     vectors = np.array([query, *keys], float)
     colours = [ROLE_COLOURS[Role.QUERY], *[ROLE_COLOURS[Role.KEY]] * len(keys)]
@@ -37,7 +37,7 @@ def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent
         mark("point", arrows, ends, color=FILL, angle=angle, **head),
         texts(arrows, beyond_ends, fontSize=14, color=DARK),
     ]
-    return fixed(layers, size, size)
+    return fixed(layers, 420, 420)
 
 
 def score_fields(
@@ -48,14 +48,13 @@ def score_fields(
     extent: float,
     *,
     bands: int = 17,
-    columns: int = 4,
-) -> Design:
+) -> ChartTemplate:
     """Draw what every scoring function would give a key at every place of the plane from -extent to extent.
 
     Fields are the scores (n, n) by name of a function, the top row first, each with its ramp, in bands of one colour
     whose borders are level lines. The query (2,) is a line, keys (n_keys, 2) are dots.
     """
-    places, width, height = sheet(len(fields), columns, FIELD, FIELD, 22, 42)
+    places, width, height = sheet(len(fields), 4, FIELD, FIELD, 22, 42)
     space = corners(width, height)
     urls = []
     for field, ramp in zip(fields.values(), ramps, strict=True):

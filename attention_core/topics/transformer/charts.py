@@ -10,13 +10,13 @@ from torch import Tensor
 from attention_core.attention.positions import ByDistance
 from attention_core.attention.types import Role
 from attention_core.charts.bars import before_after_bars
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.head_maps import head_axes
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import long_form, mark
-from attention_core.charts.palette import GREY, ROLE_COLOURS
-from attention_core.charts.scale import names_at, rule_at, series_colour, shares, wrapping
+from attention_core.charts.palette import ROLE_COLOURS
+from attention_core.charts.scale import names_at, series_colour, shares, wrapping
 from attention_core.device import to_array
 from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
 
@@ -25,11 +25,8 @@ UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
 LINE = "#1B6CA8"
 
 
-def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None, height: int = 330) -> Design:
-    """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed.
-
-    An n can be marked, such as that of the person's sentence.
-    """
+def cost_chart(rows: Sequence[CostRow], field: str) -> ChartTemplate:
+    """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed."""
     points, slopes = (
         [(WAYS[way].title, n, value) for way in WAYS for n, value in pairs(rows, way, field)]
         for pairs in (measured, expected_line)
@@ -45,20 +42,18 @@ def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None
     }
     dashed = {"strokeDash": [4, 4], "strokeWidth": 1.3, "opacity": 0.75}
     told = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")
-    layers = [
+    return alt.layer(
         mark("line", _columns(slopes), space, **dashed),
         mark("line", _columns(points), space, *told, strokeWidth=2, point={"size": 34}),
-    ]
-    if marked is not None and sizes and sizes[0] <= marked <= sizes[-1]:
-        layers.append(rule_at("x", "n", marked, color=GREY))
-    return alt.layer(*layers, height=height)
+        height=330,
+    )
 
 
 def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
     return {name: [row[place] for row in rows] for place, name in enumerate(("way", "n", "value"))}
 
 
-def distance_chart(by_distance: ByDistance, title: str, *, height: int = 230) -> Design:
+def distance_chart(by_distance: ByDistance, title: str) -> ChartTemplate:
     """Draw a dot product over the distance of two positions: its mean, and its range over all such pairs."""
     data = {name: to_array(getattr(by_distance, name)) for name in ("distances", "mean", "low", "high")}
     x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
@@ -69,11 +64,11 @@ def distance_chart(by_distance: ByDistance, title: str, *, height: int = 230) ->
     return alt.layer(
         mark("area", data, ends, color=LINE, opacity=0.2),
         mark("line", data, line, ("distances:Q", "distance"), mean, low, high, **look),
-        height=height,
+        height=230,
     )
 
 
-def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> Design:
+def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> ChartTemplate:
     """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
 
     Angles are (n, d / 2) radians; pairs are counted from 0, and small numbers turn fast.
@@ -92,12 +87,12 @@ def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> Desi
     return fixed([mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
 
 
-def worth_chart(worth: np.ndarray, *, size: int = 300) -> Design:
+def worth_chart(worth: np.ndarray, *, size: int = 300) -> ChartTemplate:
     """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
     return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
 
 
-def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float], height: int = 210) -> Design:
+def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float]) -> ChartTemplate:
     """Draw how probable each piece of the translation is, before and after heads were switched off."""
     series = {"as trained": before, "edited": after}
     angle = 0 if len(pieces) <= 14 else -45
@@ -109,5 +104,5 @@ def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[f
             xOffset=alt.XOffset("model:N", sort=list(series)),
             y=shares("probability", "probability of the piece"),
         )
-        .properties(height=height)
+        .properties(height=210)
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import FILL, images, long_form, mark, texts, word
@@ -30,7 +30,7 @@ def alignment_chart(
     size: int = 420,
     marked: int | None = None,
     key_title: str = KEY_TITLE,
-) -> Design:
+) -> ChartTemplate:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
 
     Source: Bahdanau et al. 2015, figure 3.
@@ -50,7 +50,7 @@ def collapse_chart(
     *,
     width: int = 520,
     multiplied: bool = False,
-) -> Design:
+) -> ChartTemplate:
     """Draw n states (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
     The weights (n,) sum to 1, the context is (d,), and there is a word per state; a vector is so wide on the screen.
@@ -82,8 +82,8 @@ def collapse_chart(
 
 
 def cost_chart(
-    attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int, *, height: int = 230
-) -> Design:
+    attention: Callable[[int], int], concatenation: Callable[[int], int], most: int, chosen: int
+) -> ChartTemplate:
     """Draw how many numbers are handed over for 1 to `most` states, with the chosen number of states marked.
 
     Attention and concatenation say how many for n states.
@@ -102,5 +102,5 @@ def cost_chart(
     return alt.layer(
         mark("line", long_form(fields, series, range(1, most + 1)), space, strokeWidth=2.5, aria=True),
         mark("point", long_form(fields, here, [chosen]), space, *told, size=70, filled=True, opacity=1),
-        height=height,
+        height=230,
     )

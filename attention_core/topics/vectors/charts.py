@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import ChartTemplate, alt
 from attention_core.charts.layers import fixed
 from attention_core.charts.marks import mark, texts
 from attention_core.charts.palette import ROLE_COLOURS, WORDS
@@ -16,6 +16,7 @@ from attention_core.charts.scale import from_to, names_at
 from attention_core.topics.vectors.hull import convex_hull
 
 MOST_NAMES = 12
+SIZE = (230, 150)
 
 
 def hull_chart(
@@ -25,9 +26,7 @@ def hull_chart(
     value_labels: Sequence[str],
     query_labels: Sequence[str],
     query: int,
-    *,
-    size: int = 320,
-) -> Design:
+) -> ChartTemplate:
     """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
 
     Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
@@ -61,7 +60,7 @@ def hull_chart(
     ]
     if len(values) <= MOST_NAMES:
         layers.insert(4, texts(spokes, at, "label", color=value, **look))
-    return fixed(layers, size, size)
+    return fixed(layers, 320, 320)
 
 
 def _points(places: np.ndarray) -> dict[str, Any]:
@@ -76,9 +75,8 @@ def column_bars(
     title: str,
     marked: int | None = None,
     top: float | None = None,
-    size: tuple[int, int] = (230, 150),
     share: bool = False,
-) -> Design:
+) -> ChartTemplate:
     """Draw numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
 
     Numbers that are not finite get no bar, the marked bar gets a frame, shares are written as percentages; the axis
@@ -103,15 +101,15 @@ def column_bars(
     edge = alt.StrokeWidth("edge:Q", scale=None)
     look = {"color": ROLE_COLOURS[role], "stroke": WORDS, "cornerRadiusEnd": 1}
     layers = [mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **look)]
-    if size[0] / max(n, 1) >= 34:
+    if SIZE[0] / max(n, 1) >= 34:
         style: dict[str, Any] = {"fontSize": 11, "color": WORDS}
         above = texts(data, space, baseline="bottom", dy=-3, **style).transform_filter("datum.value >= 0")
         below = texts(data, space, baseline="top", dy=3, **style).transform_filter("datum.value < 0")
         layers += [above, below]
-    return fixed(layers, *size)
+    return fixed(layers, *SIZE)
 
 
-def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str, size: tuple[int, int] = (230, 150)) -> Design:
+def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> ChartTemplate:
     """Draw positive numbers (n,), one per label, laid end to end: their sum is the length."""
     ends = np.cumsum(values)
     total = float(ends[-1]) if len(ends) else 0.0
@@ -124,11 +122,11 @@ def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str, size: 
         "shade": 0.45 + 0.5 * (np.arange(len(values)) % 2),
         "wide": values > 0.09 * max(total, 1e-300),
     }
-    middle = alt.YValue(size[1] / 2)
+    middle = alt.YValue(SIZE[1] / 2)
     x = alt.X("start:Q", title=title, scale=from_to(0, total or 1), axis=alt.Axis(tickCount=3))
     space = {"x": x, "x2": alt.X2("end"), "y": middle}
     look = {"color": ROLE_COLOURS[Role.SCORES], "height": 46, "stroke": "white", "strokeWidth": 1}
     shade = alt.Opacity("shade:Q", scale=None)
     names = texts(data, {"x": alt.X("middle:Q"), "y": middle}, "label", fontSize=11, color=WORDS, dy=-34)
     bar = mark("bar", data, space, "label:N", ("value:Q", "", ".4g"), opacity=shade, **look)
-    return fixed([bar, names.transform_filter("datum.wide")], *size)
+    return fixed([bar, names.transform_filter("datum.wide")], *SIZE)

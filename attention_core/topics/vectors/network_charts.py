@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import Design
+from attention_core.charts.design import ChartTemplate
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import FILL, INK, haloed, mark, texts
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
@@ -24,7 +24,7 @@ Edge = tuple[float, float, float, float, str]
 """From x and y to x and y, and the weight."""
 
 
-def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> Design:
+def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> ChartTemplate:
     """Draw w1 x1 + w2 x2 + ... = y: inputs on the left, an edge with its weight for each, their sum on the right.
 
     Weights, the neuron's own numbers, and inputs are (n, d), with a label per input. A neuron that bends its sum has
@@ -46,7 +46,7 @@ def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str],
 
 def layers_chart(
     weights: np.ndarray, units: Sequence[float], second: Sequence[float], answer: float, labels: Sequence[str]
-) -> Design:
+) -> ChartTemplate:
     """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
 
     Weights are (n_units, n, d), told on hover; a unit says a number and has a second weight.
@@ -77,14 +77,14 @@ def _listed(numbers: Sequence[float]) -> str:
     return ", ".join(map(short, numbers))
 
 
-def _edges(edges: Sequence[Edge]) -> Design:
+def _edges(edges: Sequence[Edge]) -> ChartTemplate:
     data = dict(zip(("left", "top", "right", "bottom", "weight"), map(list, zip(*edges, strict=True)), strict=True))
     return mark("rule", data, UNIT, "weight:N", color=GREY, strokeWidth=1.5, aria=False)
 
 
 def _circles(
     x: float, y: Sequence[float], inside: Sequence[str], under: Sequence[str] = (), *, role: Role
-) -> list[Design]:
+) -> list[ChartTemplate]:
     data, large = rectangles(x, y, text=inside), role is Role.OUTPUT
     style: dict[str, Any] = {"fontSize": 13, "fontWeight": "bold"} if large else {"fontSize": 12}
     place = {"x": UNIT["x"], "y": UNIT["y"]}
@@ -102,13 +102,12 @@ def pair_cells(
     ramp: Ramp,
     *,
     title: str,
-    size: int = 230,
     marked: tuple[int, int] | None = None,
-) -> Design:
+) -> ChartTemplate:
     """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
 
     Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is
-    framed; the longer side has so many screen pixels, and the title is that of the colour bar.
+    framed, and the title is that of the colour bar.
     """
     n_rows, n_cols = values.shape
     rows, cols = np.indices(values.shape).reshape(2, -1)
@@ -116,6 +115,7 @@ def pair_cells(
     pairs = [f"({row}, {column})" for row in row_labels for column in column_labels]
     numbers = [short(value) if np.isfinite(value) else "-∞" for value in values.ravel()]
     data = rectangles(cols + 0.5, rows + 0.5, pair=pairs, text=numbers, fill=fill, ink=ink)
+    size = 230
     cell, space = size / max(values.shape), corners(n_cols, n_rows)
     middle, square = {"x": space["x"], "y": space["y"]}, {"width": cell - 2, "height": cell - 2}
     layers = [mark("rect", data, middle, "pair:N", "text:N", color=FILL, aria=False, **square)]
