@@ -19,8 +19,24 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
     from attention_core.attention.capture import capture
+    from attention_core.attention.edits import (
+        UNIFORM,
+        BlockEdge,
+        BlockKeys,
+        DropHead,
+        Edit,
+        NoScale,
+        OutputFrom,
+        PatternFrom,
+        Permuted,
+        RunHead,
+        SetScore,
+        SetWeights,
+        Temperature,
+        Uniform,
+        with_runs,
+    )
     from attention_core.attention.export import trace_to_frame, trace_to_npz
-    from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
     from attention_core.attention.recording import Recording, load_recording
     from attention_core.attention.script import trace_to_code, trace_to_notebook
     from attention_core.attention.steps import step_of, steps_of
@@ -33,8 +49,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "attention.attend": "Attended, attend, merge_heads, split_heads",
     "attention.capture": "capture",
+    "attention.edits": "UNIFORM, BlockEdge, BlockKeys, DropHead, Edit, NoScale, OutputFrom, PatternFrom, Permuted, "
+    "RunHead, SetScore, SetWeights, Temperature, Uniform, with_runs",
     "attention.export": "trace_to_frame, trace_to_npz",
-    "attention.interventions": "NO_INTERVENTION, UNIFORM, Intervention",
+    "attention.interventions": "NO_INTERVENTION, Intervention",  # what edits were before
     "attention.recording": "Recording, load_recording",
     "attention.script": "trace_to_code, trace_to_notebook",
     "attention.steps": "step_of, steps_of",
@@ -46,17 +64,28 @@ _HOMES = {
 }
 """Which names come from where; a module is imported when somebody asks for one of its names, torch with it."""
 __all__ = [
-    "NO_INTERVENTION",
     "UNIFORM",
     "Attended",
     "AttentionTrace",
     "Axis",
-    "Intervention",
+    "BlockEdge",
+    "BlockKeys",
+    "DropHead",
+    "Edit",
+    "NoScale",
+    "OutputFrom",
+    "PatternFrom",
+    "Permuted",
     "Prediction",
     "Recording",
     "Role",
+    "RunHead",
+    "SetScore",
+    "SetWeights",
     "Step",
     "Story",
+    "Temperature",
+    "Uniform",
     "attend",
     "capture",
     "choose_device",
@@ -72,6 +101,7 @@ __all__ = [
     "trace_to_frame",
     "trace_to_notebook",
     "trace_to_npz",
+    "with_runs",
 ]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
-from attention_core.attention.interventions import UNIFORM
+from attention_core.attention.edits import UNIFORM
 from attention_core.data.tatoeba import Pair, read_pairs, split_pairs
 from attention_core.evaluate.translation import bleu_of
 from attention_core.models import load

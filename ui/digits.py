@@ -10,7 +10,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import INK_RAMP
 from attention_core.charts.picture import picture
@@ -48,11 +48,11 @@ class Answer:
 
 
 @computed(by_model=True)
-def ask(name: str, image: Tensor, intervention: Intervention = NO_INTERVENTION, trace: bool = True) -> Answer:
+def ask(name: str, image: Tensor, edits: Edits = (), trace: bool = True) -> Answer:
     """Let a model read one picture, float (28, 28)."""
     model = model_or_stop(name)
     device = device_of(model)
-    prediction = model(image[None].to(device), intervention=intervention, trace=trace)
+    prediction = model(image[None].to(device), edits=edits, trace=trace)
     return Answer(to_array(prediction.logits.softmax(-1)[0]), prediction.traces)
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_core.atlas.cells import BAND, Cells
-from attention_core.attention.attend import spans
+from attention_core.attention.pairs import spans
 
 
 def parts(cells: Cells, rows: slice, cols: slice, block: int) -> Iterator[tuple[slice, slice]]:

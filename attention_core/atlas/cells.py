@@ -13,9 +13,10 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import at_least_single, score_tile, spans
+from attention_core.attention.pairs import at_least_single, finite, spans
 from attention_core.attention.score import Score
-from attention_core.attention.trace import AttentionTrace, finite
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Rows
 
 BAND = 256
 """Rows whose normalisers are computed together; a tile has as many rows and columns."""
@@ -83,7 +84,10 @@ class Cells:
         Without a dtype they are computed in that of the query, at least float32.
         """
         scores = self._masked_scores(rows, cols, dtype)
-        return scores.sub_(finite(self.normaliser(rows)).to(scores.dtype)[:, None])
+        logs = scores.sub_(finite(self.normaliser(rows)).to(scores.dtype)[:, None])
+        if self._changed:
+            logs = self.trace.with_set_weights(logs.exp_(), self.head, rows, cols).log_()
+        return logs
 
     def room(self, n_rows: int, n_cols: int) -> Tensor:
         """Return memory for that many cells, as bits() takes it: new memory would cost as much as what it is for."""
@@ -152,12 +156,12 @@ class Cells:
 
     @cached_property
     def _has_mask(self) -> bool:
-        return self.trace.mask is not None or bool(self.trace.intervention.blocked_keys)
+        return self.trace.has_mask
 
     def _masked_scores(self, rows: slice, cols: slice, dtype: torch.dtype | None) -> Tensor:
         trace = self.trace
-        score = trace.score if dtype is None else self._precise_score
-        scores = score_tile(trace.query, trace.key, score, trace.intervention, self.head, rows, cols, trace.bias, dtype)
+        score = None if dtype is None else self._precise_score
+        scores = trace.score_tile(self.head, rows, cols, dtype=dtype, score=score)
         allowed = self._allowed(rows, cols)
         return scores if allowed is None else scores.masked_fill_(~allowed, -math.inf)
 
@@ -195,17 +199,27 @@ class Cells:
     def _is_tame(self) -> list[bool]:
         """For each band, whether no score can be larger than TAME in size, by the inequality of Cauchy and Schwarz.
 
+        Bands of which an edit changes single rows are not.
+
         A sink counts as a score, so that the factor of a row, too, is neither 0 nor infinite in float32.
         """
         trace, bands = self.trace, len(self._known)
-        reach = trace.score.reach(trace.key.shape[-1])
-        if reach is None or trace.intervention.score_edits or (trace.sinks is not None and _size(trace.sinks) > TAME):
+        reach = trace.scoring.reach(trace.key.shape[-1])
+        if reach is None or isinstance(self._changed, slice) or (trace.sinks is not None and _size(trace.sinks) > TAME):
             return [False] * bands
-        factor = reach * abs(trace.intervention.scale)
+        scale = abs(trace.factor(self.head))
+        factor = reach * scale
         more = 0.0 if trace.bias is None else _size(self._bias_of_head(trace.bias))
         lengths, longest = _lengths(trace.query[self.head]), _lengths(trace.key_of(self.head)).amax() * factor
         per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
-        return (per_band * longest + more * abs(trace.intervention.scale) <= TAME).tolist()
+        tame = per_band * longest + more * scale <= TAME
+        tame[[row // BAND for row in self._changed]] = False  # type: ignore[union-attr]
+        return tame.tolist()
+
+    @cached_property
+    def _changed(self) -> Rows:
+        """The rows that edits change in another way than by a factor or by hiding keys."""
+        return self.trace.changed_rows(self.head, [edit for edit in self.trace.arranged if not edit.is_even])
 
     def _bias_of_head(self, bias: Tensor) -> Tensor:
         return bias if bias.ndim < 3 else bias[min(self.head, bias.shape[0] - 1)]
@@ -214,14 +228,14 @@ class Cells:
     def _factor(self) -> float | None:
         """What dot products are multiplied by to be scores; None = there is more to the scores than that."""
         trace = self.trace
-        factor = trace.score.dot_factor(trace.key.shape[-1])
-        is_plain = factor is not None and trace.bias is None and not trace.intervention.score_edits
-        return factor * trace.intervention.scale if is_plain and factor is not None else None
+        factor = trace.scoring.dot_factor(trace.key.shape[-1])
+        is_plain = factor is not None and trace.bias is None and not isinstance(self._changed, slice)
+        return factor * trace.factor(self.head) if is_plain and factor is not None else None
 
     @cached_property
     def _precise_score(self) -> Score:
         """The scoring function with its parameters, if it has any, in the precise type."""
-        return self.trace.score.to(self.precise)
+        return self.trace.scoring.to(self.precise)
 
 
 def _lengths(vectors: Tensor) -> Tensor:

@@ -6,8 +6,7 @@ import numpy as np
 import torch
 
 from attention_core.atlas.matrix import Atlas, Tile
-from attention_core.attention.attend import spans
-from attention_core.attention.trace import finite
+from attention_core.attention.pairs import finite, spans
 from attention_core.device import to_array
 
 COLUMNS = 8192
@@ -28,7 +27,8 @@ def glimpse(atlas: Atlas) -> Tile:
     normaliser = finite(trace.with_sinks(normaliser, head, rows))[:, None]
     means, largest = [], []
     for cols in parts:
-        weights = to_array((trace.masked_scores(head, rows, cols) - normaliser).exp().float())
+        given = (trace.masked_scores(head, rows, cols) - normaliser).exp()
+        weights = to_array(trace.with_set_weights(given, head, rows, cols).float())
         edges = np.arange(0, weights.shape[1], block)
         sizes = np.diff(np.append(edges, weights.shape[1]))
         means.append(np.add.reduceat(weights, edges, axis=1) / sizes.astype(np.float32))

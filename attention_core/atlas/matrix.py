@@ -20,7 +20,7 @@ from torch import Tensor
 from attention_core.atlas.blocks import extent, parts, place, pooled
 from attention_core.atlas.cells import BAND, Cells
 from attention_core.atlas.survey import Survey
-from attention_core.attention.attend import spans
+from attention_core.attention.pairs import spans
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 

@@ -77,7 +77,7 @@ def unpack(packed: Packed) -> tuple[np.ndarray, np.ndarray]:
 def has_mask(atlas: Atlas) -> bool:
     """Return whether any pair may be hidden."""
     trace = atlas.trace
-    return trace.is_causal or trace.mask is not None or bool(trace.intervention.blocked_keys)
+    return trace.is_causal or trace.has_mask
 
 
 def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarray) -> np.ndarray | None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attention_core.atlas.blocks import in_blocks, place, pooled
 from attention_core.atlas.cells import BAND, STRIP, Cells
-from attention_core.attention.attend import spans
+from attention_core.attention.pairs import spans
 from attention_core.device import to_array
 
 PORTION = 0.1

@@ -1,1 +1,1 @@
-"""Attention itself: scores, interventions, attend, the trace and its steps, recordings."""
+"""Attention itself: scores, edits, attend, the trace and its steps, recordings."""

@@ -6,21 +6,18 @@ makes every tile of the weights recomputable. A query that may attend to no key 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.pairs import Edits, Pairs, at_least_single, masked
 from attention_core.attention.score import Score
 from attention_core.attention.scores import ScaledDot, same_width
-from attention_core.attention.types import Rows
 
-ROWS_AT_ONCE = 256
-"""Queries in one block of the streaming passes: memory stays O(n), a block of 784 keys fits the cache."""
+if TYPE_CHECKING:
+    from attention_core.attention.edits.edit import Edit
 
 
 class Attended(NamedTuple):
@@ -45,7 +42,8 @@ def attend(
     *,
     score: Score | None = None,
     mask: Tensor | None = None,
-    intervention: Intervention = NO_INTERVENTION,
+    edits: Edits = (),
+    has_softmax: bool = True,
     with_normaliser: bool = False,
     with_weights: bool = False,
 ) -> Attended:
@@ -57,51 +55,112 @@ def attend(
         value: (batch, n_heads, n_keys, d_v).
         score: scoring function; scaled dot product if None.
         mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys); True = may attend.
-        intervention: edits of scores, keys and heads.
+        edits: what is changed, see attention_core.attention.edits, for every item of the batch.
+        has_softmax: whether the weights are the softmax of the scores; else they are the scores themselves.
         with_normaliser: also return the log-sum-exp of the rows where it comes free of charge.
-        with_weights: also return all weights, which needs memory for every pair; not together with edited scores.
+        with_weights: also return all weights, which needs memory for every pair.
 
     Returns:
         the context, exactly 0 for a query that sees no key, and perhaps the normaliser or the weights.
 
     Raises:
-        ValueError: shapes that do not fit, in the words of the shapes; weights asked for and scores edited.
+        EditError: an edit that cannot be done, a ValueError and an IndexError, with the reason.
+        ValueError: shapes that do not fit, in the words of the shapes.
 
     Source: Vaswani et al. 2017, eq. 1; fused kernels: Dao 2023, "FlashAttention-2".
     """
     _check(query, key, value)
-    scoring: Score = score or ScaledDot()
-    factor = scoring.dot_factor(key.shape[-1])
-    plain = not (intervention.blocked_keys or intervention.score_edits)
-    if with_weights:
-        if intervention.score_edits:
-            raise ValueError("with_weights cannot be had with edited scores; take them from the trace")
-        n_heads, n_queries, n_keys = *query.shape[1:3], key.shape[2]
-        if intervention.blocked_keys:
-            mask = torch.stack(
-                [cast(Tensor, intervention.full_mask(m, n_heads, n_queries, n_keys)) for m in _masks(mask, len(query))]
-            ).to(query.device)
-        attended = _at_once(query, key, value, scoring, mask, intervention.scale)
-    elif factor is not None and plain:
-        same_width(query, key)
-        attended = _fused(query, key, value, mask, factor * intervention.scale, with_normaliser)
-    elif plain and len(query) > 1:
-        attended = _at_once(query, key, value, scoring, mask, intervention.scale)
+    if not edits and has_softmax:
+        return _attended(query, key, value, score or ScaledDot(), mask, with_normaliser, with_weights)
+    items = [
+        Pairs(query=q, key=k, score=score or ScaledDot(), mask=m, has_softmax=has_softmax, edits=edits)
+        for q, k, m in zip(query, key, _masks(mask, len(query)), strict=True)
+    ]
+    if not has_softmax:
+        contexts = [context_in_blocks(item, own) for item, own in zip(items, value, strict=True)]
+        attended = Attended(torch.stack(contexts))
     else:
-        items = zip(query, key, value, _masks(mask, len(query)), strict=True)
-        attended = Attended(torch.stack([context_in_blocks(q, k, v, scoring, m, intervention) for q, k, v, m in items]))
-    if intervention.ablated_heads or intervention.ablated_by_row:
-        is_on = torch.ones(query.shape[:2], dtype=query.dtype, device=query.device)
-        is_on[:, list(intervention.ablated_heads)] = 0
-        for place in intervention.ablated_by_row:
-            is_on[place] = 0
-        attended = attended._replace(context=attended.context * is_on[..., None, None])
+        attended = _even(query, key, value, items[0], mask, with_normaliser, with_weights)
+        attended = attended if with_weights else attended._replace(weights=None)
+        for number, (item, own) in enumerate(zip(items, value, strict=True)):
+            _correct(attended, number, item, own)
+    for number in range(len(items)):
+        for edit in filter(None, (edit.for_item(number) for edit in edits)):
+            for head in range(query.shape[1]) if edit.place == "context" else ():
+                attended.context[number, head] = edit.context(head, attended.context[number, head])
     return attended
 
 
-def _at_once(query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, scale: float) -> Attended:
+def _attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score: Score,
+    mask: Tensor | None,
+    with_normaliser: bool,
+    with_weights: bool,
+    factors: Tensor | None = None,  # (n_heads, 1, 1), by which the scores of each head are multiplied
+) -> Attended:
+    """Attend in the fastest way that there is."""
+    factor = score.dot_factor(key.shape[-1])
+    if factor is not None and not with_weights:
+        same_width(query, key)
+        query = query if factors is None else query * factors
+        return _fused(query, key, value, mask, factor, with_normaliser)
+    if with_weights or factors is not None or len(query) > 1:
+        return _at_once(query, key, value, score, mask, factors)
+    pairs = Pairs(query=query[0], key=key[0], score=score, mask=_masks(mask, 1)[0])
+    return Attended(context_in_blocks(pairs, value[0])[None])
+
+
+def _even(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    pairs: Pairs,
+    mask: Tensor | None,
+    with_normaliser: bool,
+    with_weights: bool,
+) -> Attended:
+    """Attend with the edits that change scores of a head by a factor or hide keys from all, which kernels can do."""
+    heads = range(query.shape[1])
+    by_head = [pairs.factor(head) for head in heads]
+    factors = query.new_tensor(by_head)[:, None, None] if any(factor != 1 for factor in by_head) else None
+    blocked = {key for edit in pairs.edits if _is_everywhere(edit) for key in edit.blocked()}
+    if blocked:
+        kept = torch.ones(key.shape[2], dtype=torch.bool, device=key.device)
+        kept[list(blocked)] = False
+        if not with_weights and len(blocked) < len(kept):  # without weights nobody sees that keys are missing
+            key, value = key[:, :, kept], value[:, :, kept]
+            mask = mask[..., kept.to(mask.device)] if mask is not None and mask.shape[-1] > 1 else mask
+        else:
+            mask = kept if mask is None else mask & kept.to(mask.device)
+            mask = mask.expand(*(1,) * (4 - mask.ndim), *mask.shape)
+    return _attended(query, key, value, pairs.scoring, mask, with_normaliser, with_weights, factors)
+
+
+def _is_everywhere(edit: Edit) -> bool:
+    return edit.is_even and getattr(edit, "head", None) is None
+
+
+def _correct(attended: Attended, number: int, pairs: Pairs, value: Tensor) -> None:
+    """Compute those rows of an item anew that the other edits change, (n_heads, n_keys, d_v) its values."""
+    edits = [edit for edit in pairs.arranged if not (edit.is_even and (not edit.blocked() or _is_everywhere(edit)))]
+    for head in range(pairs.n_heads):
+        for rows, weights, normaliser in pairs.row_blocks(head, pairs.changed_rows(head, edits)):
+            attended.context[number, head, rows] = (weights @ at_least_single(value[head])).to(value.dtype)
+            if attended.log_normaliser is not None:
+                attended.log_normaliser[number, head, rows] = normaliser.to(attended.log_normaliser)
+            if attended.weights is not None:
+                attended.weights[number, head, rows] = weights.to(attended.weights)
+
+
+def _at_once(
+    query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, factors: Tensor | None
+) -> Attended:
     """Attend in a batch of short sequences, with all scores in memory: the way models are trained."""
-    weights = masked(score(query, key) * scale, mask).softmax(-1)
+    scores = score(query, key)
+    weights = masked(scores if factors is None else scores * factors, mask).softmax(-1)
     if mask is not None:
         weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0)
     return Attended(weights @ value, weights=weights)
@@ -118,86 +177,15 @@ def _fused(
     return Attended(F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale))
 
 
-def spans(start: int, stop: int, size: int) -> Iterator[slice]:
-    """Yield the slices of a range, each of a size but for the last, which may be shorter."""
-    for left in range(start, stop, size):
-        yield slice(left, min(left + size, stop))
+def context_in_blocks(pairs: Pairs, value: Tensor) -> Tensor:
+    """Return the weighted sums of the values (n_heads, n_keys, d_v) for any scoring function and any edit of weights.
 
-
-def masked(scores: Tensor, allowed: Tensor | None) -> Tensor:
-    """Return scores with minus infinity where a query may not attend; a mask of None forbids nothing."""
-    return scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
-
-
-def at_least_single(tensor: Tensor) -> Tensor:
-    """Return half and bfloat16 numbers as float32, in which scores are computed; others as they are."""
-    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
-
-
-def score_tile(
-    query: Tensor,
-    key: Tensor,
-    score: Score,
-    intervention: Intervention,
-    head: int,
-    rows: Rows,
-    cols: Rows,
-    bias: Tensor | None = None,
-    dtype: torch.dtype | None = None,
-) -> Tensor:
-    """Return the edited scores of a tile, (n_rows, n_cols), from (n_heads, n, d) query and key.
-
-    The key may have a divisor of n_heads: neighbouring heads share a key head. The bias, broadcastable to (n_heads,
-    n_queries, n_keys), is added before the edits. Without a dtype scores have that of the query, at least float32.
+    A row that sees no key, and so has no softmax, gets the zeros that it stands for.
     """
-    key_head = head // (query.shape[0] // key.shape[0])
-    some_queries = at_least_single(query[head, rows])
-    tile = score.tile(some_queries if dtype is None else some_queries.to(dtype), key[key_head], cols)
-    if bias is not None:
-        full = bias.expand(query.shape[0], query.shape[1], key.shape[1])
-        tile = tile + full[head][rows][:, cols].to(tile.dtype)
-    if intervention.scale != 1:
-        tile = tile * intervention.scale
-    if intervention.score_edits:
-        tile = _with_edits(tile, intervention, head, (query.shape[1], key.shape[1]), rows, cols)
-    return tile
-
-
-def _with_edits(
-    tile: Tensor, intervention: Intervention, head: int, shape: tuple[int, int], rows: Rows, cols: Rows
-) -> Tensor:
-    tile = tile.clone()
-    row_of, col_of = (
-        {position: place for place, position in enumerate(torch.arange(n, device=tile.device)[some].tolist())}
-        for n, some in zip(shape, (rows, cols), strict=True)
-    )
-    for edited_head, query, key, value in intervention.score_edits:
-        if edited_head == head and query in row_of and key in col_of:
-            tile[row_of[query], col_of[key]] = value
-    return tile
-
-
-def context_in_blocks(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    score: Score,
-    mask: Tensor | None,
-    intervention: Intervention = NO_INTERVENTION,
-) -> Tensor:
-    """Return the weighted sums of the values, (n_heads, n_queries, d_v), for any scoring function and any edit."""
-    merged = query.new_empty(*query.shape[:2], value.shape[-1])
-    full = intervention.full_mask(mask, query.shape[0], query.shape[1], key.shape[1])
-    for head in range(query.shape[0]):
-        allowed = None if full is None else full[min(head, full.shape[0] - 1)]
-        for rows in spans(0, query.shape[1], ROWS_AT_ONCE):
-            tile = score_tile(query, key, score, intervention, head, rows, slice(None))
-            scores = masked(tile, None if allowed is None else allowed[rows].to(tile.device))
-            # A row of nothing but -inf has no softmax; it gets the zeros that it stands for.
-            weights = scores.softmax(-1).masked_fill((scores == -math.inf).all(-1, keepdim=True), 0)
+    merged = pairs.query.new_empty(*pairs.query.shape[:2], value.shape[-1])
+    for head in range(pairs.n_heads):
+        for rows, weights, _ in pairs.row_blocks(head):
             merged[head, rows] = weights @ value[head]
-    if intervention.ablated_heads:
-        merged[list(intervention.ablated_heads)] = 0
     return merged
 
 

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 def trace_to_npz(trace: AttentionTrace) -> bytes:
     """Return query, key, value, mask, normaliser and context as the bytes of a compressed .npz file.
 
-    Its `scores` are empty for (scaled) dot products, which the file's query and key give again.
+    Its `scores` are empty for (scaled) dot products, which the file's query and key give again. A trace with edits has
+    its `weights` too, since some stand beside the softmax.
     """
     heads = range(trace.n_heads)
-    given = torch.zeros(0) if _dot_factor(trace) is not None else torch.stack([trace.scores(head) for head in heads])
+    is_plain = not trace.edits and trace.bias is None and trace.score.dot_factor(trace.key.shape[-1]) is not None
+    given = torch.zeros(0) if is_plain else torch.stack([trace.scores(head) for head in heads])
     arrays = {
         "query": trace.query,
         "key": torch.stack([trace.key_of(head) for head in heads]),
@@ -31,7 +33,9 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
         "log_normaliser": trace.log_normaliser,
         "context": torch.stack([trace.context(head) for head in heads]),
     }
-    per_head = trace.mask is not None and trace.mask.ndim == 3 and trace.mask.shape[0] > 1
+    if trace.edits:
+        arrays["weights"] = torch.stack([trace.weights(head) for head in heads])
+    per_head = bool(trace.edits) or (trace.mask is not None and trace.mask.ndim == 3 and trace.mask.shape[0] > 1)
     tiles = [trace.allowed(head) for head in (heads if per_head else [0])]
     masks = [tile for tile in tiles if tile is not None]
     if masks:
@@ -60,9 +64,3 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
             "weight": to_array(trace.weights(head, rows, cols).flatten()),
         }
     )
-
-
-def _dot_factor(trace: AttentionTrace) -> float | None:
-    """Return the factor with which query and key give the scores again, or None where they need more."""
-    plain = trace.bias is None and not trace.intervention.score_edits
-    return trace.score.dot_factor(trace.key.shape[-1]) if plain else None

@@ -80,7 +80,7 @@ def _described(trace: AttentionTrace) -> dict[str, Any]:
     score, story = trace.score.to_plain(), trace.story
     if score.keys() != {"score", "scale", "softcap"} or score["score"] != Dot.name:
         raise ValueError(f"trace {story.name!r}: a recording holds scaled dot products, got {trace.score.name} scores")
-    if trace.intervention != type(trace.intervention)():
+    if trace.edits:
         raise ValueError(f"trace {story.name!r} was edited: a recording holds traces as the model made them")
     return {
         **{name: getattr(story, name) for name in ("name", "mechanism", "note")},

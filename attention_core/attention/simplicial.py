@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.attend import Attended, attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 
@@ -42,7 +42,7 @@ def simplicial_attend(
     values: tuple[Tensor, Tensor],
     *,
     mask: Tensor | None = None,
-    intervention: Intervention = NO_INTERVENTION,
+    edits: Edits = (),
 ) -> Attended:
     """Let every query collect the products of values of the pairs that score high.
 
@@ -51,7 +51,7 @@ def simplicial_attend(
         keys: k' and k'', each (batch, n_heads, n_keys, d_k).
         values: v' and v'', each (batch, n_heads, n_keys, d_v).
         mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys, n_keys); True = may attend.
-        intervention: edits; a key of it is a pair, j * n_keys + k.
+        edits: edits; a key of it is a pair, j * n_keys + k.
 
     Returns:
         the context, (batch, n_heads, n_queries, d_v), exactly 0 for a query that may attend to no pair.
@@ -60,7 +60,7 @@ def simplicial_attend(
     Roy et al. 2025, "Fast and simplex: 2-simplicial attention in Triton", section 3.
     """
     flat = None if mask is None else mask.flatten(-2)
-    return attend(query, pair_products(*keys), pair_products(*values), mask=flat, intervention=intervention)
+    return attend(query, pair_products(*keys), pair_products(*values), mask=flat, edits=edits)
 
 
 def pair_axis(axis: Axis) -> Axis:

@@ -10,10 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import at_least_single
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.pairs import at_least_single, finite
 from attention_core.attention.score import Stage
-from attention_core.attention.trace import AttentionTrace, finite
+from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Compute, Inputs, Role, Rows, Step, Text
 
 VECTORS = (
@@ -168,27 +167,29 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
 
     A trace that knows nothing but its weights (see recording.from_weights) has these alone.
     """
-    story, edits, names = trace.story, trace.intervention, partial(_names, trace)
+    story, names = trace.story, partial(_names, trace)
     pairs = story.query_axis, story.key_axis
     columns = story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1])
     if trace.key.shape[-1] == 0:
         return (replace(WEIGHTS, code=WEIGHTS_ALONE).step(trace.weights, *pairs, partial(_logarithms, trace)),)
-    stages = trace.score.stages(trace.key.shape[-1])
+    stages = trace.scoring.stages(trace.key.shape[-1])
     scored: list[tuple[Text, Compute]] = [(stage.text, partial(_raw_scores, trace, stage)) for stage in stages]
     if trace.bias is not None:
         scored.append((BIAS, trace.scores))
     last = scored[-1][0]
-    scored[-1] = replace(last, code=last.code + _edits(edits)), trace.scores
+    scored[-1] = replace(last, code=last.code + _edits(trace)), trace.scores
     steps = [text.step(compute, *pairs, names) for text, compute in scored]
-    if trace.mask is not None or trace.is_causal or edits.blocked_keys:
+    if trace.has_mask or trace.is_causal:
         steps.append(MASK.step(trace.masked_scores, *pairs, names))
     weights, context = WEIGHTS if trace.sinks is None else WEIGHTS_WITH_SINK, CONTEXT
     if not trace.has_softmax:
         is_masked = len(steps) > len(scored)
         copied = '.masked_fill(scores == float("-inf"), 0)  # what is forbidden' if is_masked else ".clone()"
         weights = WEIGHTS_WITHOUT_SOFTMAX.filled(scores="S'" if len(steps) > 1 else "S", copied=copied)
-    elif trace.sinks is None and (trace.mask is not None or edits.blocked_keys):
+    elif trace.sinks is None and trace.has_mask:
         weights = replace(weights, code=weights.code + BLIND)
+    if "weights" in _places(trace):
+        weights = replace(weights, code=f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), given)")
     steps.append(weights.step(trace.weights, *pairs, names))
     if story.shows_masked:
         steps.append(
@@ -199,8 +200,8 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
                 names,
             )
         )
-    if edits.ablated_heads:
-        context = replace(context, code=f"{context.code} * kept[head]  # 0 for a head that is switched off")
+    if "context" in _places(trace):
+        context = replace(context, code=f"{context.code} * kept + taken  # 0, and what comes in its place")
     if story.withheld:
         context = replace(context, code=f"{context.code}\ncontext[withheld] = 0")
     mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, names)
@@ -211,33 +212,62 @@ def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols
     return stage.compute.tile(at_least_single(trace.query[head, rows]), trace.key_of(head), cols)
 
 
-def _edits(edits: Intervention) -> str:
+def _edits(trace: AttentionTrace) -> str:
     """Return the line that changes the last scores, or nothing."""
-    scaled = "scores" if edits.scale == 1 else f"(scores * {edits.scale!r})"
-    if edits.score_edits:
-        scaled += ".index_put((rows, columns), edited)"
-    return "" if scaled == "scores" else f"\nscores = {scaled}  # an edit inside the attention"
+    places = _places(trace)
+    moved = "scores[:, order]" if "order" in places else "scores"
+    scaled = f"{moved} * factor" if "factor" in places else moved
+    line = f"({scaled}).index_put((rows, columns), edited)" if "scores" in places else scaled
+    return "" if line == "scores" else f"\nscores = {line.replace('(scores)', 'scores')}  # edits inside the attention"
+
+
+def _places(trace: AttentionTrace) -> set[str]:
+    return {edit.place_in(trace) for edit in trace.edits}
 
 
 def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
     """Return what the code from the scores to the context names, for one head."""
-    pairs, like = (trace.n_heads, trace.n_queries, trace.n_keys), at_least_single(trace.query)[:0]
-    edited = {(query, key): score for of, query, key, score in trace.intervention.score_edits if of == head}
-    cells = torch.tensor(list(edited), dtype=torch.int64, device=like.device).view(-1, 2)
-    return trace.score.parameters() | {
+    pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
+    return trace.scoring.parameters() | {
         "query": at_least_single(trace.query[head]),
         "key": at_least_single(trace.key_of(head)),
         "value": at_least_single(trace.value_of(head)),
         "d_k": trace.key.shape[-1],
         "n_keys": trace.n_keys,
         "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
-        "rows": cells[:, 0],
-        "columns": cells[:, 1],
-        "edited": like.new_tensor(list(edited.values())),
         "mask": trace.allowed(head),
         "sink": None if trace.sinks is None else trace.sinks.expand(pairs[:2])[head, :, None],
-        "kept": [float(head not in trace.intervention.ablated_heads) for head in range(trace.n_heads)],
         "withheld": list(trace.story.withheld),
+        **(_of_edits(trace, head) if trace.edits else {}),
+    }
+
+
+def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
+    """Return what the lines of edits name: the cells whose numbers they set, before and after the softmax."""
+    edits = [edit for edit in trace.arranged if edit.concerns(head)]
+    rows, keys = trace.changed_rows(head, [edit for edit in edits if edit.sets_cells]), torch.arange(trace.n_keys)
+    queries, keys = (every.to(trace.query.device) for every in (torch.arange(trace.n_queries)[rows], keys))
+    scores, weights = at_least_single(trace.query).new_full((2, len(queries), len(keys)), torch.nan)
+    order, context = keys, torch.tensor([[0.0], [1.0]]).to(trace.value).expand(2, trace.n_queries)[..., None]
+    context = context.expand(-1, -1, trace.value.shape[-1])
+    for edit in edits:
+        moved = edit.key_order(trace, head)
+        order = order if moved is None else order[moved]
+        edit.change_scores(trace, head, queries, keys, scores)
+        edit.change_weights(trace, head, queries, keys, weights)
+        context = torch.stack([edit.context(head, one) for one in context])
+    (row, column), (set_row, set_column) = ((~cells.isnan()).nonzero().T for cells in (scores, weights))
+    return {
+        "order": order,
+        "factor": trace.factor(head),
+        "rows": queries[row],
+        "columns": column,
+        "edited": scores[row, column],
+        "set_rows": queries[set_row],
+        "set_columns": set_column,
+        "given": weights[set_row, set_column],
+        "kept": float((context[1] != context[0]).any()),
+        "taken": context[0],
     }
 
 

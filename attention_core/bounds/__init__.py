@@ -51,6 +51,9 @@ JSON_BYTES = Bound("bytes of any JSON", 4_000_000, "each byte takes up to some 2
 ARCHIVE_LIST_BYTES = Bound("bytes of an archive's list", 2**19, "a megabyte could name a hundred thousand arrays")
 ARRAY_ABOUT_BYTES = Bound("bytes of an array's description", 10_240, "NumPy reads it before it says it is too long")
 ARRAY_DIMENSIONS = Bound("dimensions of an array", 64, "NumPy has no more")
+EDITS = Bound("edits of attention in a link", 64, "nobody keeps more in mind")
+EDIT_CELLS = Bound("keys of one edit", 4_096, "a row of a run of a model has fewer")
+EDIT_POSITION = Bound("the largest position in an edit", 2**24, "no input is as long")
 # drawings and pictures
 DRAWING_BYTES = Bound("bytes of a saved drawing", 2_000_000, "more than a person draws")
 DRAWING_STROKES = Bound("strokes of a drawing that is sent", 200, "more than a person draws")

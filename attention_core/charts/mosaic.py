@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import ROWS_AT_ONCE
+from attention_core.attention.pairs import ROWS_AT_ONCE
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts.palette import VIRIDIS, Ramp, weights_ramp
 from attention_core.charts.raster import palette_url

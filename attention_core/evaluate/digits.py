@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.arrays import read_npz
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.data.drawing import SIDE, canvases_to_images
 from attention_core.data.mnist import DataError, Digits, read_digits
 from attention_core.device import device_of
@@ -25,7 +25,7 @@ def to_tensor(digits: Digits, device: str) -> tuple[Tensor, Tensor]:
     return images.to(device), labels.to(device)
 
 
-def accuracy(model: nn.Module, digits: Digits, device: str, intervention: Intervention = NO_INTERVENTION) -> float:
+def accuracy(model: nn.Module, digits: Digits, device: str, edits: Edits = ()) -> float:
     """Return the share of digits that the model reads right, optionally with its attention changed."""
     images, labels = to_tensor(digits, device)
     model.eval()
@@ -33,7 +33,7 @@ def accuracy(model: nn.Module, digits: Digits, device: str, intervention: Interv
     with torch.inference_mode():
         for start in range(0, len(labels), BATCH):
             batch = images[start : start + BATCH].float() / 255
-            answers = model(batch, intervention=intervention).logits.argmax(1)
+            answers = model(batch, edits=edits).logits.argmax(1)
             n_right += int((answers == labels[start : start + BATCH]).sum())
     return round(n_right / max(len(labels), 1), 5)
 

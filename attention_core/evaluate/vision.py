@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import coloured_input
 from attention_core.data.question_reading import words_of
@@ -173,7 +173,7 @@ def judge_answering(
     of_picture: Sequence[int],
     boxes: Tensor | None,
     scoring: str,
-    intervention: Intervention = NO_INTERVENTION,
+    edits: Edits = (),
 ) -> dict[str, Any]:
     """Return accuracy over all and in every kind, and with boxes how often the last map points to what is asked about.
 
@@ -188,7 +188,7 @@ def judge_answering(
         about, now = list(of_picture[some]), asked[some]
         words = padded([numbers_of(words_of(question.text)) for question in now]).to(pictures.device)
         regions = keys[about], values[about]
-        looked = model.reason(regions, model.encode_questions(words), scoring, intervention)  # type: ignore[operator]
+        looked = model.reason(regions, model.encode_questions(words), scoring, edits)  # type: ignore[operator]
         answers = looked.logits.argmax(1).tolist()
         maps = looked.weights[:, -1, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
         for place, (question, answer) in enumerate(zip(now, answers, strict=True)):
@@ -236,9 +236,7 @@ def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -
     return figures
 
 
-def judge_telling(
-    model: nn.Module, drawings: Drawings, device: str, intervention: Intervention = NO_INTERVENTION
-) -> dict[str, Any]:
+def judge_telling(model: nn.Module, drawings: Drawings, device: str, edits: Edits = ()) -> dict[str, Any]:
     """Return the share of whole sentences that are right (see is_right), by number of digits too, and where it looked.
 
     The peak counts under every word that tells of digits in a sentence that is right: is it inside one of them?
@@ -248,7 +246,7 @@ def judge_telling(
     right: dict[str, list[bool]] = {}
     peak = list[Tensor]()
     for some in batches(len(pictures)):
-        looked = model(pictures[some], intervention=intervention)
+        looked = model(pictures[some], edits=edits)
         maps = looked.weights[:, first_word:, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
         for place, said in enumerate(looked.logits[:, first_word:].argmax(-1).tolist()):
             items, words = items_of(drawings, some.start + place), captions.words_of(said)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from attention_core.attention.edits import Edits
 from attention_core.hub.faults import worded
 from attention_core.hub.model import ModelError, Pretrained
 from attention_core.hub.tokens import ONLY_SPACES, SPACE, readable
@@ -107,11 +108,11 @@ def expected_in_place(
     inputs: Mapping[str, Tensor],
     position: int,
     *,
-    ablated: Collection[tuple[int, int]] = (),
+    edits: Mapping[int, Edits] | None = None,
 ) -> Tensor:
     """Return the logits (n_tokens,) of a masked-language model at a position whose token is hidden from it.
 
-    The first item of the inputs counts; heads are ablated as in run_model.
+    The first item of the inputs counts; edits are as in run_model.
 
     Raises:
         ModelError: the tokenizer has no token that stands for a hidden one, or the model's code fails; see worded.
@@ -125,4 +126,4 @@ def expected_in_place(
         raise ValueError(f"position must be from 0 to {ids.shape[1] - 1}, got {position}")
     ids[:, position] = mask
     with worded(pretrained, "be run with a hidden word", UnsupportedError):
-        return run_model(pretrained.model, {**inputs, "input_ids": ids}, ablated=ablated)[1].logits[0, position]
+        return run_model(pretrained.model, {**inputs, "input_ids": ids}, edits=edits)[1].logits[0, position]

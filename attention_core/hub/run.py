@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from attention_core.attention.edits import Edits
 from attention_core.attention.keeper import all_finite
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
@@ -60,8 +61,8 @@ class ModelRun:
     notes: tuple[str, ...] = ()
 
 
-def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
-    """Return what a loaded model did with an input from text_inputs or picture_inputs; ablated as in run_model.
+def run(pretrained: Pretrained, prepared: Prepared, *, edits: Mapping[int, Edits] | None = None) -> ModelRun:
+    """Return what a loaded model did with an input from text_inputs or picture_inputs; edits as in run_model.
 
     Raises:
         NoMemory: the input is too long.
@@ -73,7 +74,7 @@ def run(pretrained: Pretrained, prepared: Prepared, *, ablated: Collection[tuple
     if pretrained.kind in (Kind.DECODER, Kind.ENCODER_DECODER) and "use_cache" in signature(model.forward).parameters:
         inputs["use_cache"] = False
     with worded(pretrained, "be run with this input", UnsupportedError):
-        recording, output = run_model(model, inputs, ablated=ablated)
+        recording, output = run_model(model, inputs, edits=edits)
     if pretrained.kind is Kind.VISION:
         prepared = _as_positioned(prepared, recording)
     logits = _first(output.get("logits"))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Story, Text
@@ -140,32 +140,26 @@ class DigitReader(PlacedRegions):
             )
         return regions(self.features(pictures[:, None])) + self.place
 
-    def look(
-        self, regions: Tensor, state: Tensor, intervention: Intervention = NO_INTERVENTION
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def look(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Take one look at regions (batch, n_regions, d), with the state h_(t-1) (batch, d_state) as query.
 
         Returns:
             logits (batch, 11), state h_t (batch, d_state), glimpse (batch, d), weights (batch, n_regions).
         """
         keys = regions[:, None]
-        attended = attend(
-            state[:, None, None], keys, keys, score=self.score(), intervention=intervention, with_weights=True
-        )
+        attended = attend(state[:, None, None], keys, keys, score=self.score(), edits=edits, with_weights=True)
         glimpse = self.dropout(attended.context[:, 0, 0])
         state = self.cell(glimpse, state)
         return self.classify(torch.cat((glimpse, state), -1)), state, glimpse, attended.weights[:, 0, 0]  # type: ignore[index]
 
-    def forward(
-        self, pictures: Tensor, n_looks: int | None = None, intervention: Intervention = NO_INTERVENTION
-    ) -> Looked:
+    def forward(self, pictures: Tensor, n_looks: int | None = None, edits: Edits = ()) -> Looked:
         """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
         seen = self.encode(pictures)
         state = self.start.expand(len(seen), -1)
         logits: list[Tensor] = []
         weights: list[Tensor] = []
-        for _ in range(n_looks or self.config.most_looks):
-            look_logits, state, _, look_weights = self.look(seen, state, intervention)
+        for number in range(n_looks or self.config.most_looks):
+            look_logits, state, _, look_weights = self.look(seen, state, for_queries(edits, number, 1))
             logits.append(look_logits)
             weights.append(look_weights)
         return Looked(torch.stack(logits, 1), torch.stack(weights, 1))
@@ -177,7 +171,7 @@ class DigitReader(PlacedRegions):
         *,
         start: Tensor | None = None,
         skipped: Sequence[int] = (),
-        intervention: Intervention = NO_INTERVENTION,
+        edits: Edits = (),
     ) -> Reading:
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
@@ -196,7 +190,7 @@ class DigitReader(PlacedRegions):
         states, glimpses = [state], list[Tensor]()
         logits = list[Tensor]()
         while len(logits) < self.config.most_looks:
-            answer, after, glimpse, _ = self.look(seen, state, intervention)
+            answer, after, glimpse, _ = self.look(seen, state, for_queries(edits, len(logits), 1))
             if len(logits) in skipped:
                 glimpse = torch.zeros_like(glimpse)
                 after = self.cell(glimpse, state)
@@ -209,7 +203,7 @@ class DigitReader(PlacedRegions):
                 break
         answers, passed = torch.cat(logits), torch.cat(states)
         classes = answers.argmax(-1).tolist()
-        trace = self._trace(picture, seen, passed, torch.cat(glimpses), answers, tuple(skipped), intervention)
+        trace = self._trace(picture, seen, passed, torch.cat(glimpses), answers, tuple(skipped), edits)
         finished = classes[-1] == END
         digits = "".join(str(digit) for digit in classes if digit != END)
         return Reading(digits, finished, answers.softmax(-1), passed, trace)
@@ -222,7 +216,7 @@ class DigitReader(PlacedRegions):
         glimpses: Tensor,
         logits: Tensor,
         skipped: tuple[int, ...],
-        intervention: Intervention,
+        edits: Edits,
     ) -> AttentionTrace:
         """Return the trace of one picture, one query per look: the start and the state after each look but the last."""
         looks = Axis("looks", [f"look {number + 1}" for number in range(len(logits))])
@@ -233,7 +227,7 @@ class DigitReader(PlacedRegions):
             key=seen,
             value=seen,
             score=self.score(),
-            intervention=intervention,
+            edits=edits,
             fused_context=glimpses[None],
             story=Story(
                 mechanism="additive attention of a recurrent reader",
@@ -260,9 +254,9 @@ class DigitReader(PlacedRegions):
             ),
         )
 
-    def trace(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+    def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
         """Return the attention trace of one picture, (48, 192) in [0, 1]: one query per look."""
-        return self.read(picture, intervention=intervention).trace
+        return self.read(picture, edits=edits).trace
 
 
 register("digit-reader", "looking:evaluate_reading", DigitReader, DigitReaderConfig())

@@ -5,19 +5,23 @@ Built by the transformers library, so that it goes the way that every model from
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.capture import capture
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
 from attention_core.device import device_of
+from attention_core.hub.tracing import run_model
 from attention_core.models.registry import register
 
 NAME = "digit-vit"
 GRID = (7, 7)
 """Rows and columns of patches; the class token stands before them."""
+N_LAYERS = 4
+EditsByLayer = Edits | Mapping[int, Edits]
 
 
 class DigitVit(nn.Module):
@@ -36,29 +40,31 @@ class DigitVit(nn.Module):
             num_channels=1,
             hidden_size=96,
             intermediate_size=192,
-            num_hidden_layers=4,
+            num_hidden_layers=N_LAYERS,
             num_attention_heads=6,
             num_labels=10,  # type: ignore[call-arg]
         )
         self.vit = ViTForImageClassification(config)
 
-    def forward(self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION) -> Prediction:
+    def forward(self, images: Tensor, *, edits: EditsByLayer = (), trace: bool = False) -> Prediction:
         """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; paper is white and ink black for the patches.
 
-        Raises:
-            ValueError: an intervention, which the library's attention does not take.
+        Edits are the same in every layer, or given by layer.
         """
-        if intervention != NO_INTERVENTION:
-            raise ValueError("the patches' attention cannot be changed; take the trace and change that")
-        return Prediction(self.vit(pixel_values=1 - 2 * images[:, None]).logits)
+        pixels = 1 - 2 * images[:, None]
+        if not edits and not trace:
+            return Prediction(self.vit(pixel_values=pixels).logits)
+        by_layer = edits if isinstance(edits, Mapping) else dict.fromkeys(range(N_LAYERS), edits)
+        recording, output = run_model(self.vit, {"pixel_values": pixels}, edits=by_layer)
+        patches = Axis("patches", ["class", *Axis.picture("patches", *GRID).labels])
+        traces = (one.retold(query_axis=patches, key_axis=patches) for one in recording.traces)
+        return Prediction(output.logits, tuple(traces))
 
     @torch.inference_mode()
-    def traces(self, image: Tensor) -> tuple[AttentionTrace, ...]:
+    def traces(self, image: Tensor, edits: EditsByLayer = ()) -> tuple[AttentionTrace, ...]:
         """Return one trace per layer of a picture (28, 28): what class token and patches collect from each other."""
-        with capture() as recording:
-            self(torch.as_tensor(image, dtype=torch.float32, device=device_of(self))[None])
-        patches = Axis("patches", ["class", *Axis.picture("patches", *GRID).labels])
-        return tuple(trace.retold(query_axis=patches, key_axis=patches) for trace in recording.traces)
+        picture = torch.as_tensor(image, dtype=torch.float32, device=device_of(self))
+        return self(picture[None], edits=edits, trace=True).traces
 
 
 register(NAME, "digits:evaluate_digits", DigitVit)

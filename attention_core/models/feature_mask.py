@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.attention.scores import Dot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Story, Text
@@ -97,10 +97,10 @@ class FeatureMask(nn.Module):
             side = -(-side // layer.stride)
         return side, side
 
-    def forward(self, pictures: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False) -> Looked:
+    def forward(self, pictures: Tensor, *, edits: Edits = (), trace: bool = False) -> Looked:
         """Classify pictures (batch, 60, 60) in [0, 1], 1 = ink; `trace` asks for the trace of the first one.
 
-        Without attention every map is uniform whatever the intervention asks.
+        Without attention every map is uniform before the edits.
 
         Raises:
             ValueError: pictures of another size.
@@ -111,8 +111,8 @@ class FeatureMask(nn.Module):
         features = regions(self.features(pictures[:, None]))[:, None]
         query = self.query.expand(len(pictures), 1, 1, -1)
         if not self.config.attends:
-            intervention = UNIFORM
-        attended = attend(query, features, features, score=Dot(), intervention=intervention, with_weights=True)
+            edits = (*UNIFORM, *edits)
+        attended = attend(query, features, features, score=Dot(), edits=edits, with_weights=True)
         logits, weights = self.classify(attended.context[:, 0, 0]), cast(Tensor, attended.weights)[:, 0]
         if not trace:
             return Looked(logits, weights)
@@ -121,17 +121,17 @@ class FeatureMask(nn.Module):
             key=features[0],
             value=features[0],
             score=Dot(),
-            intervention=intervention,
+            edits=edits,
             fused_context=attended.context[0],
             story=self._story(pictures[0], features[0, 0], logits[0]),
         )
         return Looked(logits, weights, (attention_trace,))
 
-    def trace(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+    def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
         """Return the attention trace of one picture, (60, 60) in [0, 1], a tensor or an array."""
         picture = torch.as_tensor(picture, dtype=torch.float32, device=self.query.device)
         with torch.inference_mode():
-            return self(picture[None], intervention=intervention, trace=True).traces[0]
+            return self(picture[None], edits=edits, trace=True).traces[0]
 
     def _story(self, picture: Tensor, features: Tensor, logits: Tensor) -> Story:
         """Return the story of one picture, (side, side), with its features (n_regions, n_channels) and logits (10,)."""
@@ -166,10 +166,10 @@ class FeatureMask(nn.Module):
             ),
         )
 
-    def answer(self, trace: AttentionTrace, intervention: Intervention = NO_INTERVENTION) -> Tensor:
+    def answer(self, trace: AttentionTrace, edits: Edits = ()) -> Tensor:
         """Return the ten probabilities after another edit of the attention, with the features of a model's trace."""
         with torch.inference_mode():
-            return self.classify(trace.replace(intervention).context()[0]).softmax(-1)
+            return self.classify(trace.replace(edits).context()[0]).softmax(-1)
 
 
 register("feature-mask", "looking:evaluate_finding", FeatureMask, FeatureMaskConfig())

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits, nothing_to_edit
 from attention_core.attention.trace import Prediction
 from attention_core.models.registry import register
 
@@ -39,10 +39,9 @@ class FFNClassifier(nn.Module):
             layers += [nn.Linear(n_in, n_out), nn.GELU(), nn.Dropout(config.dropout)]
         self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], 10))
 
-    def forward(
-        self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
-    ) -> Prediction:
+    def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
         """Classify images (batch, 28, 28) in [0, 1]; there is no attention to trace or to change."""
+        nothing_to_edit(edits)
         return Prediction(self.layers(images.flatten(1)))
 
 

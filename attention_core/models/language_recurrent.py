@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits, nothing_to_edit
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Role, Story, Text
 from attention_core.data.language_pieces import VOCABULARY_SIZE
@@ -100,9 +100,7 @@ class RecurrentLanguage(nn.Module):
         self.merge = nn.Sequential(nn.Linear(n_inputs, config.hidden), nn.Tanh(), nn.Linear(config.hidden, d))
         self.bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
 
-    def forward(
-        self, input_ids: Tensor, use_cache: bool = False, *, intervention: Intervention = NO_INTERVENTION
-    ) -> Prediction:
+    def forward(self, input_ids: Tensor, use_cache: bool = False, *, edits: Edits = ()) -> Prediction:
         """Foresee the piece after each piece, int64 (batch, n); every state sees those before it, not itself.
 
         There is no cache: the argument is that of the transformers library's language models.
@@ -111,19 +109,18 @@ class RecurrentLanguage(nn.Module):
             logits (batch, n, n_pieces).
         """
         states, _ = self.gru(self.embedding(input_ids))
-        merged = self.merge(torch.cat((states, *self._contexts(states, intervention)), -1))
+        merged = self.merge(torch.cat((states, *self._contexts(states, edits)), -1))
         return Prediction(merged @ self.embedding.weight.T + self.bias)
 
-    def _contexts(self, states: Tensor, intervention: Intervention) -> tuple[Tensor, ...]:
+    def _contexts(self, states: Tensor, edits: Edits) -> tuple[Tensor, ...]:
         if not self.config.attends:
+            nothing_to_edit(edits)
             return ()
         query, key, value = (part[:, None] for part in (self.query(states), self.key(states), states))
-        return (attend(query, key, value, mask=earlier(states), intervention=intervention).context[:, 0],)
+        return (attend(query, key, value, mask=earlier(states), edits=edits).context[:, 0],)
 
     @torch.inference_mode()
-    def trace(
-        self, ids: Sequence[int], labels: Sequence[str], intervention: Intervention = NO_INTERVENTION
-    ) -> AttentionTrace:
+    def trace(self, ids: Sequence[int], labels: Sequence[str], edits: Edits = ()) -> AttentionTrace:
         """Return where it looked back after each piece; ids and labels of the pieces are as many.
 
         Raises:
@@ -134,7 +131,7 @@ class RecurrentLanguage(nn.Module):
         embedded = self.embedding(torch.tensor(list(ids), device=self.bias.device))
         states, _ = self.gru(embedded)
         query, key = self.query(states), self.key(states)
-        context = self._contexts(states[None], intervention)[0][0]
+        context = self._contexts(states[None], edits)[0][0]
         merged = self.merge(torch.cat((states, context), -1))
         at, units = Axis("pieces", list(labels)), Axis.numbered("units", states.shape[-1])
         probabilities = (merged @ self.embedding.weight.T + self.bias).softmax(-1)
@@ -143,7 +140,7 @@ class RecurrentLanguage(nn.Module):
             key=key[None],
             value=states[None],
             mask=earlier(states),
-            intervention=intervention,
+            edits=edits,
             fused_context=context[None],
             story=Story(
                 mechanism="attention of a recurrent network over its own earlier states",

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.simplicial import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import AttentionTrace, Prediction
@@ -124,9 +124,7 @@ class Match3Head(nn.Module):
             linear.weight[dimension, wave] = angle.cos()
             linear.weight[dimension, N_WAVES + wave] = angle.sin()
 
-    def forward(
-        self, numbers: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
-    ) -> Prediction:
+    def forward(self, numbers: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
         """Answer, for every number, whether some pair of others sums with it to 0 modulo 31.
 
         numbers: int64 (batch, n), 0 to 30, n from 3 to 16. `trace` asks for the trace of the first sequence.
@@ -146,9 +144,9 @@ class Match3Head(nn.Module):
         key, value = self.key(everyone)[:, None], self.value(everyone)[:, None]
         mask = (pairs_of_others(n, with_nobody=True) if self.config.pairs else others(n, 1)).to(numbers.device)
         if self.config.pairs:
-            attended = simplicial_attend(query, (key, key), (value, value), mask=mask, intervention=intervention)
+            attended = simplicial_attend(query, (key, key), (value, value), mask=mask, edits=edits)
         else:
-            attended = attend(query, key, value, mask=mask, intervention=intervention)
+            attended = attend(query, key, value, mask=mask, edits=edits)
         context = attended.context[:, 0]
         logits = self.read_out(torch.cat((own, context), -1))
         if not trace:
@@ -161,7 +159,7 @@ class Match3Head(nn.Module):
             key=key[0],
             value=value[0],
             mask=mask.flatten(1)[None],
-            intervention=intervention,
+            edits=edits,
             fused_context=attended.context[0],
             story=self._story(numbers[0].tolist(), everyone[0], vectors, logits[0]),
         )
@@ -201,11 +199,11 @@ class Match3Head(nn.Module):
             ),
         )
 
-    def trace(self, numbers: Tensor | list[int], intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+    def trace(self, numbers: Tensor | list[int], edits: Edits = ()) -> AttentionTrace:
         """Return the attention trace of one sequence of whole numbers from 0 to 30."""
         sequence = torch.as_tensor(numbers, dtype=torch.int64, device=self.vectors.device)
         with torch.inference_mode():
-            return self(sequence[None], intervention=intervention, trace=True).traces[0]
+            return self(sequence[None], edits=edits, trace=True).traces[0]
 
 
 def _check(numbers: Tensor) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import Attended, attend, merge_heads, split_heads
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Story, Text, always
@@ -102,7 +102,7 @@ class Attention(nn.Module):
         norm: nn.LayerNorm,
         memory: Memory | None,
         mask: Tensor | None,
-        intervention: Intervention = NO_INTERVENTION,
+        edits: Edits = (),
         earlier: Tensor | None = None,
     ) -> Looked:
         """Let x (batch, n_queries, d_model), normalised, attend to a memory, or to itself.
@@ -115,13 +115,13 @@ class Attention(nn.Module):
         if earlier is not None:
             kept = torch.cat((earlier, torch.stack((memory.key, memory.value), 1)), 3)
             memory = memory._replace(key=kept[:, 0], value=kept[:, 1])
-        attended = attend(query, memory.key, memory.value, mask=mask, intervention=intervention)
+        attended = attend(query, memory.key, memory.value, mask=mask, edits=edits)
         output = self.merge(merge_heads(attended.context))
         return Looked(self, norm, x, inputs, query, memory, mask, attended, output)
 
 
 def layer_trace(
-    looked: Looked, kind: str, layer: int, query_axis: Axis, key_axis: Axis, intervention: Intervention
+    looked: Looked, kind: str, layer: int, query_axis: Axis, key_axis: Axis, edits: Edits
 ) -> AttentionTrace:
     """Return the trace of one attention layer, from 0, for the first sentence of a batch; kind is one of MECHANISMS."""
     query, (others, key, value) = looked.query[0], (part[0] for part in looked.memory)
@@ -149,7 +149,7 @@ def layer_trace(
         key=key,
         value=value,
         mask=None if looked.mask is None else looked.mask[0],
-        intervention=intervention,
+        edits=edits,
         fused_context=contexts,
         story=Story(
             mechanism=f"{MECHANISMS[kind]}, layer {layer + 1}",

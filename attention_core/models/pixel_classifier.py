@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.rotary import places, plane_waves, turn
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import AttentionTrace, Prediction
@@ -208,9 +208,7 @@ class PixelClassifier(nn.Module):
             nn.Linear(config.d_hidden, 10),
         )
 
-    def forward(
-        self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
-    ) -> Prediction:
+    def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
         """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; coarser ones of 14 x 14 are read as averages of 2 x 2.
 
         Raises:
@@ -222,7 +220,7 @@ class PixelClassifier(nn.Module):
         where = places(side, self.config.side).to(images)
         tokens = self.embedding(images)
         query, key, value = self.attention.project(tokens, where)
-        attended = attend(query, key, value, intervention=intervention, with_normaliser=trace)
+        attended = attend(query, key, value, edits=edits, with_normaliser=trace)
         collected, hidden, logits = self._read(attended.context[:, 0], where)
         if not trace:
             return Prediction(logits)
@@ -230,7 +228,7 @@ class PixelClassifier(nn.Module):
             query=query[0],
             key=key[0],
             value=value[0],
-            intervention=intervention,
+            edits=edits,
             normaliser=None if attended.log_normaliser is None else attended.log_normaliser[0],
             fused_context=attended.context[0],
             story=self._story(
@@ -239,11 +237,11 @@ class PixelClassifier(nn.Module):
         )
         return Prediction(logits, (attention_trace,))
 
-    def trace(self, image: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+    def trace(self, image: Tensor, edits: Edits = ()) -> AttentionTrace:
         """Return the attention trace of one picture, (28, 28) in [0, 1], a tensor or an array."""
         image = torch.as_tensor(image, dtype=torch.float32, device=self.embedding.value.device)
         with torch.inference_mode():
-            return self(image[None], intervention=intervention, trace=True).traces[0]
+            return self(image[None], edits=edits, trace=True).traces[0]
 
     def read(self, context: Tensor) -> Prediction:
         """Answer from what every pixel of a picture of 28 x 28 has collected, (batch, n, d_k)."""

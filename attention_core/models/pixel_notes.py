@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits, nothing_to_edit
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace, Prediction
@@ -75,8 +75,9 @@ class PixelsAlone(nn.Module):
         super().__init__()
         self.classify = feed_forward(config.side**2, config)
 
-    def forward(self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION) -> Prediction:
+    def forward(self, images: Tensor, *, edits: Edits = ()) -> Prediction:
         """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; there is no attention to change."""
+        nothing_to_edit(edits)
         return Prediction(self.classify(images.flatten(1)))
 
 
@@ -100,8 +101,9 @@ class PixelValues(nn.Module):
         ink = images.flatten(1)[..., None] * self.ink
         return ink if self.position is None else ink + self.position
 
-    def forward(self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION) -> Prediction:
+    def forward(self, images: Tensor, *, edits: Edits = ()) -> Prediction:
         """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; there is no attention to change."""
+        nothing_to_edit(edits)
         value = self.value(self.tokens(images))
         if self.uniform:
             value = value.mean(1, keepdim=True).expand_as(value)
@@ -132,12 +134,10 @@ class PixelProduct(PixelValues):
         tokens = self.tokens(images)
         return self.query(tokens)[:, None], self.key(tokens)[:, None], self.value(tokens)[:, None]
 
-    def forward(
-        self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
-    ) -> Prediction:
+    def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
         """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink."""
         query, key, value = self.project(images)
-        context, normaliser = self._collect(query, key, value, intervention, trace)
+        context, normaliser = self._collect(query, key, value, edits, trace)
         prediction = self.read(context)
         if not trace:
             return prediction
@@ -147,36 +147,30 @@ class PixelProduct(PixelValues):
             value=value[0],
             score=self._score(key),
             has_softmax=self.has_softmax,
-            intervention=intervention,
+            edits=edits,
             normaliser=normaliser,
             fused_context=context[:1],
             story=self._story(images[0], (query[0], key[0], value[0]), prediction.logits[0]),
         )
         return prediction._replace(traces=(attention_trace,))
 
-    def trace(self, image: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+    def trace(self, image: Tensor, edits: Edits = ()) -> AttentionTrace:
         """Return the attention trace of one picture, (28, 28) in [0, 1], a tensor or an array."""
         image = torch.as_tensor(image, dtype=torch.float32, device=self.ink.device)
         with torch.inference_mode():
-            return self(image[None], intervention=intervention, trace=True).traces[0]
+            return self(image[None], edits=edits, trace=True).traces[0]
 
     def _score(self, key: Tensor) -> ScaledDot:
         return ScaledDot(1 / key.shape[-2])
 
     def _collect(
-        self, query: Tensor, key: Tensor, value: Tensor, edits: Intervention, with_normaliser: bool
+        self, query: Tensor, key: Tensor, value: Tensor, edits: Edits, with_normaliser: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Return what every pixel collects, (batch, n, d_v), and the normaliser of the first picture, if there is one.
-
-        Raises:
-            ValueError: edited scores, which are never made here.
-        """
-        if edits.score_edits:
-            raise ValueError("without softmax no score is made; take the trace and edit that")
-        if edits.blocked_keys:
-            value = value.clone()
-            value[..., list(edits.blocked_keys), :] = 0
-        return (query @ (key.transpose(-2, -1) @ value) * (edits.scale / key.shape[-2]))[:, 0], None
+        """Return what every pixel collects, (batch, n, d_v), and the first picture's normaliser, if there is one."""
+        if edits:  # they are about scores, which are made for them alone
+            score = self._score(key)
+            return attend(query, key, value, score=score, edits=edits, has_softmax=False).context[:, 0], None
+        return (query @ (key.transpose(-2, -1) @ value) / key.shape[-2])[:, 0], None
 
     def _story(self, image: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         """Return the story of one picture (side, side) with query, key and value (1, n, d) and logits (10,)."""
@@ -234,13 +228,11 @@ class PixelNotes(PixelProduct):
 
     has_softmax = True
 
-    def forward(
-        self, images: Tensor, *, intervention: Intervention = NO_INTERVENTION, trace: bool = False
-    ) -> Prediction:
+    def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
         """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink."""
-        if self.training and self.position is None and intervention == NO_INTERVENTION and not trace:
+        if self.training and self.position is None and not edits and not trace:
             return self.read(self._of_ink(images.flatten(1)))
-        return super().forward(images, intervention=intervention, trace=trace)
+        return super().forward(images, edits=edits, trace=trace)
 
     def _of_ink(self, ink: Tensor) -> Tensor:
         """Return what pixels that are their ink alone collect, (batch, n, d_v), to some five digits, for training.
@@ -261,10 +253,10 @@ class PixelNotes(PixelProduct):
         return ScaledDot()
 
     def _collect(
-        self, query: Tensor, key: Tensor, value: Tensor, edits: Intervention, with_normaliser: bool
+        self, query: Tensor, key: Tensor, value: Tensor, edits: Edits, with_normaliser: bool
     ) -> tuple[Tensor, Tensor | None]:
         wide = F.pad(value, (0, key.shape[-1] - value.shape[-1]))  # the fused kernel wants one width
-        attended = attend(query, key, wide, intervention=edits, with_normaliser=with_normaliser)
+        attended = attend(query, key, wide, edits=edits, with_normaliser=with_normaliser)
         normaliser = None if attended.log_normaliser is None else attended.log_normaliser[0]
         return attended.context[:, 0, :, : value.shape[-1]], normaliser
 

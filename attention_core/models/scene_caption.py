@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Story, Text
@@ -129,9 +129,7 @@ class SceneCaption(SceneEncoder):
         self.features.eval()
         return self
 
-    def looks(
-        self, encoded: tuple[Tensor, Tensor], said: Tensor | None, intervention: Intervention = NO_INTERVENTION
-    ) -> Iterator[Look]:
+    def looks(self, encoded: tuple[Tensor, Tensor], said: Tensor | None, edits: Edits = ()) -> Iterator[Look]:
         """Yield look after look at encoded pictures, without end.
 
         The words before each look are given, int64 (batch, n_looks), or what it has said itself is fed back.
@@ -142,7 +140,8 @@ class SceneCaption(SceneEncoder):
         for number in range(self.config.n_glances + self.config.most_words):
             before = self.embedding(word if said is None else said[:, number])
             query = self.query(torch.cat((state, before), -1))
-            attended = attend(query[:, None, None], keys, values, intervention=intervention, with_weights=True)
+            now = for_queries(edits, number, 1)
+            attended = attend(query[:, None, None], keys, values, edits=now, with_weights=True)
             context = attended.context[:, 0, 0]
             state = self.cell(torch.cat((before, context), -1), state)
             logits = self.say(torch.cat((state, context), -1))
@@ -150,16 +149,14 @@ class SceneCaption(SceneEncoder):
             if number + 1 >= self.config.n_glances:
                 word = logits.argmax(-1)
 
-    def forward(
-        self, pictures: Tensor, said: Tensor | None = None, *, intervention: Intervention = NO_INTERVENTION
-    ) -> Looked:
+    def forward(self, pictures: Tensor, said: Tensor | None = None, *, edits: Edits = ()) -> Looked:
         """Tell pictures (batch, 4, 64, 64) from coloured_input.
 
         Args:
             pictures: the drawings.
             said: int64 (batch, n_looks), the words before each look, START before the glances and the first word; None
                 feeds back what is said.
-            intervention: edits of every look.
+            edits: edits of every look.
 
         Returns:
             logits (batch, n_looks, N_WORDS) and weights (batch, n_looks, n_regions + 1), the empty key's last.
@@ -168,7 +165,7 @@ class SceneCaption(SceneEncoder):
         with torch.no_grad():
             encoded = self.encode_pictures(pictures)
         logits, weights = list[Tensor](), list[Tensor]()
-        for look in self.looks(encoded, said, intervention):
+        for look in self.looks(encoded, said, edits):
             logits.append(look.logits)
             weights.append(look.weights)
             if len(logits) == most:
@@ -176,12 +173,12 @@ class SceneCaption(SceneEncoder):
         return Looked(torch.stack(logits, 1), torch.stack(weights, 1))
 
     @torch.inference_mode()
-    def explain(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> Caption:
+    def explain(self, picture: Tensor, edits: Edits = ()) -> Caption:
         """Tell one picture, (4, 64, 64), until the end, and keep everything that happens."""
         picture = torch.as_tensor(picture, dtype=torch.float32, device=self.row.device)
         encoded = self.encode_pictures(picture[None])
         n_glances, looks, said = self.config.n_glances, list[Look](), [START]
-        for look in self.looks(encoded, None, intervention):
+        for look in self.looks(encoded, None, edits):
             looks.append(look)
             said.append(int(look.logits.argmax()) if len(looks) >= n_glances else START)
             if said[-1] == END:
@@ -190,7 +187,7 @@ class SceneCaption(SceneEncoder):
         finished = said[-1] == END
         names = [f"glance {number + 1}" for number in range(n_glances - 1)]
         names += [LABELS[number] for number in said[n_glances:]]
-        trace = self._trace(picture, encoded, looks, said[:-1], names, intervention)
+        trace = self._trace(picture, encoded, looks, said[:-1], names, edits)
         return Caption(words, finished, torch.cat([look.logits for look in looks]).softmax(-1), trace)
 
     def _trace(
@@ -200,7 +197,7 @@ class SceneCaption(SceneEncoder):
         looks: list[Look],
         said: list[int],
         names: list[str],
-        intervention: Intervention,
+        edits: Edits,
     ) -> AttentionTrace:
         key, value = encoded
         query, context, _, states, logits = (torch.cat(part) for part in zip(*looks, strict=True))
@@ -218,7 +215,7 @@ class SceneCaption(SceneEncoder):
             query=query[None],
             key=key,
             value=value,
-            intervention=intervention,
+            edits=edits,
             fused_context=context[None],
             story=Story(
                 mechanism="attention of a recurrent decoder over a drawing",
@@ -232,9 +229,9 @@ class SceneCaption(SceneEncoder):
             ),
         )
 
-    def trace(self, picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+    def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
         """Return the attention trace of one picture, (4, 64, 64): one query per look."""
-        return self.explain(picture, intervention).trace
+        return self.explain(picture, edits).trace
 
 
 register("scene-caption", "looking:evaluate_telling", SceneCaption, SceneCaptionConfig())

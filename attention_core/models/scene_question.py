@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import Attended, attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
@@ -147,7 +147,7 @@ class SceneQuestion(SceneEncoder):
         words: Tensor,
         scoring: str = "dot",
         *,
-        intervention: Intervention = NO_INTERVENTION,
+        edits: Edits = (),
     ) -> Looked:
         """Answer questions, scored by "dot" or "additive", about pictures (n_pictures, 4, 64, 64) from coloured_input.
 
@@ -156,17 +156,17 @@ class SceneQuestion(SceneEncoder):
         Returns:
             logits (batch, n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
-        return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, intervention)
+        return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, edits)
 
     def reason(
         self,
         encoded: tuple[Tensor, Tensor],
         asked: tuple[Tensor, Tensor],
         scoring: str,
-        intervention: Intervention = NO_INTERVENTION,
+        edits: Edits = (),
     ) -> Looked:
         """Answer encoded questions about encoded pictures."""
-        steps = list(self._steps(encoded, asked, scoring, intervention))
+        steps = list(self._steps(encoded, asked, scoring, edits))
         weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
         return Looked(self._answer(steps), weights)
 
@@ -190,7 +190,7 @@ class SceneQuestion(SceneEncoder):
         losses = []
         for number, scoring in enumerate(SCORINGS):
             own = [part.unflatten(0, halves)[:, number].flatten(0, 1) for part in (states, mask, targets, where)]
-            steps = list(self._steps(encoded, (own[0], own[1]), scoring, NO_INTERVENTION))
+            steps = list(self._steps(encoded, (own[0], own[1]), scoring, ()))
             losses.append(F.cross_entropy(self._answer(steps), own[2], label_smoothing=smoothing))
             if nudge:
                 weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
@@ -207,7 +207,7 @@ class SceneQuestion(SceneEncoder):
         encoded: tuple[Tensor, Tensor],
         asked: tuple[Tensor, Tensor],
         scoring: str,
-        intervention: Intervention,
+        edits: Edits,
     ) -> Iterator[ReasoningStep]:
         keys, values = (part[:, None] for part in encoded)
         states, mask = asked[0][:, None], asked[1][:, None, None]
@@ -218,7 +218,7 @@ class SceneQuestion(SceneEncoder):
             asks = word_query(found)
             spoken = attend(asks, states, states, mask=mask, with_weights=True)
             query = make_query(torch.cat((spoken.context, found), -1)).view(together)
-            look = attend(query, keys, values, score=score, intervention=intervention, with_weights=True)
+            look = attend(query, keys, values, score=score, edits=edits, with_weights=True)
             before, found = found, look.context.view(found.shape)
             weights = look.weights.view(len(states), 1, 1, -1)  # type: ignore[union-attr]
             yield ReasoningStep(asks, spoken, before, query, Attended(found, weights=weights))
@@ -230,12 +230,12 @@ class SceneQuestion(SceneEncoder):
         words: Sequence[int],
         labels: Sequence[str],
         scoring: str = "dot",
-        intervention: Intervention = NO_INTERVENTION,
+        edits: Edits = (),
         encoded: tuple[Tensor, Tensor] | None = None,
     ) -> Answered:
         """Answer one question about one picture, (4, 64, 64), and keep everything that happens.
 
-        The words are numbers, their labels texts for people; the intervention is the same at every look. `encoded` is
+        The words are numbers, their labels texts for people; the edits is the same at every look. `encoded` is
         the picture, see encode_pictures, where that has been done already.
 
         Raises:
@@ -247,7 +247,7 @@ class SceneQuestion(SceneEncoder):
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
         encoded = encoded or self.encode_pictures(picture[None])
         asked = self.encode_questions(torch.tensor([list(words)], device=device))
-        steps = list(self._steps(encoded, asked, scoring, intervention))
+        steps = list(self._steps(encoded, asked, scoring, edits))
         probabilities = self._answer(steps)[0].softmax(-1)
         named = {
             "picture": picture,
@@ -266,7 +266,7 @@ class SceneQuestion(SceneEncoder):
                 grid=self.grid,
                 probabilities=probabilities,
                 score=self.score(scoring),
-                intervention=intervention,
+                edits=edits,
                 named={**named, "mlp": mlp},
             )
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from attention_core.attention.attend import Attended
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step, Story, Text
@@ -83,7 +83,7 @@ def look_trace(
     grid: tuple[int, int],
     probabilities: Tensor,
     score: Score,
-    intervention: Intervention,
+    edits: Edits,
     named: Mapping[str, Any],
 ) -> AttentionTrace:
     """Return the trace of one look, counted from 0, at the picture.
@@ -109,7 +109,7 @@ def look_trace(
         key=key,
         value=value,
         score=score,
-        intervention=intervention,
+        edits=edits,
         fused_context=step.look.context[0],
         story=Story(
             mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {len(steps)}",

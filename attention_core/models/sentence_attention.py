@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import Attended, attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Role, Step, Story, Text
@@ -200,9 +200,7 @@ class SentenceClassifier(nn.Module):
         states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=pieces.shape[1])
         return Encoding(embedded, self.state_dropout(states), mask)
 
-    def attend(
-        self, encoding: Encoding, value: Tensor | None = None, intervention: Intervention = NO_INTERVENTION
-    ) -> Attended:
+    def attend(self, encoding: Encoding, value: Tensor | None = None, edits: Edits = ()) -> Attended:
         """Let the learned query look at the states; it gets these, or else value (batch, n_words, d_v), weighted."""
         return attend(
             self.queries(len(encoding.states)),
@@ -210,7 +208,7 @@ class SentenceClassifier(nn.Module):
             (encoding.states if value is None else value)[:, None],
             score=self.score(),
             mask=encoding.mask[:, None, None],
-            intervention=intervention,
+            edits=edits,
         )
 
     def forward(
@@ -218,7 +216,7 @@ class SentenceClassifier(nn.Module):
         pieces: Tensor,
         mask: Tensor | None = None,
         *,
-        intervention: Intervention = NO_INTERVENTION,
+        edits: Edits = (),
         labels: Sequence[str] | None = None,
     ) -> Prediction:
         """Judge sentences; the first one's words as labels ask for its attention trace.
@@ -226,13 +224,13 @@ class SentenceClassifier(nn.Module):
         Returns:
             logits (batch, 2): negative, positive; and perhaps the trace.
         """
-        return self.predict(pieces, self.encode(pieces, mask), intervention, labels)
+        return self.predict(pieces, self.encode(pieces, mask), edits, labels)
 
     def predict(
         self,
         pieces: Tensor,
         encoding: Encoding,
-        intervention: Intervention,
+        edits: Edits,
         labels: Sequence[str] | None,
         second: TwoPhaseClassifier | None = None,
         values: Tensor | None = None,
@@ -241,15 +239,13 @@ class SentenceClassifier(nn.Module):
 
         A second network may read the answer in place of this one, from values (batch, n_words, d_v) of its own.
         """
-        attended = self.attend(encoding, values, intervention)
+        attended = self.attend(encoding, values, edits)
         reader = second or self
         logits = reader.answer(reader.state_dropout(attended.context[:, 0, 0]))
         if labels is None:
             return Prediction(logits)
         values = encoding.states if values is None else values
-        return Prediction(
-            logits, (self._trace(pieces, encoding, attended, logits, labels, intervention, second, values),)
-        )
+        return Prediction(logits, (self._trace(pieces, encoding, attended, logits, labels, edits, second, values),))
 
     def _trace(
         self,
@@ -258,7 +254,7 @@ class SentenceClassifier(nn.Module):
         attended: Attended,
         logits: Tensor,
         labels: Sequence[str],
-        intervention: Intervention,
+        edits: Edits,
         second: TwoPhaseClassifier | None,
         values: Tensor,
     ) -> AttentionTrace:
@@ -282,7 +278,7 @@ class SentenceClassifier(nn.Module):
             key=states[None],
             value=values[:1, :n],
             score=self.score(),
-            intervention=intervention,
+            edits=edits,
             fused_context=attended.context[0],
             story=Story(
                 mechanism=MECHANISMS["two-phase" if second else self.config.pooling],
@@ -306,12 +302,10 @@ class SentenceClassifier(nn.Module):
         context, words = both.split((self.config.d_state, self.config.d_embedding), -1)
         return self.answer(self.state_dropout(context)), self.helper(words)
 
-    def trace(
-        self, pieces: Tensor, labels: Sequence[str], intervention: Intervention = NO_INTERVENTION
-    ) -> AttentionTrace:
+    def trace(self, pieces: Tensor, labels: Sequence[str], edits: Edits = ()) -> AttentionTrace:
         """Return the attention trace of one sentence, pieces (n_words, n_pieces) with its words as labels."""
         with torch.inference_mode():
-            return self(pieces[None], intervention=intervention, labels=labels).traces[0]
+            return self(pieces[None], edits=edits, labels=labels).traces[0]
 
 
 class TwoPhaseClassifier(nn.Module):
@@ -342,7 +336,7 @@ class TwoPhaseClassifier(nn.Module):
         pieces: Tensor,
         mask: Tensor | None = None,
         *,
-        intervention: Intervention = NO_INTERVENTION,
+        edits: Edits = (),
         labels: Sequence[str] | None = None,
     ) -> Prediction:
         """Judge sentences; as SentenceClassifier.forward."""
@@ -351,7 +345,7 @@ class TwoPhaseClassifier(nn.Module):
             seen = hide_words(pieces, self.config.word_dropout) if self.training else pieces
             embedded = self.guide.vectors(seen)
         values = self.state_dropout(self.read(self.embedding_dropout(embedded)).tanh())
-        return self.guide.predict(pieces, encoding, intervention, labels, self, values)
+        return self.guide.predict(pieces, encoding, edits, labels, self, values)
 
     trace = SentenceClassifier.trace
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.positions import sinusoidal
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
@@ -21,7 +22,7 @@ from attention_core.models.translator import Labels, TiedTranslator
 
 MOST_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
-Edits = dict[tuple[str, int], Intervention]
+EditsByPlace = Mapping[tuple[str, int], Edits]
 """What is changed in which attention: by kind and layer, from 0."""
 Looks = tuple[Looked, ...]
 
@@ -56,11 +57,9 @@ class EncoderLayer(nn.Module):
         self.feed_forward = _feed_forward(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(
-        self, x: Tensor, mask: Tensor | None, intervention: Intervention = NO_INTERVENTION
-    ) -> tuple[Tensor, Looked]:
+    def forward(self, x: Tensor, mask: Tensor | None, edits: Edits = ()) -> tuple[Tensor, Looked]:
         """Return the layer's output (batch, n, d_model) and what its attention did."""
-        looked = self.attention(x, self.attention_norm, None, mask, intervention)
+        looked = self.attention(x, self.attention_norm, None, mask, edits)
         x = x + self.dropout(looked.output)
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked
 
@@ -79,8 +78,8 @@ class DecoderLayer(EncoderLayer):
         causal: Tensor | None,
         memory: Memory,
         mask: Tensor | None,
-        own: Intervention = NO_INTERVENTION,
-        cross: Intervention = NO_INTERVENTION,
+        own: Edits = (),
+        cross: Edits = (),
         earlier: Tensor | None = None,
     ) -> tuple[Tensor, Looked, Looked]:
         """Return the layer's output, what its self-attention did and what its cross-attention did.
@@ -152,7 +151,7 @@ class Transformer(TiedTranslator):
         self,
         source: Tensor,
         mask: Tensor | None = None,
-        interventions: Edits | None = None,
+        interventions: EditsByPlace | None = None,
         *,
         with_positions: bool = True,
     ) -> Encoding:
@@ -169,7 +168,9 @@ class Transformer(TiedTranslator):
         memories = tuple(cast(DecoderLayer, layer).cross.memory(states) for layer in self.decoder)
         return Encoding(states, mask, tuple(looked), memories)
 
-    def begin(self, source: Tensor, interventions: Edits | None = None, *, with_positions: bool = True) -> DecoderState:
+    def begin(
+        self, source: Tensor, interventions: EditsByPlace | None = None, *, with_positions: bool = True
+    ) -> DecoderState:
         """Read source pieces (batch, n_source), see encode; return the decoder's state before the start piece."""
         encoding = self.encode(source, None, interventions, with_positions=with_positions)
         key = encoding.memories[0].key[:, :, :0]
@@ -179,7 +180,7 @@ class Transformer(TiedTranslator):
         self,
         state: DecoderState,
         target: Tensor,
-        interventions: Edits | None = None,
+        interventions: EditsByPlace | None = None,
         *,
         with_positions: bool = True,
     ) -> tuple[Tensor, DecoderState]:
@@ -197,7 +198,7 @@ class Transformer(TiedTranslator):
         self,
         encoding: Encoding,
         target: Tensor,
-        interventions: Edits | None = None,
+        interventions: EditsByPlace | None = None,
         *,
         with_positions: bool = True,
         said: Tensor | None = None,
@@ -217,8 +218,8 @@ class Transformer(TiedTranslator):
         visible = None if encoding.mask is None else encoding.mask[:, None, None]
         x, looked, crossed = self.embed(target, with_positions, n_said), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
-            own = _edit(interventions, "decoder", number).for_queries(n_said, n, 1)
-            cross = _edit(interventions, "cross", number).for_queries(n_said, n, n_rows)
+            own = for_queries(_edit(interventions, "decoder", number), n_said, n, is_causal=True)
+            cross = for_queries(_edit(interventions, "cross", number), n_said, n, n_rows)
             earlier = None if said is None else said[:, number]
             x, own_look, cross_look = layer(x, causal, memory, visible, own, cross, earlier)
             looked.append(own_look)
@@ -231,7 +232,7 @@ class Transformer(TiedTranslator):
         target: Tensor,
         mask: Tensor | None = None,
         *,
-        interventions: Edits | None = None,
+        interventions: EditsByPlace | None = None,
         labels: Labels | None = None,
         with_positions: bool = True,
     ) -> Prediction:
@@ -253,7 +254,7 @@ class Transformer(TiedTranslator):
         source: Tensor,
         target: Tensor,
         labels: Labels,
-        interventions: Edits | None = None,
+        interventions: EditsByPlace | None = None,
         *,
         with_positions: bool = True,
     ) -> dict[tuple[str, int], AttentionTrace]:
@@ -265,7 +266,7 @@ class Transformer(TiedTranslator):
 
 
 def _traces(
-    encoder: Looks, decoder: Looks, crossed: Looks, labels: Labels, interventions: Edits | None
+    encoder: Looks, decoder: Looks, crossed: Looks, labels: Labels, interventions: EditsByPlace | None
 ) -> dict[tuple[str, int], AttentionTrace]:
     english, french = Axis("English pieces", labels.source), Axis("French pieces", labels.target)
     fed = Axis("French so far", labels.fed or ["start", *labels.target[:-1]])
@@ -279,8 +280,8 @@ def _traces(
     }
 
 
-def _edit(interventions: Edits | None, kind: str, layer: int) -> Intervention:
-    return (interventions or {}).get((kind, layer), NO_INTERVENTION)
+def _edit(interventions: EditsByPlace | None, kind: str, layer: int) -> Edits:
+    return (interventions or {}).get((kind, layer), ())
 
 
 register("translator-transformer", "translation:evaluate_translation", Transformer, TransformerConfig())

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import Attended, attend
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.score import Score
 from attention_core.attention.scores import SCORES, Dot, ScaledDot
 from attention_core.attention.trace import AttentionTrace, Prediction
@@ -246,7 +246,7 @@ class Translator(TiedTranslator):
         self,
         encoding: Encoding,
         target: Tensor,
-        intervention: Intervention = NO_INTERVENTION,
+        edits: Edits = (),
         said: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Attended]:
         """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
@@ -267,7 +267,7 @@ class Translator(TiedTranslator):
             keys[:, None],
             score=self.score(),
             mask=None if mask is None else mask[:, None, None],
-            intervention=intervention,
+            edits=edits,
         )
         features = self.read_out(torch.cat((states, attended.context.reshape(states.shape)), -1)).tanh()
         return self.dropout(features), states, attended
@@ -288,7 +288,7 @@ class Translator(TiedTranslator):
         target: Tensor,
         mask: Tensor | None = None,
         *,
-        intervention: Intervention = NO_INTERVENTION,
+        edits: Edits = (),
         labels: Labels | None = None,
     ) -> Prediction:
         """Predict every next target piece from the source (batch, n_source) and the target so far (batch, n_target).
@@ -299,7 +299,7 @@ class Translator(TiedTranslator):
             logits (batch, n_target, VOCABULARY_SIZE) and perhaps the trace.
         """
         encoding = self.encode(source, mask)
-        features, states, attended = self.decode(encoding, target, intervention)
+        features, states, attended = self.decode(encoding, target, edits)
         logits = self.logits(features)
         if labels is None:
             return Prediction(logits)
@@ -310,7 +310,7 @@ class Translator(TiedTranslator):
             value=keys[:1],
             score=self.score(),
             mask=None if key_mask is None else key_mask[0][None],
-            intervention=intervention,
+            edits=edits,
             fused_context=attended.context[0],
             story=self._story(source, target, labels, encoding, states[0], features[0], logits[0]),
         )
@@ -358,12 +358,10 @@ class Translator(TiedTranslator):
             likely=candidates,
         )
 
-    def trace(
-        self, source: Tensor, target: Tensor, labels: Labels, intervention: Intervention = NO_INTERVENTION
-    ) -> AttentionTrace:
+    def trace(self, source: Tensor, target: Tensor, labels: Labels, edits: Edits = ()) -> AttentionTrace:
         """Return the attention trace of one sentence (n_source,) and its target so far (n_target,)."""
         with torch.inference_mode():
-            return self(source[None], target[None], intervention=intervention, labels=labels).traces[0]
+            return self(source[None], target[None], edits=edits, labels=labels).traces[0]
 
 
 _PLAIN = TranslatorConfig("none", cell="rnn", d_embedding=128)

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attention.interventions import UNIFORM
+from attention_core.attention.edits import UNIFORM
 from attention_core.data.augment import augment
 from attention_core.data.mnist import load_mnist
 from attention_core.data.strokes import Trajectories, load_trajectories, stroke_digits

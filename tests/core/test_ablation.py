@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import DropHead, Uniform
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.topics.transformer.ablation import Edited, Head, head_worth, switched_off
 from attention_core.topics.transformer.habits import habit_words, habits
@@ -30,8 +30,8 @@ def source():
 def test_heads_of_a_layer_share_one_intervention():
     edits = switched_off([Head("cross", 1, 2), Head("encoder", 0, 1), Head("cross", 1, 0)])
     assert edits == {
-        ("cross", 1): Intervention(ablated_heads=(0, 2)),
-        ("encoder", 0): Intervention(ablated_heads=(1,)),
+        ("cross", 1): (DropHead(0), DropHead(2)),
+        ("encoder", 0): (DropHead(1),),
     }
     assert Head("cross", 1, 2).label == "cross, layer 2, head 3"
 
@@ -106,7 +106,7 @@ def test_habits_name_the_place_that_gets_most():
 
 def test_a_head_without_a_habit_is_said_to_spread(model, source):
     traces = explain_layers(model, source, translation_of(SAID))
-    scattered = traces["encoder", 0].replace(Intervention(scale=0.0))
+    scattered = traces["encoder", 0].replace((Uniform(),))
     assert habit_words(scattered, 0) == f"spread over about {len(source.ids):.1f} pieces"
 
 

@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import TILE, Atlas, cells, matrix, survey
 from attention_core.atlas import blocks as blocks_of
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import BlockKeys, SetScore, Uniform, blocked_keys
 from attention_core.attention.keeper import from_weights
 from attention_core.attention.scores import Additive, Cosine, General, Location, ScaledDot
 
@@ -42,16 +42,16 @@ def dense(trace, head, score=None):
     scores = (query @ key.T / math.sqrt(D)) if score is None else score(query, key)
     if trace.bias is not None:
         scores = scores + trace.bias.double().expand(HEADS, *scores.shape)[head]
-    scores = scores * trace.intervention.scale
-    for edited, row, col, value in trace.intervention.score_edits:
-        if edited == head:
-            scores[row, col] = value
+    scores = scores * (0 if Uniform() in trace.edits else 1)
+    for edit in trace.edits:
+        if isinstance(edit, SetScore) and edit.head == head:
+            scores[edit.query, edit.key] = edit.score
     allowed = torch.ones_like(scores, dtype=torch.bool)
     if trace.mask is not None:
         allowed = allowed & trace.mask.expand(HEADS, *scores.shape)[head]
     if trace.is_causal:
         allowed = allowed.tril()
-    allowed[:, list(trace.intervention.blocked_keys)] = False
+    allowed[:, list(blocked_keys(trace.edits))] = False
     scores = scores.masked_fill(~allowed, -math.inf)
     if trace.sinks is not None:
         sinks = trace.sinks.double().expand(HEADS, len(scores))[head][:, None]
@@ -119,10 +119,10 @@ TRACES = {
     "large scores, causal, with sinks": trace_of(size=300.0, is_causal=True, sinks=100 * BIAS[:, :, 0]),
     "at the edge of what is computed in float32": trace_of(size=7.0),
     "large bias": trace_of(bias=200 * BIAS),
-    "blocked keys": trace_of(intervention=Intervention(blocked_keys=(3, 300, 609))),
-    "blocked keys and a mask": trace_of(mask=SOME, intervention=Intervention(blocked_keys=(3, 300, 609))),
-    "uniform": trace_of(intervention=Intervention(scale=0.0)),
-    "an edited score": trace_of(intervention=Intervention(score_edits=((1, 400, 500, 9.0), (0, 3, 3, 5.0)))),
+    "blocked keys": trace_of(edits=(BlockKeys((3, 300, 609)),)),
+    "blocked keys and a mask": trace_of(mask=SOME, edits=(BlockKeys((3, 300, 609)),)),
+    "uniform": trace_of(edits=(Uniform(),)),
+    "an edited score": trace_of(edits=(SetScore(400, 500, 9.0, head=1), SetScore(3, 3, 5.0, head=0))),
 }
 W = torch.randn(D, D, generator=GENERATOR)
 SCORES = {
@@ -255,9 +255,9 @@ def test_a_trace_of_weights_alone_keeps_them():
 @pytest.mark.parametrize("size", [1.0, 60.0])
 @pytest.mark.parametrize("sink", [None, 59.0, 400.0, -400.0])
 def test_powers_stay_within_range_whatever_scores_sinks_and_masks_there_are(size, sink):
-    blocked = Intervention(blocked_keys=(0, 3, 300, 609))
+    blocked = (BlockKeys((0, 3, 300, 609)),)
     sinks = None if sink is None else torch.full((HEADS, 1), sink)
-    trace = trace_of(size=size, mask=BLIND, intervention=blocked, sinks=sinks, is_causal=True)
+    trace = trace_of(size=size, mask=BLIND, edits=blocked, sinks=sinks, is_causal=True)
     trace.query[:, 256:290] *= -40  # scores up to some 400 in one band, and more still with the size
     trace.query[:, 10] = -8 * trace.key[:, :200].mean(1)  # a row whose powers are all small
     atlas, weights = surveyed(trace), dense(trace, 0)

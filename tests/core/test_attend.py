@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, Intervention, attend, merge_heads, split_heads
+from attention_core import UNIFORM, BlockKeys, DropHead, SetScore, attend, merge_heads, split_heads
 from attention_core.attention.scores import Cosine, Dot, ScaledDot
 
 
@@ -102,7 +102,7 @@ def test_scale_zero_averages_the_visible_values(problem):
     query, key, value, mask = problem
     seen = torch.ones(*query.shape[:3], key.shape[2]) if mask is None else mask.expand(*query.shape[:3], -1).float()
     expected = (seen / seen.sum(-1, keepdim=True).clamp(min=1)) @ value
-    assert_close(attend(query, key, value, mask=mask, intervention=UNIFORM).context, expected)
+    assert_close(attend(query, key, value, mask=mask, edits=UNIFORM).context, expected)
 
 
 @given(problems())
@@ -110,7 +110,7 @@ def test_blocked_key_counts_as_if_it_were_not_there(problem):
     query, key, value, mask = problem
     blocked = key.shape[2] - 1
     kept = torch.arange(key.shape[2]) != blocked
-    edited = attend(query, key, value, mask=mask, intervention=Intervention(blocked_keys=(blocked,))).context
+    edited = attend(query, key, value, mask=mask, edits=(BlockKeys((blocked,)),)).context
     rest = None if mask is None else mask[..., kept]
     if kept.any():
         expected = F.scaled_dot_product_attention(query, key[:, :, kept], value[:, :, kept], attn_mask=rest)
@@ -122,7 +122,7 @@ def test_blocked_key_counts_as_if_it_were_not_there(problem):
 def test_score_edit_changes_its_row_alone():
     query, key, value = torch.randn(1, 2, 5, 3), torch.randn(1, 2, 7, 3), torch.randn(1, 2, 7, 4)
     plain = attend(query, key, value).context
-    edited = attend(query, key, value, intervention=Intervention(score_edits=((1, 3, 6, 50.0),))).context
+    edited = attend(query, key, value, edits=(SetScore(3, 6, 50.0, head=1),)).context
     changed = (plain - edited).abs().amax(-1) > 1e-4
     assert changed.nonzero().tolist() == [[0, 1, 3]]
     assert_close(edited[0, 1, 3], value[0, 1, 6])  # a score of 50 takes the whole softmax
@@ -132,7 +132,7 @@ def test_ablated_head_hands_over_zeros_and_leaves_the_other_as_it_was():
     query, key, value = torch.randn(2, 3, 5, 4), torch.randn(2, 3, 7, 4), torch.randn(2, 3, 7, 6)
     for score in (None, Cosine()):
         plain = attend(query, key, value, score=score).context
-        ablated = attend(query, key, value, score=score, intervention=Intervention(ablated_heads=(1,))).context
+        ablated = attend(query, key, value, score=score, edits=(DropHead(1),)).context
         assert (ablated[:, 1] == 0).all()
         assert_close(ablated[:, [0, 2]], plain[:, [0, 2]])
 
@@ -146,4 +146,4 @@ def test_shapes_that_do_not_fit_are_named():
     with pytest.raises(ValueError, match="d_k"):
         attend(query, key[..., :2], value)
     with pytest.raises(IndexError, match="from 0 to 6"):
-        attend(query, key, value, intervention=Intervention(blocked_keys=(7,)))
+        attend(query, key, value, edits=(BlockKeys((7,)),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.attention.edits import UNIFORM, BlockKeys
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
 from attention_core.models.features import Layer
@@ -97,7 +97,7 @@ def test_random_regions_are_reproducible_and_different(trace):
     assert len(set(others_at_random(trace, 25, 0))) == 25
 
 
-@pytest.mark.parametrize("edit", [NO_INTERVENTION, UNIFORM, Intervention(blocked_keys=(3, 11, 12))])
+@pytest.mark.parametrize("edit", [(), UNIFORM, (BlockKeys((3, 11, 12)),)])
 def test_answer_after_an_edit_is_the_one_that_the_whole_network_gives(model, picture, trace, edit):
     whole = step_of(model.trace(picture, edit), "output").value()[0]
     torch.testing.assert_close(model.answer(trace, edit), whole)
@@ -111,5 +111,5 @@ def test_masked_values_are_a_step_of_their_own_and_sum_to_the_context(model, pic
     assert masked.shape == (25, 11)
     torch.testing.assert_close(masked.value().sum(0), trace.context()[0])
     torch.testing.assert_close(masked.value(0, slice(2, 5), slice(1, 3)), masked.value()[2:5, 1:3])
-    blocked = step_of(trace.replace(Intervention(blocked_keys=(3,))), "masked").value()
+    blocked = step_of(trace.replace((BlockKeys((3,)),)), "masked").value()
     assert not blocked[3].any()

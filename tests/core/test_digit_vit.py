@@ -61,6 +61,11 @@ def test_a_patch_of_another_ink_changes_the_answer_and_paper_is_white(model):
     assert not torch.allclose(model(one).logits, library)
 
 
-def test_interventions_are_refused(model):
-    with pytest.raises(ValueError, match="cannot be changed"):
-        model(torch.zeros(1, 28, 28), intervention=UNIFORM)
+def test_edits_of_one_layer_change_the_answer_and_the_layers_after_it(model):
+    one = torch.zeros(1, 28, 28)
+    one[0, 8:20, 13:15] = 1
+    plain, edited = model(one, trace=True), model(one, edits={1: UNIFORM}, trace=True)
+    assert_close(edited.traces[1].weights(3), torch.full((50, 50), 1 / 50))
+    assert_close(edited.traces[0].weights(3), plain.traces[0].weights(3))
+    assert not torch.allclose(edited.traces[2].query, plain.traces[2].query, rtol=0, atol=1e-4)
+    assert not torch.allclose(edited.logits, plain.logits, rtol=0, atol=1e-6)

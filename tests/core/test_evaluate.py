@@ -159,7 +159,7 @@ def test_accuracy_counts_right_answers():
         def eval(self):
             return self
 
-        def __call__(self, images, intervention):
+        def __call__(self, images, edits):
             import torch
 
             class Answer:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import AttentionTrace, Axis, Intervention, Story, load
+from attention_core import AttentionTrace, Axis, BlockKeys, DropHead, SetScore, Story, Temperature, load
 from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.scores import Cosine, ScaledDot
 from attention_core.attention.script import trace_to_code
@@ -25,10 +25,10 @@ CASES = {
     "masked": {"mask": MASK},
     "own scale": {"score": ScaledDot(0.7)},
     "another score": {"score": Cosine(), "mask": MASK},
-    "sharper": {"intervention": Intervention(scale=3.0)},
-    "blocked keys": {"intervention": Intervention(blocked_keys=(0, 4))},
-    "edited scores": {"intervention": Intervention(score_edits=((1, 2, 3, 5.0),)), "mask": MASK},
-    "ablated head": {"intervention": Intervention(ablated_heads=(1,))},
+    "sharper": {"edits": (Temperature(0.3333333333333333),)},
+    "blocked keys": {"edits": (BlockKeys((0, 4)),)},
+    "edited scores": {"edits": (SetScore(2, 3, 5.0, head=1),), "mask": MASK},
+    "ablated head": {"edits": (DropHead(1),)},
 }
 
 

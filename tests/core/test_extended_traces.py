@@ -10,9 +10,9 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, Axis, Story, capture
-from attention_core.attention.attend import ROWS_AT_ONCE
 from attention_core.attention.export import trace_to_npz
 from attention_core.attention.keeper import from_weights
+from attention_core.attention.pairs import ROWS_AT_ONCE
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.script import trace_to_code
 from attention_core.attention.steps import step_of, steps_of

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, Intervention, load
+from attention_core import UNIFORM, BlockKeys, DropHead, SetScore, Temperature, load
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.models import build
 
@@ -24,21 +24,21 @@ def image():
 
 
 @pytest.mark.parametrize(
-    "intervention",
+    "edits",
     [
         UNIFORM,
-        Intervention(scale=0.5),
-        Intervention(blocked_keys=tuple(range(140, 200))),
-        Intervention(ablated_heads=(0,)),
-        Intervention(score_edits=tuple((0, query, 410, 60.0) for query in range(0, 784, 3))),
+        (Temperature(2.0),),
+        (BlockKeys(tuple(range(140, 200))),),
+        (DropHead(0),),
+        tuple(SetScore(query, 410, 60.0, head=0) for query in range(0, 784, 3)),
     ],
     ids=["uniform", "softer", "blocked keys", "ablated head", "edited scores"],
 )
-def test_edit_changes_context_features_and_answer_but_not_queries(model, image, intervention):
+def test_edit_changes_context_features_and_answer_but_not_queries(model, image, edits):
     with torch.inference_mode():
         plain = model(image[None], trace=True)
-        edited = model(image[None], intervention=intervention, trace=True)
-        untraced = model(image[None], intervention=intervention)
+        edited = model(image[None], edits=edits, trace=True)
+        untraced = model(image[None], edits=edits)
     before, after = plain.traces[0], edited.traces[0]
     for name in ("pixels", "embedding", "query", "key", "value"):
         assert_close(step_of(before, name).value(), step_of(after, name).value())
@@ -50,7 +50,7 @@ def test_edit_changes_context_features_and_answer_but_not_queries(model, image, 
 
 def test_trace_of_an_edited_call_shows_the_edited_weights(model, image):
     assert_close(model.trace(image, UNIFORM).weights(0), torch.full((784, 784), 1 / 784))
-    blocked = model.trace(image, Intervention(blocked_keys=(7, 400)))
+    blocked = model.trace(image, (BlockKeys((7, 400)),))
     assert (blocked.weights(0)[:, [7, 400]] == 0).all()
 
 

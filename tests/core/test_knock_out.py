@@ -12,6 +12,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
+from attention_core.attention.edits import dropped
 from attention_core.hub import knock_out
 from attention_core.hub.inputs import text_inputs
 from attention_core.hub.knock_out import (
@@ -86,7 +87,7 @@ def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
     assert list(fill(writer, inputs, found)) == [3 / 8, 6 / 8, 1]
     assert found.is_whole
     for head, worth in zip(found.heads, found.effects, strict=True):
-        without = run_model(writer.model, inputs, ablated=[head])[1].logits[0]
+        without = run_model(writer.model, inputs, edits=dropped([head]))[1].logits[0]
         per_token = divergence(plain.logits[0], without)
         assert worth.everywhere == pytest.approx(float(per_token.mean()), abs=1e-5)
         assert worth.in_the_end == pytest.approx(float(per_token[-1]), abs=1e-5)
@@ -116,7 +117,7 @@ def test_a_sentence_encoder_is_compared_by_its_last_layer(mini_lm):
     inputs = text_inputs(mini_lm, "The cat sat on the mat.").inputs
     before, after, other = outcomes(mini_lm, inputs, [(), [(0, 0), (5, 11)], [(3, 2)]])
     assert before.logits is None
-    alone = run_model(mini_lm.model, inputs, ablated=[(3, 2)])[1].last_hidden_state[0]
+    alone = run_model(mini_lm.model, inputs, edits=dropped([(3, 2)]))[1].last_hidden_state[0]
     assert_close(other.hidden, alone, atol=1e-5, rtol=1e-5)
     worth = effect(before, after)
     assert worth.everywhere == pytest.approx(float(cosine_change(before.hidden, after.hidden).mean()))

@@ -11,6 +11,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
+from attention_core.attention.edits import dropped
 from attention_core.hub.cache import kept, lengths_kept, measure_step
 from attention_core.hub.generation import begin, end_tokens, grow
 from attention_core.hub.language import (
@@ -329,7 +330,7 @@ def test_an_encoder_says_what_it_expects_behind_a_mask(tokenizer):
     with torch.no_grad():
         hidden = model(torch.tensor([[1, 9, 3, 2]])).logits[0, 2]
     assert_close(expected_in_place(reader, inputs, 2), hidden, atol=1e-5, rtol=1e-5)
-    assert not torch.allclose(expected_in_place(reader, inputs, 2, ablated=[(0, 1)]), hidden, atol=1e-6)
+    assert not torch.allclose(expected_in_place(reader, inputs, 2, edits=dropped([(0, 1)])), hidden, atol=1e-6)
     assert inputs["input_ids"][0, 2] == 20
     with pytest.raises(ValueError, match="position must be from 0 to 3"):
         expected_in_place(reader, inputs, 4)

@@ -63,7 +63,7 @@ def test_what_comes_later_changes_nothing_before(name):
 
 def test_edits_change_the_answer_from_the_second_look_on(attentive):
     ids = torch.tensor([IDS])
-    before, after = attentive(ids).logits, attentive(ids, intervention=UNIFORM).logits
+    before, after = attentive(ids).logits, attentive(ids, edits=UNIFORM).logits
     assert_close(before[:, :2], after[:, :2])  # nothing, then one state to look at
     assert not torch.allclose(before[:, 2:], after[:, 2:])
 

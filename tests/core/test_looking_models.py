@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.attention.interventions import UNIFORM, Intervention
+from attention_core.attention.edits import UNIFORM, BlockKeys
 from attention_core.attention.steps import step_of
 from attention_core.data.question_reading import words_of
 from attention_core.data.questions import ANSWERS, numbers_of, padded
@@ -72,7 +72,7 @@ def test_the_mask_is_a_1_x_1_convolution_with_the_query_as_its_weights(mask):
 
 def test_a_blocked_region_gets_nothing_and_the_network_without_attention_looks_everywhere_alike(mask):
     picture = rand(60, 60)
-    blocked = mask.trace(picture, Intervention(blocked_keys=(7, 8)))
+    blocked = mask.trace(picture, (BlockKeys((7, 8)),))
     assert (blocked.weights()[0, [7, 8]] == 0).all()
     are_shares(blocked.weights())
     plain = build("feature-mean").eval().requires_grad_(False)
@@ -151,7 +151,7 @@ def test_padding_changes_no_answer_and_questions_do_not_see_each_other(answerer)
 def test_the_empty_key_s_weight_falls_as_more_regions_match(answerer):
     trace = answerer.explain(rand(4, 64, 64), numbers_of(["how", "many"]), ["how", "many"]).looks[1]
     empty = trace.weights()[0, -1]
-    fewer = trace.replace(Intervention(blocked_keys=tuple(range(200)))).weights()[0, -1]
+    fewer = trace.replace((BlockKeys(tuple(range(200))),)).weights()[0, -1]
     assert fewer > empty
     assert trace.story.key_axis.labels[-1] == "nothing"
 

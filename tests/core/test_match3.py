@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention.interventions import UNIFORM
+from attention_core.attention.edits import UNIFORM
 from attention_core.attention.simplicial import pair_weights
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.data.match3 import (

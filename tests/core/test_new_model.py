@@ -28,7 +28,7 @@ class Line(nn.Module):
         super().__init__()
         self.layer = nn.Linear(n_pixels, 10)
 
-    def forward(self, images, *, intervention=None):
+    def forward(self, images, *, edits=None):
         return Prediction(self.layer(images.flatten(1)))
 
 register("line", "digits:evaluate_digits", Line, 28 * 28)

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from attention_core.attention.interventions import UNIFORM
+from attention_core.attention.edits import UNIFORM
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN
 from attention_core.models import load

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, Intervention, load
+from attention_core import UNIFORM, BlockKeys, Temperature, load
 from attention_core.models import attention_at_snapshot, build
 from attention_core.models.pixel_notes import VARIANTS
 from attention_core.topics.pixels.jacobian import damage, jacobian, jacobian_map, moved
@@ -83,7 +83,7 @@ def test_controls_look_at_themselves_and_at_all_alike():
         control.load_state_dict({name: notes.state_dict()[name] for name in control.state_dict()})
     value = own.value(own.tokens(PICTURE[None]))
     assert_close(own(PICTURE[None]).logits, own.classify(value.flatten(1)))
-    assert_close(alike(PICTURE[None]).logits, notes(PICTURE[None], intervention=UNIFORM).logits)
+    assert_close(alike(PICTURE[None]).logits, notes(PICTURE[None], edits=UNIFORM).logits)
 
 
 def test_looking_only_at_oneself_is_no_more_than_the_network_alone():
@@ -165,7 +165,7 @@ def test_parts_can_be_switched_off_and_the_answer_follows(model):
     split = split_scores(drawn, blank)
     whole = model(PICTURE[None]).logits[0].softmax(-1)
     assert_close(answer_from(model, with_parts(drawn, split, PARTS)), whole, atol=1e-4, rtol=1e-3)
-    uniform = model(PICTURE[None], intervention=UNIFORM).logits[0].softmax(-1)
+    uniform = model(PICTURE[None], edits=UNIFORM).logits[0].softmax(-1)
     assert_close(answer_from(model, with_parts(drawn, split, [])), uniform, atol=1e-5, rtol=1e-4)
     some = with_parts(drawn, split, [PARTS[0], PARTS[3]])
     assert_close(some.scores(), split.scores(PARTS[0]) + split.scores(PARTS[3]), atol=1e-4, rtol=1e-4)
@@ -221,7 +221,7 @@ def test_damage_is_the_fall_of_the_answers_probability():
 def test_edits_reach_the_answer():
     model = untrained("pixel-notes")
     before = model(PICTURE[None]).logits
-    for edit in (UNIFORM, Intervention(blocked_keys=(400, 401)), Intervention(scale=3.0)):
-        after = model(PICTURE[None], intervention=edit).logits
+    for edit in (UNIFORM, (BlockKeys((400, 401)),), (Temperature(0.3333333333333333),)):
+        after = model(PICTURE[None], edits=edit).logits
         assert not torch.allclose(before, after)
         assert_close(after[0], model.read(model.trace(PICTURE, edit).context()[None]).logits[0], atol=1e-5, rtol=1e-4)

@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 from attention_core import Recording, trace_model
+from attention_core.attention.edits import dropped
 from attention_core.bounds import GENERATED_TOKENS
 from attention_core.hub.catalogue import PACKAGE, find_local, local_models
 from attention_core.hub.inputs import text_inputs
@@ -400,10 +401,10 @@ def test_a_long_output_keeps_its_last_positions(models, monkeypatch):
 def test_switching_a_head_off_changes_what_follows(models):
     decoder = models[Kind.DECODER]
     prepared = text_inputs(decoder, TEXT)
-    plain, without = run(decoder, prepared), run(decoder, prepared, ablated=[(0, 1)])
+    plain, without = run(decoder, prepared), run(decoder, prepared, edits=dropped([(0, 1)]))
     assert not torch.allclose(plain.logits, without.logits)
     with pytest.raises(ModelError, match="cannot be run"):
-        run(decoder, prepared, ablated=[(9, 1)])
+        run(decoder, prepared, edits=dropped([(9, 1)]))
 
 
 def test_a_recording_is_a_run_of_a_model_that_nobody_knows(models):

@@ -11,6 +11,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
+from attention_core.attention.edits import DropHead, dropped
 from attention_core.hub.tracing import run_ablations
 from tests.tiny_models import ENDS, GPT, PATCHES, SIZES, T5
 
@@ -93,17 +94,17 @@ def vit_projection(model: torch.nn.Module) -> str:
 def test_a_head_that_is_switched_off_is_as_if_its_columns_of_the_output_projection_were_zero(family):
     _, _, inputs, number, _ = FAMILIES[family]
     model = build(family)
-    recording, output = run_model(model, inputs, ablated=[(number, HEAD)])
+    recording, output = run_model(model, inputs, edits=dropped([(number, HEAD)]))
     with torch.no_grad():
         by_hand = without_columns(family)(**inputs).logits
         plain = model(**inputs).logits
     assert_close(output.logits, by_hand, atol=1e-5, rtol=1e-5)
     assert (output.logits - plain).abs().max() > 1e-3
     trace = recording.traces[number]
-    assert trace.intervention.ablated_heads == (HEAD,)
+    assert trace.edits == (DropHead(HEAD),)
     assert not trace.context(HEAD).any()
     assert trace.context(HEAD - 1).any()
-    assert all(not one.intervention.ablated_heads for one in recording.traces if one is not trace)
+    assert all(not one.edits for one in recording.traces if one is not trace)
 
 
 def test_the_output_is_that_of_a_run_without_us():
@@ -123,7 +124,9 @@ def test_each_item_of_a_batch_can_lose_heads_of_its_own():
     ablations = [[], [(0, 1)], [(1, 3), (0, 0)]]
     batch = run_ablations(model, {"input_ids": one.expand(3, -1)}, ablations).logits
     for item, ablated in zip(batch, ablations, strict=True):
-        assert_close(item, run_model(model, {"input_ids": one}, ablated=ablated)[1].logits[0], atol=1e-5, rtol=1e-5)
+        assert_close(
+            item, run_model(model, {"input_ids": one}, edits=dropped(ablated))[1].logits[0], atol=1e-5, rtol=1e-5
+        )
     assert not torch.allclose(batch[0], batch[1], atol=1e-3)
 
 
@@ -142,7 +145,7 @@ def test_the_keys_of_a_cache_come_back_and_are_used():
 def test_a_head_that_is_not_there_is_told(ablated, told):
     model = build("BERT")
     with pytest.raises(ValueError, match=told):
-        run_model(model, TEXT, ablated=[ablated])
+        run_model(model, TEXT, edits=dropped([ablated]))
     assert model.config._attn_implementation == "eager"
 
 
@@ -153,7 +156,7 @@ def test_a_model_that_bypasses_the_interface_gives_its_output_but_no_knock_out()
     with torch.no_grad():
         assert_close(output.logits, model(**TEXT).logits, atol=1e-5, rtol=1e-5)
     with pytest.raises(ValueError, match="BloomForCausalLM can be switched off"):
-        run_model(model, TEXT, ablated=[(0, 0)])
+        run_model(model, TEXT, edits=dropped([(0, 0)]))
 
 
 def test_what_is_no_transformers_model_is_told():

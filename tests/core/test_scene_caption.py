@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import BlockKeys
 from attention_core.attention.steps import step_of
 from attention_core.data.canvases import coloured_input
 from attention_core.data.mnist import Digits, load_mnist
@@ -141,7 +141,7 @@ def test_words_given_are_those_fed_back(model):
 
 def test_blocked_regions_are_not_looked_at(model):
     picture, blocked = torch.rand(4, 64, 64, generator=GENERATOR), tuple(range(100))
-    caption = model.explain(picture, Intervention(blocked_keys=blocked))
+    caption = model.explain(picture, (BlockKeys(blocked),))
     assert caption.trace.weights()[:, :100].abs().max() == 0
     assert not torch.equal(caption.probabilities[0], model.explain(picture).probabilities[0])
 
@@ -192,7 +192,7 @@ class Perfect:
     def __init__(self, drawings, shift=0):
         self.drawings, self.shift = drawings, shift
 
-    def __call__(self, pictures, intervention=None):
+    def __call__(self, pictures, edits=None):
         n, most = len(pictures), 26
         logits, weights = torch.zeros(n, most, len(WORDS) + 2), torch.zeros(n, most, 257)
         logits[:, :, END] = 0.5

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core import AttentionTrace, Intervention, load, steps_of
+from attention_core import AttentionTrace, BlockKeys, DropHead, SetScore, Temperature, load, steps_of
 from attention_core.attention.scores import all_scores
 from attention_core.attention.script import trace_to_code, trace_to_notebook
 from attention_core.topics.scoring.compare import compare
@@ -60,7 +60,7 @@ def check(trace: AttentionTrace) -> list[str]:
 
 
 def traces(name: str) -> list[AttentionTrace]:
-    return list(TRACES[name](name, load(name, "cpu"), Intervention()))
+    return list(TRACES[name](name, load(name, "cpu"), ()))
 
 
 @pytest.mark.parametrize("name", TRACES)
@@ -101,7 +101,7 @@ def test_scripts_and_notebooks_of_a_look_up_say_temperature(name):
 @pytest.mark.parametrize("more", RECORDED.values(), ids=RECORDED)
 def test_scripts_and_notebooks_of_a_recorded_trace_and_of_its_edits(more):
     trace = recorded(**more)
-    edits = Intervention(0.5, blocked_keys=(1,), ablated_heads=(3,), score_edits=((3, 4, 0, 1.5),))
+    edits = (Temperature(2.0), BlockKeys((1,)), DropHead(3), SetScore(4, 0, 1.5, head=3))
     for one in (trace, trace.replace(edits)):
         assert not check(one)
 

@@ -10,7 +10,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.attention.attend import attend
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import BlockKeys
 from attention_core.attention.steps import step_of
 from attention_core.data.mnist import DataError
 from attention_core.data.polarity import read_reviews, split_reviews
@@ -221,25 +221,25 @@ def test_hidden_words_become_one_unknown_piece():
 
 def test_blocked_words_get_exactly_nothing_and_all_blocked_leaves_the_bias():
     model, sentence = untrained("sentence-attention"), read_sentence("a dull film")
-    trace = explain(model, sentence, Intervention(blocked_keys=(1,)))
+    trace = explain(model, sentence, (BlockKeys((1,)),))
     assert trace.weights()[0, 1] == 0
     assert_close(trace.weights().sum(), torch.tensor(1.0))
     bias = model.answer.bias.softmax(0)[1].item()
-    assert judge(model, sentence, Intervention(blocked_keys=(0, 1, 2))).positive == pytest.approx(bias)
+    assert judge(model, sentence, (BlockKeys((0, 1, 2)),)).positive == pytest.approx(bias)
 
 
 @pytest.mark.parametrize("blocked", [(), (2,)])
 def test_erasing_equals_judging_the_shorter_sentence(blocked):
     model, words = untrained("sentence-attention"), ["a", "warm", "and", "funny", "film"]
     sentence = read_sentence(" ".join(words))
-    now = judge(model, sentence, Intervention(blocked_keys=blocked)).positive
-    erased = erase_each(model, sentence, Intervention(blocked_keys=blocked))
+    now = judge(model, sentence, (BlockKeys(blocked),)).positive
+    erased = erase_each(model, sentence, (BlockKeys(blocked),))
     for place in range(len(words)):
         still = tuple(other - (other > place) for other in blocked if other != place)
         shorter = read_sentence(" ".join(words[:place] + words[place + 1 :]))
-        expected = judge(model, shorter, Intervention(blocked_keys=still)).positive - now
+        expected = judge(model, shorter, (BlockKeys(still),)).positive - now
         assert erased.removed[place].item() == pytest.approx(expected, abs=1e-6)
-        both = Intervention(blocked_keys=tuple(sorted({*blocked, place})))
+        both = (BlockKeys(tuple(sorted({*blocked, place}))),)
         assert erased.blocked[place].item() == pytest.approx(judge(model, sentence, both).positive - now, abs=1e-6)
 
 

@@ -16,7 +16,18 @@ import torch.nn.functional as F
 from torch.nn.functional import normalize
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, AttentionTrace, Axis, Intervention, Story, capture, load
+from attention_core import (
+    UNIFORM,
+    AttentionTrace,
+    Axis,
+    BlockKeys,
+    DropHead,
+    SetScore,
+    Story,
+    Temperature,
+    capture,
+    load,
+)
 from attention_core.attention.keeper import Keeper, from_weights
 from attention_core.attention.recording import load_recording
 from attention_core.attention.scores import SCORES
@@ -49,14 +60,14 @@ from attention_core.topics.vectors import (
 
 TOOLS = {"torch": torch, "F": F, "normalize": normalize}
 MOST_LINES, LONGEST = 3, 110
-EVERYTHING = Intervention(0.5, blocked_keys=(1,), ablated_heads=(0,), score_edits=((0, 0, 2, 1.5), (0, 1, 0, -2.0)))
+EVERYTHING = (Temperature(2.0), BlockKeys((1,)), DropHead(0), SetScore(0, 2, 1.5, head=0), SetScore(1, 0, -2.0, head=0))
 EDITS = {
-    "as it is": Intervention(),
+    "as it is": (),
     "uniform": UNIFORM,
-    "another scale": Intervention(scale=2.0),
-    "a blocked key": Intervention(blocked_keys=(1,)),
-    "an ablated head": Intervention(ablated_heads=(0,)),
-    "edited scores": Intervention(score_edits=((0, 0, 2, 1.5), (0, 1, 0, -2.0), (0, 0, 2, 3.0))),
+    "another scale": (Temperature(0.5),),
+    "a blocked key": (BlockKeys((1,)),),
+    "an ablated head": (DropHead(0),),
+    "edited scores": (SetScore(0, 2, 1.5, head=0), SetScore(1, 0, -2.0, head=0), SetScore(0, 2, 3.0, head=0)),
     "everything": EVERYTHING,
 }
 edited = pytest.mark.parametrize("edits", EDITS.values(), ids=EDITS)
@@ -163,7 +174,7 @@ def noted(name, model, edits):
 
 def read(name, model, edits):
     yield model.trace(drawing(48, 192), edits)
-    yield model.read(drawing(48, 192), skipped=(1, 9), intervention=edits).trace
+    yield model.read(drawing(48, 192), skipped=(1, 9), edits=edits).trace
 
 
 def compared(name, model, edits):
@@ -226,18 +237,18 @@ def test_every_model_that_has_a_trace_is_run():
 @pytest.mark.parametrize("name", TRACES)
 def test_lines_of_a_trained_model(name):
     model = load(name, "cpu")
-    for trace in TRACES[name](name, model, Intervention()):
+    for trace in TRACES[name](name, model, ()):
         check(trace)
         if trace.n_keys > 1:
-            check(trace.replace(Intervention(0.5, blocked_keys=(1,), score_edits=((0, 0, 0, 1.5),))))
+            check(trace.replace((Temperature(2.0), BlockKeys((1,)), SetScore(0, 0, 1.5, head=0))))
 
 
 @pytest.mark.parametrize("name", TRACES)
 def test_lines_of_a_trained_model_whose_attention_was_edited(name):
     model = load(name, "cpu")
-    several = [UNIFORM, Intervention(scale=2.0, blocked_keys=() if name in ONE_KEY else (1,), ablated_heads=(0,))]
+    several = [UNIFORM, (Temperature(0.5), *([] if name in ONE_KEY else [BlockKeys((1,))]), DropHead(0))]
     if name not in HANDS_OUT_WEIGHTS:
-        several.append(Intervention(score_edits=((0, 0, 0, 1.5),)))
+        several.append((SetScore(0, 0, 1.5, head=0),))
     for edits in several:
         for trace in TRACES[name](name, model, edits):
             check(trace)
@@ -250,7 +261,7 @@ def test_lines_of_every_kind_of_recurrent_translator(scoring, cell):
     model = Translator(TranslatorConfig(scoring, cell, d_embedding=20, d_state=24, d_additive=10)).eval()
     if scoring == "location":
         torch.nn.init.normal_(model.score_weight)
-    for trace in translated("", model.requires_grad_(False), Intervention()):
+    for trace in translated("", model.requires_grad_(False), ()):
         check(trace)
 
 
@@ -312,7 +323,7 @@ def look_up(preset):
 def test_lines_of_a_look_up_in_texts_and_in_numbers(name):
     trace = look_up(LOOKUP_PRESETS[name])
     check(trace)
-    check(trace.replace(Intervention(scale=0.5, blocked_keys=(1,))))
+    check(trace.replace((Temperature(2.0), BlockKeys((1,)))))
 
 
 def recorded(**more) -> AttentionTrace:

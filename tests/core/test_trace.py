@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from attention_core import UNIFORM, AttentionTrace, Axis, Intervention, Story
-from attention_core.attention.attend import ROWS_AT_ONCE
+from attention_core import UNIFORM, AttentionTrace, Axis, BlockKeys, DropHead, SetScore, Story, Temperature
 from attention_core.attention.export import trace_to_frame
+from attention_core.attention.pairs import ROWS_AT_ONCE
 from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot
 from attention_core.attention.steps import step_of, steps_of
 
@@ -52,12 +52,12 @@ def traces(draw):
     n_queries, n_keys = draw(st.lists(st.integers(1, 20), min_size=2, max_size=2, unique=True))
     seed = draw(st.integers(0, 1000))
     mask = torch.rand(n_queries, n_keys, generator=torch.Generator().manual_seed(seed)) < 0.7
-    intervention = Intervention(
-        scale=draw(st.sampled_from([1.0, 0.0, 2.5])),
-        blocked_keys=draw(st.sampled_from([(), (n_keys - 1,)])),
-        score_edits=draw(st.sampled_from([(), ((1, 0, 0, 2.0),)])),
+    edits = (
+        *draw(st.sampled_from([(), UNIFORM, (Temperature(0.4),)])),
+        *draw(st.sampled_from([(), (BlockKeys((n_keys - 1,)),)])),
+        *draw(st.sampled_from([(), (SetScore(0, 0, 2.0, head=1),)])),
     )
-    return make_trace(n_queries, n_keys, seed, mask=draw(st.sampled_from([None, mask])), intervention=intervention)
+    return make_trace(n_queries, n_keys, seed, mask=draw(st.sampled_from([None, mask])), edits=edits)
 
 
 @given(traces())
@@ -138,7 +138,7 @@ def test_row_mean_of_the_scores_is_what_the_softmax_ignores():
 
 
 def test_uniform_attention_has_the_largest_entropy():
-    summary = make_trace(intervention=UNIFORM).summary(0)
+    summary = make_trace(edits=UNIFORM).summary(0)
     assert_close(summary.entropy, torch.full((11,), math.log2(13)))
     assert_close(summary.received, torch.full((13,), 1 / 13))
 
@@ -146,14 +146,14 @@ def test_uniform_attention_has_the_largest_entropy():
 def test_replaced_intervention_changes_normaliser_weights_and_context():
     fused = make_trace()
     kept = make_trace(fused_context=torch.zeros(N_HEADS, 11, D_V), normaliser=torch.zeros(N_HEADS, 11))
-    edited = kept.replace(Intervention(blocked_keys=(4,)))
+    edited = kept.replace((BlockKeys((4,)),))
     assert (edited.weights(0)[:, 4] == 0).all()
     assert_close(edited.weights(0).sum(1), torch.ones(11))
     assert not torch.allclose(edited.context(0), fused.context(0))
 
 
 def test_ablated_head_has_no_context_in_the_trace():
-    trace = make_trace(intervention=Intervention(ablated_heads=(1,)))
+    trace = make_trace(edits=(DropHead(1),))
     assert (trace.context(1) == 0).all()
     assert (trace.context(0) != 0).any()
 

@@ -8,7 +8,7 @@ import math
 import pytest
 import torch
 
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import BlockKeys, SetScore, Temperature
 from attention_core.attention.steps import step_of
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, pieces
 from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build
@@ -202,8 +202,8 @@ def test_edits_of_cells_meet_the_same_queries_in_every_step():
     torch.manual_seed(7)
     model = Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20)).eval().requires_grad_(False)
     edits = {
-        ("decoder", 0): Intervention(blocked_keys=(0,), score_edits=((1, 2, 1, 4.0),)),
-        ("cross", 1): Intervention(scale=0.5, score_edits=((0, 3, 2, 5.0), (2, 1, 0, -5.0))),
+        ("decoder", 0): (BlockKeys((0,)), SetScore(2, 1, 4.0, head=1)),
+        ("cross", 1): (Temperature(2.0), SetScore(3, 2, 5.0, head=0), SetScore(1, 0, -5.0, head=2)),
     }
     source, target = read_source("Look at me.").ids[None], torch.tensor([[START, 50, 60, 70, 80]])
     edited, logits = Edited(model, edits), []
@@ -238,7 +238,7 @@ def test_blocking_a_key_changes_what_follows():
     torch.manual_seed(1)
     model = Translator(TranslatorConfig("dot", d_embedding=20, d_state=24)).eval().requires_grad_(False)
     source, made = read_source(SENTENCE), finished()
-    plain, edited = explain(model, source, made), explain(model, source, made, Intervention(blocked_keys=(1,)))
+    plain, edited = explain(model, source, made), explain(model, source, made, (BlockKeys((1,)),))
     assert (edited.weights()[:, 1] == 0).all()
     assert not torch.allclose(step_of(plain, "read_out").value(), step_of(edited, "read_out").value())
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import DropHead
 from attention_core.attention.simplicial import (
     others,
     pair_axis,
@@ -61,9 +61,7 @@ def test_a_query_that_may_attend_to_no_pair_gets_zeros():
 
 def test_an_ablated_head_hands_over_nothing():
     parts = torch.randn(1, 2, 3, 5)
-    context = simplicial_attend(
-        parts, (parts, parts), (parts, parts), intervention=Intervention(ablated_heads=(1,))
-    ).context[0]
+    context = simplicial_attend(parts, (parts, parts), (parts, parts), edits=(DropHead(1),)).context[0]
     assert (context[1] == 0).all()
     assert (context[0] != 0).all()
 

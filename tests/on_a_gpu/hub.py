@@ -7,8 +7,9 @@ import pytest
 import torch
 import transformers as hf
 
-from attention_core import Intervention, capture, load_recording, trace_model
+from attention_core import BlockKeys, DropHead, Temperature, capture, load_recording, trace_model
 from attention_core.atlas import Atlas
+from attention_core.attention.edits import dropped
 from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
@@ -84,7 +85,7 @@ def test_run_has_every_trace_on_the_device(runs, kind):
 
 def test_trace_of_a_run_is_exported_and_drawn(runs, kind):
     for trace in runs[kind].recording.traces[:1]:
-        for edit in (Intervention(), Intervention(blocked_keys=(0,), ablated_heads=(1,), scale=2)):
+        for edit in ((), (Temperature(0.5), BlockKeys((0,)), DropHead(1))):
             edited = trace.replace(edit)
             assert trace_to_npz(edited)
             assert len(trace_to_frame(edited)) == edited.n_queries * edited.n_keys
@@ -118,7 +119,7 @@ def test_heads_are_looked_at(runs, kind):
 def test_heads_are_knocked_out(models, inputs, runs, kind):
     found = knock_out.KnockOutMap(knock_out.every_head(runs[kind].recording))
     assert list(knock_out.fill(models[kind], inputs[kind].inputs, found))[-1] == 1
-    assert run(models[kind], inputs[kind], ablated=[(0, 1)]).recording.traces[0].context(1).abs().max() == 0
+    assert run(models[kind], inputs[kind], edits=dropped([(0, 1)])).recording.traces[0].context(1).abs().max() == 0
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -140,7 +141,7 @@ def test_model_writes(models, inputs, kind):
 
 def test_masked_words_are_expected(models, inputs):
     on_device = {name: one.to(choose_device()) for name, one in inputs[Kind.ENCODER].inputs.items()}
-    assert expected_in_place(models[Kind.ENCODER], on_device, 2, ablated=[(0, 1)]).isfinite().all()
+    assert expected_in_place(models[Kind.ENCODER], on_device, 2, edits=dropped([(0, 1)])).isfinite().all()
 
 
 def test_recording_is_saved_and_loaded(runs, kind, tmp_path):

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core import Intervention
+from attention_core import BlockKeys, DropHead, SetScore, Temperature
 from attention_core.atlas import Atlas
 from attention_core.atlas.glimpse import glimpse
+from attention_core.attention.edits import dropped
 from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.script import trace_to_code
 from attention_core.attention.steps import steps_of
@@ -28,11 +29,11 @@ from attention_core.topics.translate import translation
 
 SENTENCE = "the man sees the dog"
 EDITS = {
-    "as it is": Intervention(),
-    "blocked keys": Intervention(blocked_keys=(0, 2)),
-    "ablated head": Intervention(ablated_heads=(0,)),
-    "score edit": Intervention(score_edits=((0, 0, 1, 3.0),)),
-    "scale": Intervention(scale=0.5),
+    "as it is": (),
+    "blocked keys": (BlockKeys((0, 2)),),
+    "ablated head": (DropHead(0),),
+    "score edit": (SetScore(0, 1, 3.0, head=0),),
+    "scale": (Temperature(2.0),),
 }
 PICTURES_ALONE = {"ffn-classifier", *(f"pixel-notes-{one}" for one in ("product", "self", "uniform", "alone"))}
 """Classifiers of pictures that have no trace."""
@@ -56,7 +57,7 @@ def model_of(name):
 def traced(name, edit):
     """Return the traces of a model that ran with an edit, or was given it afterwards."""
     family, afterwards = name.partition("-")[0], EDITS[edit]
-    during = Intervention() if edit == "score edit" and family in ONLY_AFTERWARDS else afterwards
+    during = () if edit == "score edit" and family in ONLY_AFTERWARDS else afterwards
     traces = ran(name, family, model_of(name), during)
     return traces if during == afterwards else [trace.replace(afterwards) for trace in traces]
 
@@ -76,13 +77,13 @@ def ran(name, family, model, edit):
     if family == "language":
         return [model.trace([5, 6, 7, 5, 6], list("abcde"), edit)]
     if family == "scene":
-        answered = model.explain(torch.rand(4, 64, 64), [1, 2, 3], ["how", "many", "reds"], intervention=edit)
+        answered = model.explain(torch.rand(4, 64, 64), [1, 2, 3], ["how", "many", "reds"], edits=edit)
         return [*answered.looks, *answered.words]
     if name in OWN:
         ablated = [(0, head) for head in edit.ablated_heads]
         is_text = family == "tatoeba"
         inputs = text_inputs(model, SENTENCE) if is_text else picture_inputs(model, np.full((40, 40, 4), 255, np.uint8))
-        traces = run(model, inputs, ablated=ablated).recording.traces
+        traces = run(model, inputs, edits=dropped(ablated)).recording.traces
         return [trace.replace(edit) for trace in traces]
     sizes = {"pixel": (28, 28), "feature": (60, 60), "digit": (48, 192)}
     return [model.trace(torch.rand(sizes[family]) if family in sizes else [3, 1, 4, 1, 5], edit)]

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import QUESTION_BOX_LETTERS, QUESTION_LETTERS
@@ -174,11 +174,9 @@ def _choose(label: str, name: str, names: dict[str, str] | None = None) -> str:
 
 
 @computed(by_model=True)
-def answer(
-    picture: Tensor, words: Sequence[str], scoring: str, intervention: Intervention = NO_INTERVENTION
-) -> Answered:
+def answer(picture: Tensor, words: Sequence[str], scoring: str, edits: Edits = ()) -> Answered:
     """Let the model answer."""
-    return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, intervention, _encoded(picture))
+    return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, edits, _encoded(picture))
 
 
 @computed(by_model=True)

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import BlockKeys, Uniform
 from attention_core.charts.regions import nothing_weights
 from attention_core.data.colours import PEN
 from attention_core.data.drawn_digits import DrawnDigit
@@ -176,9 +176,9 @@ def forbidding(drawing: AskedDrawing, reading: Reading, before: Answered) -> Non
     keys = set(clicked) | {key for digit in blocked for key in regions_of(digit, grid)}
     if EMPTY_KEY in digits:
         keys.add(grid[0] * grid[1])
-    intervention = Intervention(scale=0.0 if uniform else 1.0, blocked_keys=tuple(sorted(keys)))
-    changed = bool(keys) or uniform
-    after = answer(drawing.picture, reading.words, SCORING.value, intervention) if changed else before
+    edits = (*([Uniform()] if uniform else []), *([BlockKeys(tuple(sorted(keys)))] if keys else []))
+    changed = bool(edits)
+    after = answer(drawing.picture, reading.words, SCORING.value, edits) if changed else before
     with after_map:
         BLOCKED.draw(drawing.canvas, after.looks[-1], SIZE, [digit.box for digit in blocked])
         st.caption(f"Look {len(after.looks)}, the last one, with your change. Dashed: blocked.")

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import BlockKeys, Edits
 from attention_core.charts import overlay_strip
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
@@ -31,7 +31,7 @@ def telling(drawing: AskedDrawing) -> None:
     before = tell(drawing.picture)
     grid = grid_of(before.trace)
     hidden = HIDDEN.regions(grid)
-    told = tell(drawing.picture, Intervention(blocked_keys=tuple(hidden))) if hidden else before
+    told = tell(drawing.picture, (BlockKeys(tuple(hidden)),)) if hidden else before
     labels = list(told.trace.story.query_axis.labels)
     _sentence(told, before if hidden else None)
     look = WALK.draw(labels)
@@ -50,9 +50,9 @@ def telling(drawing: AskedDrawing) -> None:
 
 
 @computed(by_model=True)
-def tell(picture: Tensor, intervention: Intervention = NO_INTERVENTION) -> Caption:
+def tell(picture: Tensor, edits: Edits = ()) -> Caption:
     """Let the model tell a picture, (4, 64, 64)."""
-    return model_or_stop(TELLER).explain(picture, intervention)
+    return model_or_stop(TELLER).explain(picture, edits)
 
 
 def _sentence(told: Caption, before: Caption | None) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.attention.interventions import NO_INTERVENTION, UNIFORM, Intervention
+from attention_core.attention.edits import UNIFORM, BlockKeys, Edits
 from attention_core.charts import overlay
 from attention_core.device import to_array
 from attention_core.topics.find import most_looked_at, others_at_random
@@ -26,7 +26,7 @@ FAINT = 8
 
 
 @computed(by_model=True)
-def try_edits(picture: np.ndarray, edits: list[Intervention]) -> tuple[np.ndarray, np.ndarray]:
+def try_edits(picture: np.ndarray, edits: list[Edits]) -> tuple[np.ndarray, np.ndarray]:
     """Return masks (n, rows, columns) and probabilities (n, 10) after edits; the features stay what they are."""
     model, trace = model_or_stop(MODEL), look(picture)
     masks = torch.stack([trace.replace(edit).weights()[0].reshape(model.grid) for edit in edits])
@@ -45,8 +45,8 @@ def block_section(picture: np.ndarray, drawing: np.ndarray) -> None:
         width=420,
     )
     heaviest = most_looked_at(trace, n)
-    at_random = [Intervention(blocked_keys=others_at_random(trace, n, seed)) for seed in range(N_DRAWS)]
-    edits = [NO_INTERVENTION, Intervention(blocked_keys=heaviest), UNIFORM, *at_random]
+    at_random = [(BlockKeys(others_at_random(trace, n, seed)),) for seed in range(N_DRAWS)]
+    edits: list[Edits] = [(), (BlockKeys(heaviest),), UNIFORM, *at_random]
     masks, probabilities = try_edits(picture, edits)
     before, after, uniform, *draws = probabilities
     digit = int(before.argmax())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import BlockKeys
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.bar_table import Bars, bar_table
@@ -75,20 +75,20 @@ def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
     model, _ = model_or_none(name)
     if model is None:
         raise WeightsError(name)
-    return judge(model, read_sentence(text), Intervention(blocked_keys=blocked))
+    return judge(model, read_sentence(text), (BlockKeys(blocked),) if blocked else ())
 
 
 @computed(by_model=True)
 def erased(text: str, blocked: tuple[int, ...]) -> tuple[list[float], list[float]]:
     """Return what losing each word does, see Erasure: blocked as well, and removed."""
-    erasure = erase_each(model_or_stop(ATTENTION), read_sentence(text), Intervention(blocked_keys=blocked))
+    erasure = erase_each(model_or_stop(ATTENTION), read_sentence(text), (BlockKeys(blocked),) if blocked else ())
     return erasure.blocked.tolist(), erasure.removed.tolist()
 
 
 @computed(by_model=True)
 def attention_trace(text: str, blocked: tuple[int, ...] = ()) -> AttentionTrace:
     """Return how the model with attention came to its answer."""
-    return explain(model_or_stop(ATTENTION), read_sentence(text), Intervention(blocked_keys=blocked))
+    return explain(model_or_stop(ATTENTION), read_sentence(text), (BlockKeys(blocked),) if blocked else ())
 
 
 def answers(text: str, blocked: tuple[int, ...], is_read: bool) -> None:

@@ -7,6 +7,7 @@ import math
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention.edits import dropped
 from attention_core.attention.types import Role
 from attention_core.charts.bars import bars
 from attention_core.charts.heads import masked_weights
@@ -280,7 +281,7 @@ def hidden_logits(run: ModelRun, asked: Latest, place: int, off: tuple[Head, ...
     inputs = {name: value.to(pretrained.model.device) for name, value in prepared_of(*asked).inputs.items()}
 
     def compute() -> Tensor:
-        return expected_in_place(pretrained, inputs, place, ablated=off).float().cpu()
+        return expected_in_place(pretrained, inputs, place, edits=dropped(off)).float().cpu()
 
     return kept_with(run, ("hidden word", place, off), compute)
 

@@ -9,7 +9,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.interventions import UNIFORM
+from attention_core.attention.edits import UNIFORM
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import Ramp, probability_bars, signed_ramp, weights_ramp
 from ui.chart import draw_chart

@@ -15,6 +15,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
+from attention_core.attention.edits import dropped
 from attention_core.bounds import MODELS, RUNS, TOKENS
 from attention_core.hub.catalogue import find_local
 from attention_core.hub.fetch import fetch
@@ -101,13 +102,13 @@ def _runs() -> Shelf:
     return Shelf(most=RUNS.most)
 
 
-def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = ()) -> ModelRun:
+def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -> ModelRun:
     """Return what a model (see pretrained_of) did with an input, computed once for everybody; not while computing.
 
     Raises:
         ModelError: the model or the input cannot be used.
     """
-    asked = key, given, tuple(ablated)
+    asked = key, given, tuple(off)
     found = _runs().find(asked)
     if found is None:
         with st.spinner("Running the model") if cluster() else nullcontext():
@@ -115,7 +116,7 @@ def run_of(key: str, given: ModelInput, ablated: Collection[tuple[int, int]] = (
         if found is None:
             pretrained, prepared = pretrained_of(key), prepared_of(key, given)
             with heavy("Running the model"):  # who was before may have asked the same
-                found = _runs().find(asked) or (run(pretrained, prepared, ablated=asked[-1]),)
+                found = _runs().find(asked) or (run(pretrained, prepared, edits=dropped(asked[-1])),)
         _runs().keep(asked, found)
     return found[0]
 

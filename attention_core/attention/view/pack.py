@@ -19,7 +19,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.interventions import NO_INTERVENTION
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 
@@ -194,8 +193,8 @@ Factors = tuple[Tensor, Tensor, Tensor]
 
 def _turned(trace: AttentionTrace, head: int) -> Factors | None:
     """Return the factors of scores that are products of queries and keys; None where they are anything else."""
-    factor, edits = trace.score.dot_factor(trace.key.shape[-1]), trace.intervention
-    if not trace.has_softmax or factor is None or trace.bias is not None or edits != NO_INTERVENTION:
+    factor = trace.score.dot_factor(trace.key.shape[-1])
+    if not trace.has_softmax or factor is None or trace.bias is not None or trace.edits:
         return None
     query, key = (part.detach().cpu().double().nan_to_num() for part in (trace.query[head], trace.key_of(head)))
     (left, turned), (right, back) = map(torch.linalg.qr, (query * factor, key - key.mean(0)))

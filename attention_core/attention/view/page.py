@@ -205,9 +205,10 @@ class _Shared:
 
 def _described(number: int, trace: AttentionTrace, opening: Opening, axes: _Shared, masks: _Shared) -> dict[str, Any]:
     story, mask = trace.story, None
-    full = trace.intervention.full_mask(trace.mask, trace.n_heads, trace.n_queries, trace.n_keys, trace.query.device)
-    if full is not None:
-        whole = to_array(full.expand(-1, trace.n_queries, trace.n_keys))
+    if trace.has_mask:
+        alike = not trace.edits and (trace.mask is None or trace.mask.ndim < 3 or trace.mask.shape[0] == 1)
+        tiles = [trace.allowed(head) for head in range(1 if alike else trace.n_heads)]
+        whole = [to_array(tile) for tile in tiles if tile is not None]
         mask = masks.place_of([text_of(np.packbits(head, bitorder="little").tobytes()) for head in whole])
     return {
         "name": story.name or story.mechanism,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import at_least_single
+from attention_core.attention.pairs import at_least_single
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Rows
 from attention_core.explain.heads.rows import knows_normaliser, whole_rows

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import masked
-from attention_core.attention.trace import AttentionTrace, weights_from
+from attention_core.attention.pairs import masked
+from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Rows
 
 SMALL = 200_000_000
@@ -38,7 +38,8 @@ def whole_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> WholeRows:
         normaliser = trace.log_normaliser[head, rows]
     else:
         normaliser = trace.with_sinks(masked(scores, allowed).logsumexp(-1), head, rows)
-    return WholeRows(scores, weights_from(scores, normaliser, allowed), normaliser, allowed)
+    weights = trace.weights_of(scores.clone(), normaliser if trace.has_softmax else None, head, rows)
+    return WholeRows(scores, weights, normaliser, allowed)
 
 
 def knows_normaliser(trace: AttentionTrace) -> bool:

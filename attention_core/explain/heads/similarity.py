@@ -147,9 +147,9 @@ def _sample(layers: Sequence[AttentionTrace], most: int) -> tuple[Tensor, int]:
     rows = spaced(n_queries, most)
     sees = torch.ones(len(rows), dtype=torch.bool)
     for trace in layers:
-        if trace.mask is None and not trace.intervention.blocked_keys:  # a causal query always sees itself
+        if not trace.has_mask:  # a causal query always sees itself
             continue
-        for head in range(trace.n_heads if trace.mask is not None and trace.mask.shape[0] > 1 else 1):
+        for head in range(trace.n_heads if trace.edits or (trace.mask is not None and trace.mask.shape[0] > 1) else 1):
             allowed = trace.allowed(head, rows)
             if allowed is not None:
                 sees &= allowed.any(1).cpu()

@@ -10,7 +10,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import ROWS_AT_ONCE
+from attention_core.attention.pairs import ROWS_AT_ONCE
 from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads.groups import Patches, is_of_itself
 from attention_core.explain.heads.rows import spaced, whole_rows

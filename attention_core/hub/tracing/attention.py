@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.keeper import Keeper, from_weights
+from attention_core.attention.pairs import at_least_single
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Rows
 from attention_core.hub.tracing.bypassing import WEIGHTS_ONLY
@@ -23,8 +24,7 @@ HARMLESS = {
     *("encoder_hidden_states", "s_aux", "sinks", "position_bias"),
 }
 """Tensors that layers hand over besides the essentials and that either change no weight or are read here."""
-Ablated = Mapping[int, Sequence[tuple[int, int]]]
-"""Call of the attention function -> (item of the batch, head) whose context becomes 0; item -1 = every item."""
+SCALED_BY_SINK = "The sink scales the context, not the weights."
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Run:
 
     Attributes:
         n_items: of the batch.
-        ablated: see Ablated.
+        edits: by number of the call of the attention function.
         keeper: makes the traces.
         calls: (the module, its trace), in the order of execution.
         float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
@@ -41,7 +41,7 @@ class Run:
     """
 
     n_items: int
-    ablated: Ablated = field(default_factory=dict)
+    edits: Mapping[int, Edits] = field(default_factory=dict)
     keeper: Keeper = field(default_factory=Keeper)
     calls: list[tuple[nn.Module, AttentionTrace]] = field(default_factory=list)
     float_masks: frozenset[int] = frozenset()
@@ -65,6 +65,10 @@ _THREAD = threading.local()
 
 class UnsupportedError(ValueError):
     """A model that shows no attention, or a head that it does not have or that cannot be switched off."""
+
+
+class RefusedEditError(UnsupportedError, EditError):
+    """An edit that a model's attention cannot have."""
 
 
 class UnknownAttentionError(RuntimeError):
@@ -114,49 +118,105 @@ def attention(
     if run is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
     own = _own_attention(module)
-    sinks = more.get("s_aux", more.get("sinks", getattr(module, "sinks", None)))
-    sinks = sinks if isinstance(sinks, Tensor) else None
+    sinks = _sinks(module, more)
     unusual = more.get("softcap") is not None or sinks is not None or _unknown(more)
     if unusual and own is None:
         raise UnknownAttentionError(f"{type(module).__name__} asks for {sorted(more)} and has no attention of its own")
     causal = _is_causal(module, query, attention_mask, more.get("is_causal"))
     asked = Asked(module, query, key, value, attention_mask, causal, settings)
-    normaliser = None
+    normaliser, all_weights = None, None
     if not unusual:
         context, normaliser = _fused(run, asked)
     else:
         context, all_weights = _by_model(own, asked)  # type: ignore[arg-type]
+    call = _Call(asked, own, sinks, len(query) == run.n_items, context, all_weights)
     item = min(run.keeper.item, len(query) - 1)
-    trace = run.keeper.trace(
-        query,
-        key,
-        value,
-        mask=attention_mask,
-        bias=more.get("position_bias"),
-        scale=scaling,
-        softcap=more.get("softcap"),
-        sinks=sinks,
-        is_causal=causal,
-        mechanism=type(module).__name__,
-        normaliser=normaliser,
-    )
-    if len(query) != run.n_items:
-        trace = trace.retold(note=trace.story.note.replace("items of the batch", "parts of the batch, such as windows"))
-    if unusual:
-        weights = all_weights[item]
-        heads = range(trace.n_heads)
-        if sinks is not None and not _agree(trace, weights, heads, slice(None)):
+    trace, number = call.trace(run.keeper, item, normaliser), len(run.calls)
+    try:
+        context, trace = call.edited(trace, run.edits.get(number, ()), item)
+    except EditError as reason:
+        raise RefusedEditError(f"edits of trace {number}: {reason}") from None
+    run.calls.append((module, trace))
+    return context, None
+
+
+@dataclass
+class _Call:
+    """One call of the attention function, from which the trace of each item of the batch can be made.
+
+    Attributes:
+        asked: what the layer asks.
+        own: the model's written-out attention.
+        sinks: see AttentionTrace.
+        is_whole: whether the call's batch is the run's, and not parts of it.
+        context: (batch, n_queries, n_heads, d_v).
+        all_weights: of the model's own attention, where that ran.
+    """
+
+    asked: Asked
+    own: Callable[..., tuple[Tensor, Tensor]] | None
+    sinks: Tensor | None
+    is_whole: bool
+    context: Tensor
+    all_weights: Tensor | None
+
+    def trace(self, keeper: Keeper, item: int, normaliser: Tensor | None = None) -> AttentionTrace:
+        """Return the trace of an item, checked against the model's own attention."""
+        module, query, key, value, mask, causal, settings = self.asked
+        trace = keeper.trace(
+            query,
+            key,
+            value,
+            mask=mask,
+            bias=settings.get("position_bias"),
+            scale=settings["scaling"],
+            softcap=settings.get("softcap"),
+            sinks=self.sinks,
+            is_causal=causal,
+            mechanism=type(module).__name__,
+            normaliser=normaliser,
+        )
+        if not self.is_whole:
+            note = trace.story.note.replace("items of the batch", "parts of the batch, such as windows")
+            trace = trace.retold(note=note)
+        if self.all_weights is None and self.own is not None and not _spot_check(trace, self.own, self.asked, item):
+            self.context, self.all_weights = _by_model(self.own, self.asked)
+        elif self.all_weights is None:
+            return trace
+        weights, heads = self.all_weights[item], range(trace.n_heads)
+        if self.sinks is not None and not _agree(trace, weights, heads, slice(None)):
             # Some models hand out weights without the sink and scale the context afterwards.
-            note = f"{trace.story.note} The sink scales the context, not the weights.".strip()
+            note = f"{trace.story.note} {SCALED_BY_SINK}".strip()
             trace = replace(trace, sinks=None).retold(note=note)
         if not _agree(trace, weights, heads, slice(None)):
             trace = from_weights(weights, name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
-    elif own is not None and not _spot_check(trace, own, asked, item):
-        context, all_weights = _by_model(own, asked)
-        trace = from_weights(all_weights[item], name="", note=WEIGHTS_ONLY, mechanism=type(module).__name__)
-    context, trace = _without_heads(context, trace, run.ablated.get(len(run.calls), ()), len(run.calls), item)
-    run.calls.append((module, trace))
-    return context, None
+        return trace
+
+    def edited(self, trace: AttentionTrace, edits: Edits, item: int) -> tuple[Tensor, AttentionTrace]:
+        """Return the context and the trace of an item with edits; only rows that these change are computed anew.
+
+        Raises:
+            EditError: an edit that cannot be done.
+        """
+        if not edits:
+            return self.context, trace
+        only_context = all(edit.place == "context" for edit in edits)
+        if SCALED_BY_SINK in trace.story.note and not only_context:
+            raise EditError("a sink scales what its heads hand over, so that no weight can be set")
+        kept, value = replace(trace, edits=edits), self.asked.value
+        context = self.context.clone()
+        for number, own in enumerate(context):
+            its = tuple(filter(None, (edit.for_item(number) for edit in edits)))
+            plain = trace if number == item or only_context else self.trace(Keeper(number), number)
+            changed = replace(plain, edits=its, normaliser=plain.normaliser if only_context else None)
+            for head in range(plain.n_heads):
+                values = at_least_single(value[number, head // (plain.n_heads // value.shape[1])])
+                for rows, weights, _ in changed.row_blocks(head, changed.changed_rows(head)):
+                    own[rows, head] = (weights @ values).to(own.dtype)
+                for edit in its:
+                    own[:, head] = edit.context(head, own[:, head])
+            kept = changed if number == item else kept
+        return context, kept
 
 
 def _fused(run: Run, asked: Asked) -> tuple[Tensor, Tensor | None]:
@@ -199,20 +259,9 @@ def _blind_look_everywhere(run: Run, context: Tensor, value: Tensor, mask: Tenso
     return torch.where(blind_queries, mean[:, None], context)
 
 
-def _without_heads(
-    context: Tensor, trace: AttentionTrace, ablated: Sequence[tuple[int, int]], number: int, kept: int
-) -> tuple[Tensor, AttentionTrace]:
-    """Return the context (batch, n_queries, n_heads, d_v) with 0 for these (item, head), and the trace of an item."""
-    if not ablated:
-        return context, trace
-    for _, head in ablated:
-        if not 0 <= head < trace.n_heads:
-            raise UnsupportedError(f"ablated: trace {number} has heads 0 to {trace.n_heads - 1}, got head {head}")
-    context = context.clone()
-    for item, head in ablated:
-        context[slice(None) if item < 0 else item, :, head] = 0
-    heads = tuple(sorted({head for item, head in ablated if item in (-1, kept)}))
-    return context, replace(trace, intervention=Intervention(ablated_heads=heads))
+def _sinks(module: nn.Module, more: Mapping[str, Any]) -> Tensor | None:
+    sinks = more.get("s_aux", more.get("sinks", getattr(module, "sinks", None)))
+    return sinks if isinstance(sinks, Tensor) else None
 
 
 def _unknown(more: Mapping[str, Any]) -> bool:

@@ -11,12 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attention_core.attention.edits import DropHead, Edits
 from attention_core.attention.keeper import Keeper
 from attention_core.attention.names import looks_back, named
 from attention_core.attention.recorder import is_attention, name_of
 from attention_core.attention.recording import Recording
 from attention_core.hub.tokens import readable
 from attention_core.hub.tracing.attention import (
+    RefusedEditError,
     Run,
     UnknownAttentionError,
     UnsupportedError,
@@ -89,25 +91,25 @@ def _read(tokenizer: Any, inputs: Mapping[str, Any], item: int) -> tuple[tuple[s
 
 
 def run_model(
-    model: Any, inputs: Mapping[str, Any], *, ablated: Collection[tuple[int, int]] = ()
+    model: Any, inputs: Mapping[str, Any], *, edits: Mapping[int, Edits] | None = None
 ) -> tuple[Recording, Any]:
     """Run a transformers model once, left as it was; return every attention in it and what it put out.
 
     With output_hidden_states=True, use_cache=True or labels among the inputs the output has what they ask for;
     output_attentions and return_dict are dropped.
 
-    The context of each ablated (number of the trace in Recording.traces, head) is 0 before the heads are projected
-    together, for every item of the batch, so that all that follows changes; the trace has the intervention. Numbers
-    count the calls of attention in the order in which the model makes them: they mean the same in another run of the
-    same model as long as the input does not decide which layers run.
+    Edits, by number of the trace in Recording.traces, are made inside the attention, for every item of the batch, so
+    that all that follows changes; the trace has them. Numbers count the calls of attention in the order in which the
+    model makes them: they mean the same in another run of the same model as long as the input does not decide which
+    layers run.
 
     Raises:
         ImportError: transformers is not installed.
         TypeError: not a transformers model.
-        UnsupportedError: a model without attention, or one that lets nobody see it; ablated names what is not there, or
-            the model's code bypasses the library's attention interface, so that no head can be switched off.
+        UnsupportedError: a model without attention, or one that lets nobody see it; an edit names what is not there or
+            cannot be done, or the model's code bypasses the library's attention interface, so that none can.
     """
-    return _run(model, inputs, {-1: ablated})
+    return _run(model, inputs, edits or {})
 
 
 def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Collection[tuple[int, int]]]) -> Any:
@@ -116,24 +118,23 @@ def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Col
     Raises:
         ImportError, TypeError, UnsupportedError: as for run_model.
     """
-    return _run(model, inputs, dict(enumerate(ablations)))[1]
+    edits: dict[int, Edits] = {}
+    for item, heads in enumerate(ablations):
+        for number, head in heads:
+            edits[number] = (*edits.get(number, ()), DropHead(head, item))
+    return _run(model, inputs, edits)[1]
 
 
-def _run(
-    model: Any, inputs: Mapping[str, Any], ablations: Mapping[int, Collection[tuple[int, int]]], item: int = 0
-) -> tuple[Recording, Any]:
-    """Run a model once and keep an item; ablations: item of the batch, -1 = every item -> see run_model."""
+def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item: int = 0) -> tuple[Recording, Any]:
+    """Run a model once with edits, see run_model, and keep an item."""
     _needs_transformers(model)
     if not 0 <= item < _n_items(inputs):
         raise ValueError(f"item must be from 0 to {_n_items(inputs) - 1}, got {item}")
-    ablated: dict[int, list[tuple[int, int]]] = {}
-    for place, chosen in ablations.items():
-        for number, head in chosen:
-            ablated.setdefault(number, []).append((place, head))
+    edits = {number: its for number, its in edits.items() if its}
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
     with _ONE_AT_A_TIME, _evaluating(model), torch.no_grad():
         configs = _configs(model)
-        run = Run(_n_items(inputs), ablated, Keeper(item))
+        run = Run(_n_items(inputs), edits, Keeper(item))
         run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
         output = None
         with watching(model, lambda: len(run.calls)) as entries, _ours(), running(run):
@@ -144,26 +145,26 @@ def _run(
                 log.warning("%s is asked for its weights instead", type(model).__name__, exc_info=True)
         if run.calls and output is not None:
             return _recording(run, entries, model, inputs), output
-        if ablated:
-            raise UnsupportedError(
-                f"no head of {type(model).__name__} can be switched off: its code bypasses the library's attention "
-                "interface"
+        if edits:
+            raise RefusedEditError(
+                f"no head of {type(model).__name__} can be switched off or changed: its code bypasses the library's "
+                "attention interface"
             )
         return _from_output(model, inputs, item)
 
 
 def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -> Recording:
-    wrong = [number for number in run.ablated if not 0 <= number < len(run.calls)]
+    wrong = [number for number in run.edits if not 0 <= number < len(run.calls)]
     if wrong:
-        raise UnsupportedError(f"ablated: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
+        raise RefusedEditError(f"edits: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
     places = {module: name for name, module in model.named_modules()}
     calls = [(places.get(module, type(module).__name__), module, trace) for module, trace in run.calls]
     again = entries.repeats(len(calls))
     more, missed = _beside_the_interface(model, inputs, entries, run.keeper.item)
-    if more and run.ablated:
-        raise UnsupportedError(
-            f"no head of {type(model).__name__} can be switched off: parts of its code bypass the library's attention "
-            "interface"
+    if more and run.edits:
+        raise RefusedEditError(
+            f"no head of {type(model).__name__} can be switched off or changed: parts of its code bypass the library's "
+            "attention interface"
         )
     for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
         calls.insert(number, call)

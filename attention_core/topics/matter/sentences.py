@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import BlockKeys, Edits, blocked_keys
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
@@ -133,16 +133,16 @@ def judge_all(model: nn.Module, sentences: Sequence[Tensor], batch_size: int = 2
     return answers
 
 
-def judge(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Verdict:
+def judge(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Verdict:
     """Return what a model says of a sentence, perhaps with words that attention may not look at."""
     with torch.inference_mode():
-        logits = model(sentence.pieces[None].to(device_of(model)), intervention=intervention).logits
+        logits = model(sentence.pieces[None].to(device_of(model)), edits=edits).logits
     return Verdict(float(logits.softmax(-1)[0, 1]))
 
 
-def explain(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> AttentionTrace:
+def explain(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> AttentionTrace:
     """Return the attention trace of a sentence."""
-    trace = model.trace(sentence.pieces.to(device_of(model)), sentence.labels, intervention)  # type: ignore[operator]
+    trace = model.trace(sentence.pieces.to(device_of(model)), sentence.labels, edits)  # type: ignore[operator]
     return trace.retold(key_axis=Axis("words", sentence.labels, whole=sentence.words))
 
 
@@ -156,7 +156,7 @@ def weights_of(model: nn.Module, sentences: Sequence[Tensor]) -> list[Tensor]:
     return [row[: len(sentence)] for row, sentence in zip(weights, sentences, strict=True)]
 
 
-def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Erasure:
+def erase_each(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Erasure:
     """Take away each word in turn, in two ways, and return how the probability of "positive" changes.
 
     A sentence of one word has nothing left: both changes are then 0 by definition of no evidence. Words that are
@@ -164,33 +164,32 @@ def erase_each(model: nn.Module, sentence: Sentence, intervention: Intervention 
 
     Source: leave-one-out, Li et al. 2016, "Understanding neural networks through representation erasure".
     """
-    n, now = len(sentence.words), judge(model, sentence, intervention).positive
+    n, now = len(sentence.words), judge(model, sentence, edits).positive
     if n == 1:
         return Erasure(torch.zeros(1), torch.zeros(1))
-    already = set(intervention.blocked_keys)
+    already = blocked_keys(edits)
     blocked = [
-        now
-        if place in already
-        else judge(model, sentence, Intervention(blocked_keys=(*sorted(already), place))).positive
+        now if place in already else judge(model, sentence, (*edits, BlockKeys((place,)))).positive
         for place in range(n)
     ]
-    return Erasure(torch.tensor(blocked) - now, remove_each(model, sentence, intervention))
+    return Erasure(torch.tensor(blocked) - now, remove_each(model, sentence, edits))
 
 
-def remove_each(model: nn.Module, sentence: Sentence, intervention: Intervention = NO_INTERVENTION) -> Tensor:
+def remove_each(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Tensor:
     """Return how the probability of "positive" changes when each word in turn is not there, (n_words,).
 
     The sentence has two words or more; words that are blocked already stay blocked in the shorter ones.
     """
-    n, now = len(sentence.words), judge(model, sentence, intervention).positive
+    n, now = len(sentence.words), judge(model, sentence, edits).positive
     shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]).pieces for place in range(n)]
-    if not intervention.blocked_keys:
+    gone = blocked_keys(edits)
+    if not gone:
         return judge_all(model, shorter) - now
     answers = []
     for place, pieces in enumerate(shorter):
-        still = tuple(other - (other > place) for other in intervention.blocked_keys if other != place)
+        still = tuple(other - (other > place) for other in sorted(gone) if other != place)
         with torch.inference_mode():
-            logits = model(pieces[None].to(device_of(model)), intervention=Intervention(blocked_keys=still)).logits
+            logits = model(pieces[None].to(device_of(model)), edits=(BlockKeys(still),)).logits
         answers.append(float(logits.softmax(-1)[0, 1]))
     return torch.tensor(answers) - now
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.interventions import Intervention
+from attention_core.attention.edits import DropHead, dropped
 from attention_core.data.pieces import START
 from attention_core.device import device_of
 from attention_core.models.beam_search import DecoderState
-from attention_core.models.transformer import KINDS, Edits, Transformer
+from attention_core.models.transformer import KINDS, EditsByPlace, Transformer
 from attention_core.topics.translate.translation import Source, Translation
 
 
@@ -30,12 +30,9 @@ class Head(NamedTuple):
         return f"{self.kind}, layer {self.layer + 1}, head {self.head + 1}"
 
 
-def switched_off(heads: Iterable[Head]) -> Edits:
-    """Return the interventions that set the contexts of these heads to 0."""
-    by_layer: dict[tuple[str, int], list[int]] = {}
-    for kind, layer, head in heads:
-        by_layer.setdefault((kind, layer), []).append(head)
-    return {place: Intervention(ablated_heads=tuple(sorted(which))) for place, which in by_layer.items()}
+def switched_off(heads: Iterable[Head]) -> EditsByPlace:
+    """Return the edits that set the contexts of these heads to 0."""
+    return dropped(((kind, layer), head) for kind, layer, head in heads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +40,7 @@ class Edited:
     """A transformer with edits, for beam search and for everything else that a translator is asked."""
 
     model: Transformer  # the transformer; it is not changed
-    edits: Edits = field(default_factory=dict)  # by (kind, layer)
+    edits: EditsByPlace = field(default_factory=dict)  # by (kind, layer)
     with_positions: bool = True  # False leaves the positions out of encoder and decoder
 
     def parameters(self) -> Iterator[nn.Parameter]:
@@ -76,7 +73,7 @@ def head_worth(
     worth = {}
     for kind in kinds:
         edits = {
-            (kind, layer): Intervention(ablated_by_row=tuple((n_heads * layer + head, head) for head in range(n_heads)))
+            (kind, layer): [DropHead(head, item=n_heads * layer + head) for head in range(n_heads)]
             for layer in range(n_layers)
         }
         asked = source.ids.to(device).expand(1 if kind == "decoder" else n, -1)  # its own heads read nothing of this

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.files import find_file, written_figures
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.translator import Translator
@@ -34,7 +34,7 @@ class Without:
     """A recurrent translator with something left out, for beam search and whatever else a translator is asked."""
 
     model: Translator  # it is not changed
-    intervention: Intervention = NO_INTERVENTION  # inside its attention
+    edits: Edits = ()  # inside its attention
     reads_alone: bool = False  # each piece's state knows that piece only; the start of the decoder is as trained
 
     def parameters(self) -> Iterator[nn.Parameter]:
@@ -51,7 +51,7 @@ class Without:
 
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
-        features, states, _ = self.model.decode(state.encoding, target, self.intervention, state.said)
+        features, states, _ = self.model.decode(state.encoding, target, self.edits, state.said)
         return self.model.logits(features), state._replace(said=states[:, -1])
 
 

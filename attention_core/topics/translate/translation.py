@@ -10,13 +10,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.interventions import NO_INTERVENTION, Intervention
+from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.pieces import END, START, UNKNOWN, Cut, pieces
 from attention_core.data.words import MOST_WORDS, SPACE, bare, english_words, french_spans, french_words, join_words
 from attention_core.device import device_of
 from attention_core.models.beam_search import CanTranslate, beam_search
-from attention_core.models.transformer import Transformer
+from attention_core.models.transformer import EditsByPlace, Transformer
 from attention_core.models.translator import Labels, Translator
 
 END_LABEL = "end"
@@ -166,23 +166,21 @@ def next_pieces(model: CanTranslate, source: Source, prefix: Sequence[int], n: i
     ]
 
 
-def explain(
-    model: Translator, source: Source, made: Translation, intervention: Intervention = NO_INTERVENTION
-) -> AttentionTrace:
+def explain(model: Translator, source: Source, made: Translation, edits: Edits = ()) -> AttentionTrace:
     """Return the attention trace of a recurrent translator saying a given sentence.
 
     Row t of the weights is where the decoder looks to say piece t. An unfinished sentence gets one row more, labelled
     "?", for what would come next.
     """
     asked, fed, labels = _as_fed(model, source, made)
-    return model.trace(asked, fed, labels, intervention)
+    return model.trace(asked, fed, labels, edits)
 
 
 def explain_layers(
     model: Transformer,
     source: Source,
     made: Translation,
-    interventions: dict[tuple[str, int], Intervention] | None = None,
+    interventions: EditsByPlace | None = None,
     *,
     with_positions: bool = True,
 ) -> dict[tuple[str, int], AttentionTrace]:

@@ -1,0 +1,64 @@
+"""The same weights for other keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.edits.edit import Edit, EditError, register
+from attention_core.attention.pairs import Pairs
+
+CAUSAL = (
+    "the queries do not all see the same keys, as in causal attention: keys that change places would show some of them "
+    "what they may not see, so that nothing can be permuted"
+)
+
+
+@register
+@dataclass(frozen=True)
+class Permuted(Edit):
+    """The keys of a head change places among those that may be seen, the same way for all its queries.
+
+    Attributes:
+        seed: of the order, which differs from head to head.
+        head: from 0; None = all.
+    """
+
+    name = "permuted"
+    place = "order"
+
+    seed: int = 0
+    head: int | None = None
+
+    def check(self, pairs: Pairs) -> None:
+        """Refuse queries that see different keys."""
+        super().check(pairs)
+        if pairs.is_causal and pairs.n_queries > 1:
+            raise EditError(CAUSAL)
+        for head in filter(self.concerns, range(pairs.n_heads if pairs.mask is not None else 0)):
+            allowed = pairs.own_mask(head)
+            seeing = allowed[allowed.any(1)]
+            if len(seeing) and not (seeing == seeing[:1]).all():
+                raise EditError(CAUSAL)
+
+    def key_order(self, pairs: Pairs, head: int) -> Tensor | None:
+        """Return the keys in their new order."""
+        if not self.concerns(head):
+            return None
+        order = torch.arange(pairs.n_keys)
+        seen = order.clone() if pairs.mask is None else pairs.own_mask(head).any(0).nonzero().flatten().cpu()
+        order[seen] = seen[_shuffled(self.seed, head, len(seen))]
+        return order.to(pairs.query.device)
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        """Return it in words."""
+        return f"its keys change places at random, seed {self.seed}{self.of_head}"
+
+
+@lru_cache(maxsize=64)
+def _shuffled(seed: int, head: int, n: int) -> Tensor:
+    return torch.randperm(n, generator=torch.Generator().manual_seed(seed * 1_000_003 + head))

@@ -1,0 +1,421 @@
+"""Every model and every edit: what the model answers is what a plain recomputation of its attention in float64 gives.
+
+The recomputation takes the place of the model's attention, so that all that lies downstream is compared. It knows
+nothing of scores that stand for weights: a weight is set after the softmax, and the others of its row are multiplied.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+import torch
+
+from attention_core import AttentionTrace
+from attention_core.attention import attend as attention
+from attention_core.attention.attend import Attended
+from attention_core.attention.edits import (
+    EDITS,
+    BlockEdge,
+    BlockKeys,
+    DropHead,
+    EditError,
+    NoScale,
+    OutputFrom,
+    PatternFrom,
+    Permuted,
+    RunHead,
+    SetScore,
+    SetWeights,
+    Temperature,
+    Uniform,
+)
+from attention_core.attention.pairs import Pairs
+from attention_core.attention.scores import ScaledDot
+from attention_core.data.pieces import START
+from attention_core.data.question_reading import words_of
+from attention_core.data.questions import numbers_of
+from attention_core.hub.tracing import run_model
+from attention_core.models import MODELS, load
+from attention_core.topics.matter.sentences import read_sentence
+from attention_core.topics.translate.translation import explain, explain_layers, read_source, translation_of
+from tests.core.test_shown_code import QUESTION, SAID, SENTENCE, SOURCE, WITHOUT_TRACE, drawing
+
+RUN = RunHead("another model", "another input")
+PIECES = torch.arange(1, 12)
+PLACES = [("encoder", 1), ("decoder", 0), ("cross", 2)]
+
+
+# -- a plain recomputation ---------------------------------------------------------------------------------------------
+
+
+def scores_of(score, query, key, edits):
+    if NoScale() in edits:
+        score = score.base if score.cap is None else ScaledDot(1.0, score.cap)
+    return score.to(torch.float64)(query.double(), key.double())
+
+
+def renormalised(weights, cells):
+    """Return a row in which some cells have these weights and the others what is left, in their old proportions."""
+    row = weights.clone()
+    row[list(cells)] = 0
+    row *= (1 - sum(cells.values())) / row.sum() if row.sum() > 0 else 0
+    for key, weight in cells.items():
+        row[key] = weight
+    return row
+
+
+def scores_with(edits, scores, order):
+    factors = [1 / edit.temperature if isinstance(edit, Temperature) else 0 for edit in edits if is_factor(edit)]
+    scores = math.prod(factors) * (scores if order is None else scores[:, order])
+    for edit in edits:
+        if isinstance(edit, SetScore):
+            scores[edit.query, edit.key] = edit.score
+    return scores
+
+
+def is_factor(edit):
+    return isinstance(edit, Temperature | Uniform)
+
+
+def mask_with(edits, allowed):
+    allowed = allowed.clone()
+    for edit in edits:
+        if isinstance(edit, BlockKeys):
+            allowed[:, list(edit.keys)] = False
+        if isinstance(edit, BlockEdge):
+            allowed[edit.query, edit.key] = False
+    return allowed
+
+
+def with_set_weights(edits, weights, has_softmax):
+    rows = {}
+    for edit in edits:
+        if edit.renormalised and has_softmax:
+            rows.setdefault(edit.query, {}).update(edit.weights)
+    for query, cells in rows.items():
+        weights[query] = renormalised(weights[query], cells)
+    for edit in edits:
+        for key, weight in () if edit.renormalised and has_softmax else edit.weights:
+            weights[edit.query, key] = weight
+    return weights
+
+
+def weights_of(head, scores, allowed, edits, has_softmax, order):
+    """Return the weights of a head, (n_queries, n_keys), cell by cell as an edit's words have it."""
+    edits = [edit for edit in edits if getattr(edit, "head", None) in (None, head)]
+    scores, allowed = scores_with(edits, scores, order), mask_with(edits, allowed)
+    weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1).nan_to_num()
+    if not has_softmax:
+        weights = scores.masked_fill(~allowed, 0)
+    for edit in edits:
+        if isinstance(edit, PatternFrom):
+            weights = edit.pattern.to(weights)
+    return with_set_weights([edit for edit in edits if isinstance(edit, SetWeights)], weights.clone(), has_softmax)
+
+
+def plain_attend(query, key, value, *, score=None, mask=None, edits=(), has_softmax=True, with_weights=False, **_):
+    """Attend as attend() does, one head of one item after the other, in float64."""
+    score, shape = score or ScaledDot(), (*query.shape[:3], key.shape[2])
+    seen = torch.ones(shape, dtype=torch.bool) if mask is None else mask.expand(shape)
+    weights, context = torch.zeros(shape, dtype=torch.float64), torch.zeros(*shape[:3], value.shape[-1]).double()
+    for item in range(shape[0]):
+        own = None if mask is None else seen[item]
+        pairs = Pairs(query=query[item], key=key[item], score=score, mask=own, has_softmax=has_softmax, edits=edits)
+        for head in range(shape[1]):
+            orders = [edit.key_order(pairs, head) for edit in edits if isinstance(edit, Permuted)]
+            scores = scores_of(score, query[item, head], key[item, head], edits)
+            weights[item, head] = weights_of(head, scores, seen[item, head], edits, has_softmax, *(orders or [None]))
+            context[item, head] = weights[item, head] @ value[item, head].double()
+            for edit in edits:
+                if isinstance(edit, DropHead) and edit.head == head:
+                    context[item, head] = 0
+                if isinstance(edit, OutputFrom) and edit.head == head:
+                    context[item, head] = edit.output.double()
+    return Attended(context.to(value.dtype), weights=weights.to(value.dtype) if with_weights else None)
+
+
+class Plainly:
+    """Lets models attend plainly inside the block."""
+
+    def __init__(self, monkeypatch):
+        self._context = monkeypatch.context()
+
+    def __enter__(self):
+        patch = self._context.__enter__()
+        for name, module in list(sys.modules.items()):
+            if name.startswith("attention_core.") and getattr(module, "attend", None) is REAL:
+                patch.setattr(module, "attend", plain_attend)
+
+    def __exit__(self, *reason):
+        self._context.__exit__(*reason)
+
+
+REAL = attention.attend
+
+
+# -- the models --------------------------------------------------------------------------------------------------------
+
+
+def judged(model, edits):
+    return model(read_sentence(SENTENCE).pieces[None], edits=edits).logits
+
+
+def translated(model, edits):
+    return model(read_source(SOURCE).ids[None], torch.tensor([[START, *SAID[:-1]]]), edits=edits).logits
+
+
+def transformed(place):
+    def ask(model, edits):
+        fed = torch.tensor([[START, *SAID[:-1]]])
+        return model(read_source(SOURCE).ids[None], fed, interventions={place: edits}).logits
+
+    return ask
+
+
+def asked(model, edits):
+    picture, words = drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([numbers_of(words_of(QUESTION))])
+    return torch.cat([model(picture, words, scoring, edits=edits).logits for scoring in ("dot", "additive")])
+
+
+def pictured(*size, looks=None):
+    def ask(model, edits):
+        more = () if looks is None else (looks,)
+        return model(drawing(*size)[None], *more, edits=edits).logits
+
+    return ask
+
+
+def told(model, edits):
+    return model(drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([[0, 0, 0, 5]]), edits=edits).logits
+
+
+def question_trace(model):
+    words = words_of(QUESTION)
+    return model.explain(drawing(64, 64).expand(4, -1, -1), numbers_of(words), words).looks[0]
+
+
+def said_trace(model):
+    return explain(model, read_source(SOURCE), translation_of(SAID))
+
+
+def layer(place):
+    return lambda model: explain_layers(model, read_source(SOURCE), translation_of(SAID))[place]
+
+
+def pixels(size):
+    return lambda model: model.trace(drawing(*size))
+
+
+CASES = {
+    **{name: (name, pictured(28, 28), pixels((28, 28))) for name in ("pixel-classifier", "pixel-notes")},
+    "pixel-notes-ink": ("pixel-notes-ink", pictured(28, 28), pixels((28, 28))),
+    "pixel-notes-product": ("pixel-notes-product", pictured(28, 28), pixels((28, 28))),
+    **{name: (name, pictured(60, 60), pixels((60, 60))) for name in ("feature-mask", "feature-mean")},
+    "digit-reader": ("digit-reader", pictured(48, 192, looks=2), pixels((48, 192))),
+    "scene-question": ("scene-question", asked, question_trace),
+    "scene-caption": ("scene-caption", told, lambda model: model.trace(drawing(64, 64).expand(4, -1, -1))),
+    **{
+        f"match3-{kind}": (
+            f"match3-{kind}",
+            lambda model, edits: model(torch.tensor([[1, 5, 25, 7]]), edits=edits).logits,
+            lambda model: model.trace([1, 5, 25, 7]),
+        )
+        for kind in ("pairwise", "simplicial")
+    },
+    **{
+        f"sentence-{kind}": (
+            f"sentence-{kind}",
+            judged,
+            lambda model: model.trace(read_sentence(SENTENCE).pieces, read_sentence(SENTENCE).words),
+        )
+        for kind in ("attention", "mean", "two-phase")
+    },
+    **{
+        f"translator-{kind}": (f"translator-{kind}", translated, said_trace)
+        for kind in ("none", "mean", "dot", "general", "additive", "plain")
+    },
+    **{
+        f"transformer {' '.join(map(str, at))}": ("translator-transformer", transformed(at), layer(at)) for at in PLACES
+    },
+    "language-recurrent": (
+        "language-recurrent",
+        lambda model, edits: model(PIECES[None], edits=edits).logits,
+        lambda model: model.trace(PIECES.tolist(), [str(piece) for piece in PIECES.tolist()]),
+    ),
+}
+BY_THE_LIBRARY = {"digit-vit", "tatoeba-llama"}
+"""Models whose attention the transformers library asks for."""
+
+
+def test_every_model_is_here():
+    known = {name for name, _, _ in CASES.values()} | BY_THE_LIBRARY | WITHOUT_TRACE
+    assert known == set(MODELS) - {"scoring-functions"}, "that has scores alone, see the test of traces"
+
+
+# -- the edits ---------------------------------------------------------------------------------------------------------
+
+
+def edits_for(trace: AttentionTrace) -> dict[str, Sequence]:
+    """Return every kind of edit, several ways, for the last query that sees anything and two keys that it sees."""
+    head = trace.n_heads - 1
+    sees = [query for query in range(trace.n_queries) if trace.weights(head, [query]).count_nonzero() > 0]
+    query = sees[-1] if trace.n_queries < 100 else 410
+    keys = trace.weights(head, [query])[0].abs().topk(min(3, trace.n_keys)).indices.tolist()
+    first, last = keys[0], keys[-1]
+    pattern = trace.replace((Temperature(3.0),)).weights(head)
+    output = trace.context(0).flip(0) + 0.1
+    return {
+        "block keys": [BlockKeys((first,))],
+        "block keys of a head": [BlockKeys((first, last), head=head)],
+        "block edge": [BlockEdge(query, last, head=head)],
+        "set score": [SetScore(query, last, 3.0, head=head)],
+        "set score in all heads": [SetScore(query, last, -2.0)],
+        "set weight": [SetWeights(query, ((last, 0.4),), head=head)],
+        "set two weights": [SetWeights(query, ((last, 0.3),)), SetWeights(query, ((first, 0.2),), head=head)],
+        "set a weight of 0": [SetWeights(query, ((first, 0.0),))],
+        "set a weight of 1": [SetWeights(query, ((last, 1.0),))],
+        "set a row": [SetWeights(query, ((first, 0.25), (last, 0.75)))],
+        "set a weight, not renormalised": [SetWeights(query, ((last, 0.9),), renormalised=False)],
+        "uniform": [Uniform()],
+        "uniform in a head": [Uniform(head=head)],
+        "permuted": [Permuted(5)],
+        "temperature": [Temperature(0.5)],
+        "temperature of a head": [Temperature(2.0, head=head)],
+        "no scale": [NoScale()],
+        "drop head": [DropHead(head)],
+        "pattern from": [PatternFrom(head, RUN, pattern)],
+        "output from": [OutputFrom(0, RUN, output)],
+        "all together": [
+            *(Temperature(2.0), BlockKeys((first,)), Uniform(head=head)),
+            *(SetScore(query, last, 1.0), SetWeights(query, ((last, 0.5),))),
+        ],
+    }
+
+
+ALL = [
+    *("block keys", "block keys of a head", "block edge", "set score", "set score in all heads", "set weight"),
+    *("set two weights", "set a weight of 0", "set a weight of 1", "set a row", "set a weight, not renormalised"),
+    *("uniform", "uniform in a head", "permuted", "temperature", "temperature of a head", "no scale", "drop head"),
+    *("pattern from", "output from", "all together"),
+]
+
+
+def test_every_kind_of_edit_is_here():
+    used = {edit.name for edits in edits_for(traced("translator-dot")).values() for edit in edits}
+    assert used == set(EDITS)
+
+
+@cache
+def traced(case):
+    name, _, trace = CASES[case]
+    return trace(load(name, "cpu").requires_grad_(False))
+
+
+def refusal(call):
+    """Return the reason for which a call refuses an edit; None = it does it."""
+    try:
+        call()
+    except EditError as reason:
+        return str(reason)
+    return None
+
+
+def assert_alike(found, expected):
+    digits = 1e-5 * max(float(expected.abs().max()), 1e-30)
+    torch.testing.assert_close(found, expected, rtol=0, atol=digits)
+
+
+@pytest.mark.parametrize("case", CASES)
+@torch.inference_mode()
+def test_what_a_model_answers_with_an_edit_is_what_a_plain_recomputation_gives(case, monkeypatch):
+    name, ask, _ = CASES[case]
+    model, trace = load(name, "cpu").requires_grad_(False), traced(case)
+    plain, n_done = ask(model, ()), 0
+    assert torch.equal(ask(model, []), plain), "no edit changes no bit"
+    for words, edits in edits_for(trace).items():
+        reason = refusal(lambda edits=edits: trace.replace(edits))
+        if reason is not None:
+            assert len(reason) > 20
+            assert refusal(lambda edits=edits: ask(model, edits)) == reason, words
+            continue
+        found = ask(model, edits)
+        with Plainly(monkeypatch):
+            expected = ask(model, edits)
+        assert_alike(found, expected)
+        n_done += not torch.equal(found, plain)
+    assert n_done >= (2 if trace.n_keys == 1 else 7), "edits change answers"
+
+
+@pytest.mark.parametrize("name", sorted(WITHOUT_TRACE - {"pixel-notes-product"}))
+def test_a_network_without_attention_says_that_nothing_can_be_changed(name):
+    given = PIECES[None] if name.startswith("language") else drawing(28, 28)[None]
+    model = load(name, "cpu")
+    model(given, edits=())
+    with pytest.raises(EditError, match="no attention that could be changed"):
+        model(given, edits=(Uniform(),))
+
+
+# -- models that the transformers library runs -------------------------------------------------------------------------
+
+
+def by_hand(plans):
+    """Return an attention function for the library that attends plainly, with edits by the number of its call."""
+    calls = []
+
+    def attend_by_hand(module, query, key, value, mask, scaling=None, **_):
+        shared = query.shape[1] // key.shape[1]
+        key, value = (one.repeat_interleave(shared, 1) for one in (key, value))
+        if getattr(module, "is_causal", False) and query.shape[2] > 1:
+            mask = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool).tril()[None, None]
+        given = {"score": ScaledDot(scaling), "mask": mask, "edits": plans.get(len(calls), ())}
+        calls.append(module)
+        return plain_attend(query, key, value, **given).context.transpose(1, 2).contiguous(), None
+
+    return attend_by_hand
+
+
+LIBRARY = {
+    "digit-vit": lambda model: (model.vit, {"pixel_values": 1 - 2 * drawing(28, 28)[None, None]}),
+    "tatoeba-llama": lambda model: (model, {"input_ids": PIECES[None]}),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+@torch.inference_mode()
+def test_a_model_of_the_library_answers_as_a_plain_recomputation(name):
+    from transformers import AttentionInterface
+
+    model, inputs = LIBRARY[name](load(name, "cpu").requires_grad_(False).eval())
+    recording, plain = run_model(model, inputs)
+    assert torch.equal(run_model(model, inputs, edits={1: ()})[1].logits, plain.logits)
+    trace, before = recording.traces[1], model.config._attn_implementation
+    for words, edits in edits_for(trace).items():
+        reason = refusal(lambda edits=edits: trace.replace(edits))
+        if reason is not None:
+            refused = refusal(lambda edits=edits: run_model(model, inputs, edits={1: edits}))
+            assert refused == f"edits of trace 1: {reason}", words
+            continue
+        found, output = run_model(model, inputs, edits={1: edits})
+        AttentionInterface.register("by_hand", by_hand({1: edits}))
+        model.config._attn_implementation = "by_hand"
+        try:
+            expected = model(**inputs).logits
+        finally:
+            model.config._attn_implementation = before
+        assert_alike(output.logits, expected)
+        assert tuple(found.traces[1].edits) == tuple(edits)
+        assert not torch.equal(output.logits, plain.logits), words
+
+
+@torch.inference_mode()
+def test_every_item_of_a_batch_has_the_edits():
+    model = load("tatoeba-llama", "cpu").requires_grad_(False).eval()
+    batch = torch.stack([PIECES, PIECES.flip(0)])
+    edits = {1: (SetWeights(7, ((2, 0.6),), head=3), DropHead(1)), 3: (Temperature(2.0),)}
+    together = run_model(model, {"input_ids": batch}, edits=edits)[1].logits
+    for item, ids in zip(together, batch, strict=True):
+        assert_alike(item, run_model(model, {"input_ids": ids[None]}, edits=edits)[1].logits[0])
