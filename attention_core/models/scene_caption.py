@@ -13,43 +13,17 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.attention.types import Axis, Story
 from attention_core.data.scene_captions import END, START, WORDS, words_of
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, Looked
 from attention_core.models.registry import register
+from attention_core.models.scene_caption_steps import OUTPUT, QUERY, STATE
 from attention_core.models.scene_question import LAYERS, SceneEncoder, mlp_of
 from attention_core.models.scene_question_steps import EMPTY, encoder_steps
 
 LABELS = ("start", "end", *WORDS)
 N_WORDS = len(LABELS)
-QUERY = Text(
-    "query",
-    "Queries: what comes next",
-    "q",
-    r"q_t = \mathrm{MLP}[h_{t-1}; y_{t-1}]",
-    "query = mlp(torch.cat((states[:-1], said), -1))  # said: a vector for each word before",
-    "Made of the state before each word and of the word before: what has been told decides where to look next.",
-    Role.QUERY,
-)
-STATE = Text(
-    "state",
-    "States after each look",
-    "hₜ",
-    r"h_t = \mathrm{GRU}([y_{t-1}; c_t], h_{t-1})",
-    "state = gru_cell(torch.cat((said, context), -1), states[:-1])",
-    "The word before and what was seen go into the recurrent state.",
-    Role.CONTEXT,
-)
-OUTPUT = Text(
-    "output",
-    "Words",
-    "ŷₜ",
-    r"\hat y_t = \mathrm{softmax}(\mathrm{MLP}[h_t; c_t])",
-    "probabilities = say(torch.cat((state, context), -1)).softmax(-1)",
-    "After every look a word, or the end; the likeliest is said and fed back. The first looks come before any word.",
-    Role.OUTPUT,
-)
 
 
 @dataclass(frozen=True)
