@@ -14,11 +14,13 @@ from ui.address import take_address, tell_faults, write_address
 from ui.changed import tell_changes
 from ui.faults import faults_told, tell_lost_gpu
 from ui.headers import SecurityHeaders
+from ui.health import Health
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation
 from ui.opened import go_to_opened
 from ui.pictures import route
 from ui.sharing import go_to_session
 from ui.skeleton import foot, page_head, sidebar
+from ui.uploads import UploadBounds, tell_refusal
 from ui.warm import SECONDS_TO_PAINT, import_libraries, is_warm, warmed
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
@@ -47,5 +49,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     write_address()
     tell_faults()
     tell_lost_gpu()
+    tell_refusal()
 else:
-    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=[Middleware(SecurityHeaders)])
+    own = [Middleware(SecurityHeaders), Middleware(Health), Middleware(UploadBounds)]
+    app = st.App(__file__, lifespan=warmed, routes=[route()], middleware=own)

@@ -17,6 +17,19 @@ ROOTS = (HERE / "bundled", HERE.parent)
 """Where they may lie: inside the package, as a wheel brings them, or beside it, as in the repository."""
 IS_INSTALLED = not (HERE.parent / "pyproject.toml").exists()
 """Whether this is an installed package and no repository."""
+MISSING: set[str] = set()
+"""What this process needs and could not read or import when it tried last."""
+
+
+@contextmanager
+def needed(what: str) -> Iterator[None]:
+    """Note in MISSING that this block has failed to read or import something, or that it no longer does."""
+    try:
+        yield
+    except Exception:
+        MISSING.add(what)
+        raise
+    MISSING.discard(what)
 
 
 def find_file(place: str) -> Path:

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from attention_core.files import IS_INSTALLED, find_file, written_whole
+from attention_core.files import IS_INSTALLED, find_file, needed, written_whole
 
 FOLDER = find_file("weights")
 
@@ -50,7 +50,11 @@ def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
     Raises:
         WeightsError: file or card is missing, or the file is not the one that the card describes.
     """
-    folder = folder or weights_folder()
+    with needed(name):
+        return _read(name, folder or weights_folder())
+
+
+def _read(name: str, folder: Path) -> dict[str, Tensor]:
     card, path = read_card(name, folder), folder / f"{name}.safetensors"
     try:
         content = path.read_bytes()
@@ -70,10 +74,12 @@ def fill(model: nn.Module, name: str, state: dict[str, Tensor]) -> nn.Module:
     Raises:
         WeightsError: they belong to a model of another form, such as one of an older version.
     """
-    try:
-        model.load_state_dict(state)
-    except RuntimeError:
-        raise WeightsError(f"The weights of {name} do not fit the model as it is now. {_how_to_get(name)}") from None
+    with needed(name):
+        try:
+            model.load_state_dict(state)
+        except RuntimeError:
+            words = f"The weights of {name} do not fit the model as it is now. {_how_to_get(name)}"
+            raise WeightsError(words) from None
     return model
 
 

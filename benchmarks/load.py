@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.report import publish
 from benchmarks.server import free_port, serving, started
 from benchmarks.session import Answer, GoneError, Session
-from benchmarks.visits import FLOOR, VISITS, Action, act, value_for
+from benchmarks.visits import FLOOR, TYPED, VISITS, Action, act, value_for
 from tests.bombs import DEEP, many_members, npz, png
 
 PATIENCE = 120.0
@@ -295,8 +295,7 @@ def summary(done: Sequence[Done], n_faults: int, alone: bool) -> dict[str, Any]:
     """Return the figures of a page, or of all pages."""
     acted = [one for one in done if one.kind == "act"]
     arrived = {kind: quantiles([one.seconds for one in done if one.kind == kind], 3) for kind in ("open", "go")}
-    found = {
-        "n": len(acted),
+    found: dict[str, list[float]] = {
         "s": quantiles([one.seconds for one in acted], 3),
         "kb": quantiles([one.n_bytes / 1000 for one in acted], 1),
         "cpu_ms": quantiles([1000 * one.cpu for one in acted]) if alone else [],
@@ -304,7 +303,7 @@ def summary(done: Sequence[Done], n_faults: int, alone: bool) -> dict[str, Any]:
         "go_s": arrived["go"],
         "go_cpu_ms": quantiles([1000 * one.cpu for one in done if one.kind != "act"]) if alone else [],
     }
-    return {name: value for name, value in found.items() if value} | {"n_faults": n_faults}
+    return {"n": len(acted), **{name: value for name, value in found.items() if value}, "n_faults": n_faults}
 
 
 COLUMNS = {"s": "action, s", "kb": "kB", "cpu_ms": "server, ms", "open_s": "opening, s", "go_s": "page to page, s"}
@@ -357,6 +356,7 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=1, help="of the app, behind nginx if more than one")
     parser.add_argument("--vanish", type=float, default=0, help="share of actions during which the tab is closed")
     parser.add_argument("--misbehaving", type=int, default=0, help="of the visitors send what breaks things, see there")
+    parser.add_argument("--typed", action="store_true", help="type one new sentence after the other, see TYPED")
     parser.add_argument("--look", action="store_true", help="open one page each, at random, and click nothing")
     parser.add_argument("--hasty", type=float, default=0, help="share of actions during which another one follows")
     return parser.parse_args(arguments)
@@ -365,6 +365,8 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def main() -> None:
     """Measure, print, write results/load_VISITORS.json, for several processes load_VISITORS_on_PROCESSES.json."""
     options = options_of()
+    if options.typed:
+        VISITS.update(TYPED)
     with served("benchmarks/apps/load_floor_app.py") as floor:
         if options.url:
             app = Server(options.url.rstrip("/"), (options.url.rstrip("/"),))
@@ -383,7 +385,7 @@ def main() -> None:
         whole[name] = {f"{page or 'start'}: {what}": n for (page, what), n in getattr(tally, name).items()}
     name = f"load_{options.visitors}" + (f"_on_{options.processes}" if options.processes > 1 else "")
     name += f"_{options.misbehaving}_misbehave" if options.misbehaving else ""
-    name += "_look" if options.look else ""
+    name += "_look" if options.look else "_typed" if options.typed else ""
     command = {"command": " ".join(["python -m benchmarks.load", *sys.argv[1:]])}
     publish(name, table(pages), {**command, "p50_p95_p99": pages, **whole})
     print(*(f"{name}: {value}" for name, value in whole.items() if value not in ({}, [])), sep="\n")

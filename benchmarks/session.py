@@ -91,6 +91,8 @@ class Session:
         self.pages: dict[str, str] = {}
         """The hash of every page by its path."""
         self.cookies: dict[str, str] = {}
+        self.headers: dict[str, str] = {}
+        """Of the websocket, besides its own."""
         self.drawn: dict[tuple[int, ...], Drawn] = {}
         self._page = self._query = self._main = self._id = self._run = ""
         self.states: dict[str, WidgetState] = {}
@@ -117,7 +119,7 @@ class Session:
                 f"ws{self.address.removeprefix('http')}/_stcore/stream",
                 origin=websockets.Origin(self.address),
                 subprotocols=[websockets.Subprotocol("streamlit")],
-                additional_headers={"Cookie": self._cookie_line()},
+                additional_headers={"Cookie": self._cookie_line(), **self.headers},
                 max_size=None,
                 open_timeout=seconds,
             )
@@ -148,6 +150,7 @@ class Session:
             getattr(state, name).data.extend(content)
         elif name == "file_uploader_state_value":
             state.file_uploader_state_value.CopyFrom(content)
+            state.file_uploader_state_value.SetInParent()  # one without files too
         else:
             setattr(state, name, content)
         self.states[widget.id] = state

@@ -139,8 +139,8 @@ def chosen(key: str) -> Action:
     return Action("button_group", key)
 
 
-def typed(key: str, texts: Sequence[str], kind: str = "text_area") -> Action:
-    """Return the typing of one of some texts."""
+def typed(key: str, texts: Given, kind: str = "text_area") -> Action:
+    """Return the typing of one of some texts, or of what makes one."""
     return Action(kind, key, texts)
 
 
@@ -275,6 +275,24 @@ VISITS: dict[str, tuple[Action, ...]] = {
 }
 """What a visitor does on each page, by its path, in this order."""
 FLOOR = (pressed("press"),)
+
+WORDS = (
+    ADJECTIVES := ("old", "new", "small", "big", "red", "black", "young", "happy", "poor", "good"),
+    NOUNS := ("woman", "man", "child", "teacher", "doctor", "dog", "cat", "horse", "friend", "student"),
+    ("sees", "likes", "knows", "finds", "needs", "follows", "hears", "buys", "wants", "loves"),
+    ADJECTIVES,
+    NOUNS,
+    ("today", "tomorrow", "again", "now"),
+)
+
+
+def new_sentence(_: Any, random: Random) -> str:
+    """Return one of 400,000 English sentences of eight words, so that hardly any was typed before."""
+    return "The {} {} {} the {} {} {}.".format(*map(random.choice, WORDS))
+
+
+TYPED = {page: (typed(f"{page}_text", new_sentence),) * 1000 for page in ("translate", "transformer", "memory")}
+"""What a visitor does who stays on a page and types one sentence after the other."""
 
 
 FIELDS = {

@@ -32,7 +32,7 @@ with ask:
 both = READING.value == "bidirectional"
 with answer:
     section("What is left at the end")
-    memories = memories_of(text)
+    memories = memories_of(text, both)
     end_section(memories, both)
 
 

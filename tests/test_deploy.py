@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -16,10 +19,11 @@ from random import Random
 
 import pytest
 
-from benchmarks.load import below, served
+from benchmarks.load import Server, below, served
 from benchmarks.session import Session
 from benchmarks.visits import act
 from deploy.run import configuration, find_nginx
+from ui.warm import allow_descriptors
 
 ROOT = Path(__file__).parents[1]
 needs_nginx = pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed")
@@ -27,7 +31,8 @@ needs_nginx = pytest.mark.skipif(find_nginx() is None, reason="nginx is not inst
 
 def process_of(session: Session) -> int:
     """The process that drew the page."""
-    (body,) = [one.message.body for one in session.drawn.values() if one.kind == "text"]
+    texts = [one.message.body for one in session.drawn.values() if one.kind == "text"]
+    (body,) = [text for text in texts if text.startswith("process ")]
     return int(body.split()[1])
 
 
@@ -35,7 +40,8 @@ def process_of(session: Session) -> int:
 @pytest.mark.parametrize("n_processes", [1, 3])
 def test_nginx_takes_the_configuration(n_processes: int, tmp_path: Path) -> None:
     written = tmp_path / "nginx.conf"
-    written.write_text(configuration(8080, range(8081, 8081 + n_processes), str(tmp_path)))
+    proxies = ["10.0.0.5", "10.1.0.0/16"]
+    written.write_text(configuration(8080, range(8081, 8081 + n_processes), str(tmp_path), "0.0.0.0", proxies))
     command = [find_nginx(), "-t", "-e", "stderr", "-p", str(tmp_path), "-c", str(written)]
     checked = subprocess.run(command, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
@@ -114,12 +120,143 @@ def test_foreign_pages_get_no_upload_and_no_websocket() -> None:
             assert health.getheader("Access-Control-Allow-Origin") not in ("*", "http://elsewhere.example")
 
 
-def asked(host: str, method: str, path: str, headers: dict[str, str], body: bytes | None = None) -> HTTPResponse:
+def asked(
+    host: str, method: str, path: str, headers: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
+) -> HTTPResponse:
     """Ask a server once, as a browser or somebody who plays one."""
-    with closing(HTTPConnection(host, timeout=20)) as connection:
+    with closing(HTTPConnection(host, timeout=20, source_address=(source, 0))) as connection:
         connection.request(method, path, body, headers)
         with closing(connection.getresponse()) as answer:
+            answer.text = answer.read().decode() if answer.status != 101 else ""
             return answer
+
+
+@pytest.fixture(scope="module")
+def public() -> Iterator[Server]:
+    """Two processes as deploy/run.py runs them for strangers."""
+    if find_nginx() is None:
+        pytest.skip("nginx is not installed")
+    with served("tests/public_app.py", 2) as server:
+        yield server
+
+
+def host_of(server: Server) -> str:
+    return server.address.removeprefix("http://")
+
+
+def begun(host: str, n: int, source: str, text: str) -> list[socket.socket]:
+    """Send the beginning of a request on so many connections."""
+    address, port = host.split(":")
+    made = []
+    for _ in range(n):
+        made.append(socket.create_connection((address, int(port)), timeout=20, source_address=(source, 0)))
+        made[-1].sendall(text.encode())
+    return made
+
+
+def ended(connection: socket.socket) -> bytes | None:
+    """What the server has sent; None while it waits for more, b"" once it has closed."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(100)
+    except BlockingIOError:
+        return None
+    except ConnectionResetError:
+        return b""
+
+
+HEAD = "POST /seen HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+UPGRADE = (
+    "GET /_stcore/stream HTTP/1.1\r\nHost: {0}\r\nOrigin: http://{0}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+)
+
+
+def test_it_listens_on_this_machine_for_the_public_and_a_forged_address_is_not_believed(public):
+    host = host_of(public)
+    assert asked(host, "GET", "/seen", {}).text.endswith(" 127.0.0.1 True")
+    forged = {"X-Forwarded-For": "203.0.113.9"}
+    assert asked(host, "GET", "/seen", forged, source="127.0.0.2").text.endswith(" 127.0.0.2 True")
+    assert asked(host, "GET", "/seen", forged).text.endswith(" 203.0.113.9 True")  # a proxy on this machine says so
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", int(host.split(":")[1])), timeout=5)
+
+
+def test_a_hall_behind_one_address_gets_in(public):
+    host = host_of(public)
+    hall = begun(host, 400, "127.0.0.4", UPGRADE.format(host))
+    try:
+        assert {one.recv(12) for one in hall} == {b"HTTP/1.1 101"}
+        assert asked(host, "GET", "/seen", {}, source="127.0.0.4").status == 200
+    finally:
+        for one in hall:
+            one.close()
+
+
+def test_half_sent_requests_are_closed_and_shut_nobody_out(public):
+    host = host_of(public)
+    allow_descriptors()
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 16_384:
+        pytest.skip("needs 16,384 descriptors")
+    heads, bodies = begun(host, 1100, "127.0.0.2", HEAD), begun(host, 3000, "127.0.0.2", HEAD + "\r\n12")
+    proxied = begun(host, 3000, "127.0.0.1", HEAD + "\r\n12")
+    began = time.monotonic()
+    try:
+        assert asked(host, "GET", "/seen", {}, source="127.0.0.2").status == 429
+        for other in ("127.0.0.1", "127.0.0.3"):  # a proxy's address, and that of another visitor
+            assert asked(host, "GET", "/seen", {}, source=other).status == 200
+        open_yet = [*heads, *bodies, *proxied]
+        while open_yet and time.monotonic() < began + 40:
+            time.sleep(1)
+            open_yet = [one for one in open_yet if ended(one) is None]
+            assert asked(host, "GET", "/seen", {}, source="127.0.0.3").status == 200
+        assert not open_yet
+        assert asked(host, "GET", "/seen", {}, source="127.0.0.2").status == 200
+    finally:
+        for one in (*heads, *bodies, *proxied):
+            one.close()
+
+
+def test_who_arrives_too_often_is_refused_and_nobody_else(public):
+    host = host_of(public)
+    with closing(HTTPConnection(host, timeout=20, source_address=("127.0.0.5", 0))) as connection:
+        refused, asks = 0, 0
+        while refused < 10 and asks < 3000:  # the slower the machine, the more of them are let in
+            asks += 1
+            connection.request("GET", "/_stcore/stream")
+            answer = connection.getresponse()
+            refused += answer.status == 429
+            answer.read()
+    assert refused == 10
+    assert asks > 1000
+    assert asked(host, "GET", "/_stcore/stream", {}, source="127.0.0.3").status != 429
+
+
+def test_a_process_that_cannot_read_its_weights_is_passed_over(public):
+    """Health says 503 from then on; a page comes from the other process, or whole with 503 where no other can."""
+    host = host_of(public)
+
+    async def read(door: str) -> None:
+        session = Session(door)
+        await session.open()
+        await session.use(session.widgets("button", "read")[0], "trigger_value", True, 20)
+        await session.close()
+
+    doors = [door.removeprefix("http://") for door in public.doors]
+    assert [asked(door, "GET", "/_stcore/health", {}).status for door in doors] == [200, 200]
+    asyncio.run(read(public.doors[0]))
+    assert [asked(door, "GET", "/_stcore/health", {}).status for door in doors] == [503, 200]
+    ports = [door.split(":")[1] for door in doors]
+    for path in ("/", "/_stcore/health"):
+        answer = asked(host, "GET", path, {"Cookie": f"process={ports[0]}"})
+        assert answer.status == 200
+        assert f"process={ports[1]}" in str(answer.headers.get_all("Set-Cookie"))
+    asyncio.run(read(public.doors[1]))
+    assert asked(host, "GET", "/_stcore/health", {}).status == 503
+    page = asked(host, "GET", "/", {})
+    assert page.status == 503
+    assert '<div id="root">' in page.text
+    assert asked(host, "GET", "/seen", {}).status == 200
 
 
 def answers(address: str, seconds: float) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 
 import pytest
 
-from ui.headers import HEADERS, SecurityHeaders
+from benchmarks.server import command
+from ui.headers import HEADERS, SecurityHeaders, headers
 
 
 def test_every_answer_carries_the_headers_and_keeps_its_own():
@@ -22,9 +25,30 @@ def test_every_answer_carries_the_headers_and_keeps_its_own():
         sent.append(message)
 
     asyncio.run(SecurityHeaders(answer)({"type": "http"}, None, send))
-    headers = dict(sent[0]["headers"])
-    assert headers == {name.encode(): value.encode() for name, value in HEADERS.items()} | dict([own])
+    found = dict(sent[0]["headers"])
+    assert found == {name.encode(): value.encode() for name, value in HEADERS.items()} | dict([own])
     assert sent[1]["body"] == b"hello"
+
+
+def test_a_page_is_framed_by_its_own_server_and_whom_the_owner_names():
+    own = headers("")
+    assert own["content-security-policy"].endswith("; frame-ancestors 'self'")
+    assert own["x-frame-options"] == "SAMEORIGIN"
+    shared = headers("https://moodle.example  http://localhost:8888 https://*.hosts.example")
+    wanted = "; frame-ancestors 'self' https://moodle.example http://localhost:8888 https://*.hosts.example"
+    assert shared["content-security-policy"].endswith(wanted)
+    assert "x-frame-options" not in shared
+
+
+@pytest.mark.parametrize(
+    "named", ["moodle.example", "https://a.example;script-src *", "*", "https://a.example/x", "'none'"]
+)
+def test_a_frame_that_is_named_wrongly_ends_the_start_with_a_sentence(named, root):
+    environment = {**os.environ, "ATTENTION_FRAMED_BY": named}
+    done = subprocess.run(command("app.py", 1), cwd=root, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "ATTENTION_FRAMED_BY must name addresses such as https://moodle.example, got" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("hosted", ["1", ""])

@@ -45,6 +45,12 @@ def test_layer_imports_only_downwards(root, layer):
         assert not FORBIDDEN[layer] & imported(path), path
 
 
+def test_one_file_reads_and_writes_the_session(root):
+    files = [root / "app.py", *(root / "pages").glob("*.py"), *(root / "ui").rglob("*.py")]
+    users = {path.relative_to(root).as_posix() for path in files if "st.session_state" in path.read_text()}
+    assert users == {"ui/state.py"}
+
+
 def module_name(path: Path, root: Path) -> str:
     """Return "attention_core.data.mnist" for its file; a package is named by its __init__.py."""
     return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
@@ -90,6 +96,14 @@ def test_no_circle_between_packages(root):
     graphlib.TopologicalSorter(packages).prepare()
 
 
+def test_charts_know_no_topic(root):
+    graph = module_graph(root)
+    charts = [module for module in graph if package_of(module) == "attention_core.charts"]
+    assert charts
+    for module in charts:
+        assert not [one for one in graph[module] if one.startswith("attention_core.topics")], module
+
+
 def test_at_most_six_loose_modules_in_the_core(root):
     loose = [path.name for path in (root / "attention_core").glob("*.py") if path.name != "__init__.py"]
     assert 0 < len(loose) <= 6, loose
@@ -121,6 +135,9 @@ def test_what_is_drawn_leaves_tensors_through_to_array_alone(root):
     """`.numpy()` and numpy's own conversions fail on a tensor of a GPU; to_array does not."""
     folders = (root / "ui", root / "pages", root / "attention_core" / "charts")
     files = [path for folder in folders for path in folder.rglob("*.py")]
+    files += [
+        path for path in (root / "attention_core" / "topics").rglob("*.py") if "charts.design" in path.read_text()
+    ]
     assert any("to_array(" in path.read_text() for path in files), "the test would pass on nothing"
     for path in files:
         for node in nodes_of(path):

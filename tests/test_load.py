@@ -51,6 +51,7 @@ def test_an_action_is_measured_to_the_end_of_its_run(floor: Server) -> None:
     assert 0.2 < found["kb"][0] < 5
     assert 0 < sum(done.cpu for done in tally.done) <= floor.seconds() - before
     assert floor.megabytes("VmHWM")[0] > 30
+    assert summary(tally.done[:1], 0, alone=True)["n"] == 0  # who only arrived
 
 
 def test_presses_during_a_run_are_all_counted_by_the_app(floor: Server) -> None:

@@ -23,6 +23,7 @@ class TinyHub(ThreadingHTTPServer):
         repositories: folder by name.
         gated: names of repositories that are not given out.
         breaks_after: bytes of a weights file after which transfers break off; None = none does.
+        waiting: names of repositories whose weights are sent when an event is set.
         asked: (method, path, Range) of every request.
     """
 
@@ -34,6 +35,7 @@ class TinyHub(ThreadingHTTPServer):
         self.gated: set[str] = set()
         self.breaks_after: int | None = None
         self.breaks_left = 0
+        self.waiting: dict[str, threading.Event] = {}
         self.asked: list[tuple[str, str, str]] = []
 
     @property
@@ -82,6 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif not (folder / file).is_file():
             self._refuse(404, "EntryNotFound")
         else:
+            if with_body and file.endswith(".safetensors") and name in self.server.waiting:
+                self.server.waiting[name].wait(60)
             self._content((folder / file).read_bytes(), file, with_body)
 
     def _content(self, content: bytes, file: str, with_body: bool) -> None:

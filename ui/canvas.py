@@ -15,7 +15,7 @@ import numpy as np
 import streamlit as st
 from streamlit_drawable_canvas import st_canvas
 
-from attention_core.bounds import DRAWING_DOTS
+from attention_core.bounds import DRAWING_BYTES, DRAWING_DOTS
 from attention_core.data.colours import PEN
 from attention_core.data.pad_drawing import inked_strokes, is_drawing, pixels_of, read_drawing, way_of
 from attention_core.data.presets import preset_paths
@@ -270,7 +270,12 @@ def _buttons(pad: Pad) -> None:
                 on_click="ignore",
                 width="stretch",
             )
-            uploaded = st.file_uploader("Open a saved drawing", "json", key=f"{name}_upload_{pad.generation.value}")
+            uploaded = st.file_uploader(
+                "Open a saved drawing",
+                "json",
+                key=f"{name}_upload_{pad.generation.value}",
+                max_upload_size=DRAWING_BYTES.millions,
+            )
             if uploaded is not None:
                 _open(pad, uploaded.getvalue())
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from attention_core.log import log
 from ui.changed import explains_failure
+from ui.labels import said
 from ui.state import APP, Field
 
 GPU_LOST = Field(APP, "gpu_lost", False)
@@ -20,14 +21,18 @@ _BUTTONS = count()
 
 @contextmanager
 def faults_told() -> Iterator[None]:
-    """Tell a visitor that memory ran out; go on with the CPU when the GPU is lost. All else comes through as it is."""
+    """Tell a visitor that memory ran out or a file is missing; go on without a lost GPU. All else comes through."""
     try:
         yield
     except Exception as error:
         from attention_core.device import choose_device, computes, give_up, lacks_memory
+        from attention_core.weights import WeightsError
 
         device = choose_device()
-        if lacks_memory(error):
+        if isinstance(error, WeightsError):
+            log.warning("A page cannot go on", exc_info=True)
+            st.error(f"**The page needs a file that cannot be read.** {said(error)}", icon=":material/error:")
+        elif lacks_memory(error):
             log.warning("No memory for a visitor's page", exc_info=True)
             gc.collect()
             st.error(NO_MEMORY, icon=":material/memory:")

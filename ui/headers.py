@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 Message = MutableMapping[str, Any]
+FRAMED_BY = "ATTENTION_FRAMED_BY"
+"""The variable that names who else may show the app in a frame: addresses such as https://moodle.example."""
+ORIGIN = re.compile(r"https?://(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?")
 POLICY = {
     "default-src": "'self' data: blob:",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",  # Streamlit's own page and Vega's expressions need them
@@ -15,12 +21,31 @@ POLICY = {
     "base-uri": "'none'",
     "form-action": "'self'",
 }
-HEADERS = {
-    "content-security-policy": "; ".join(f"{name} {sources}" for name, sources in POLICY.items()),
-    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
-    "referrer-policy": "same-origin",  # an address holds what a visitor has drawn and typed
-    "x-content-type-options": "nosniff",
-}
+
+
+def headers(framed_by: str) -> dict[str, str]:
+    """Return the headers for an app that those may frame whom FRAMED_BY names.
+
+    Raises:
+        ValueError: one of them is no address such as https://moodle.example.
+    """
+    for origin in framed_by.split():
+        if not ORIGIN.fullmatch(origin):
+            raise ValueError(f"{FRAMED_BY} must name addresses such as https://moodle.example, got {origin!r}")
+    policy = POLICY | {"frame-ancestors": " ".join(["'self'", *framed_by.split()])}
+    named = {
+        "content-security-policy": "; ".join(f"{name} {sources}" for name, sources in policy.items()),
+        "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+        "referrer-policy": "same-origin",  # an address holds what a visitor has drawn and typed
+        "x-content-type-options": "nosniff",
+    }
+    return named if framed_by.split() else named | {"x-frame-options": "SAMEORIGIN"}  # it knows no list
+
+
+try:
+    HEADERS = headers(os.environ.get(FRAMED_BY, ""))
+except ValueError as error:
+    sys.exit(str(error))
 _ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 

@@ -1,9 +1,10 @@
-"""Heavy runs: one at a time on a device, in the order of asking; who waits sees the place and may leave."""
+"""Heavy runs: one at a time on a device, the addresses in turn; who waits sees the place and may leave."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -11,54 +12,91 @@ from itertools import count
 
 import streamlit as st
 import torch
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.bounds import QUEUE
 from attention_core.device import choose_device
 from ui.layout import end_here
+from ui.state import APP, Field, widget_value
 
 GRACE, BEAT = 0.3, 0.2
 """Seconds that somebody waits without being told, and then from one look at the queue to the next."""
 BREATH = 0.01
 """Seconds between two portions, in which whoever waits for the same locks has them."""
-CANCEL = "queue_cancel"
-"""Holds the key of the button that was drawn last."""
+CANCEL = Field(APP, "queue_cancel", "queue_cancel")
+"""The key of the button that was drawn last."""
 _BUTTONS = count()
+_FULL = "Many visitors are waiting for a model already. Try again in a moment."
+_IN_PORTIONS = "in portions"
+"""The address of all work that no visitor waits for."""
 
 
 class Queue:
-    """Threads in the order in which they asked; the first one runs.
+    """Threads of which one runs; then the addresses have their turns, each in the order in which its threads asked.
+
+    A hall has one address as a single visitor has. So nobody is refused for an address while there is room; without
+    room the address with the most places gives one up to an address with fewer.
 
     Args:
-        most_waiting: behind the first.
+        most_waiting: behind the one that runs.
     """
 
     def __init__(self, most_waiting: int) -> None:
         self.most_waiting = most_waiting
-        self._line: list[int] = []
+        self._line: dict[int, tuple[str, str]] = {}
+        """Session and address of each thread, in the order of asking."""
+        self._runs = 0
+        self._turns, self._last_turn = count(1), dict[str, int]()
         self._moved = threading.Condition()
 
     def __contains__(self, thread: int) -> bool:
         return thread in self._line
 
-    def join(self, thread: int) -> bool:
-        """Stand behind the others; returns False where too many wait."""
+    def join(self, thread: int, session: str = "", address: str = "") -> bool:
+        """Stand behind the others; returns False where too many wait. Of a session one thread waits, the last one."""
         with self._moved:
-            if len(self._line) > self.most_waiting:
-                return False
-            self._line.append(thread)
+            waiting = self._order()[1:]
+            gone = [one for one in waiting if session and self._line[one][0] == session]
+            if not gone and len(self._line) > self.most_waiting:
+                places = Counter(address for _, address in self._line.values())
+                gone = [one for one in waiting if places[self._line[one][1]] > places[address] + 1]
+                gone = sorted(gone, key=lambda one: places[self._line[one][1]])[-1:]
+                if not gone:
+                    return False
+            for one in gone:
+                del self._line[one]
+            self._line[thread] = session, address
+            self._let_run(self._runs or thread)
             return True
 
-    def wait(self, thread: int, seconds: float) -> int:
-        """Wait for so long at most; returns how many are before, 0 = it is this one's turn."""
+    def wait(self, thread: int, seconds: float) -> int | None:
+        """Wait for so long at most; returns how many are before, 0 = it is one's turn, None = the place is lost."""
         with self._moved:
-            self._moved.wait_for(lambda: self._line[0] == thread, seconds)
-            return self._line.index(thread)
+            self._moved.wait_for(lambda: self._runs == thread or thread not in self._line, seconds)
+            return self._order().index(thread) if thread in self._line else None
 
     def leave(self, thread: int) -> None:
         """Make room for those behind, after the run or instead of it."""
         with self._moved:
-            self._line.remove(thread)
-            self._moved.notify_all()
+            self._line.pop(thread, None)
+            self._let_run(next(iter(self._order()), 0))
+
+    def _let_run(self, thread: int) -> None:
+        there = {address for _, address in self._line.values()}
+        self._last_turn = {one: turn for one, turn in self._last_turn.items() if one in there}
+        if thread != self._runs:
+            self._runs = thread
+            if thread:
+                self._last_turn[self._line[thread][1]] = next(self._turns)
+        self._moved.notify_all()
+
+    def _order(self) -> list[int]:
+        """Return the thread that runs, and then the others as they come."""
+        numbers, orders = Counter[str](), dict[int, tuple[bool, int, int]]()
+        for thread, (_, address) in self._line.items():
+            orders[thread] = (thread != self._runs, numbers[address], self._last_turn.get(address, 0))
+            numbers[address] += thread != self._runs
+        return sorted(orders, key=orders.__getitem__)
 
 
 @cache
@@ -81,12 +119,15 @@ def heavy(spinner: str = "") -> Iterator[None]:
     if thread in queue:
         yield
         return
-    if st.session_state.get(st.session_state.get(CANCEL, CANCEL)) is True:  # in the run that the click began
+    visitor = get_script_run_ctx(suppress_warning=True)
+    address = st.context.ip_address if visitor else None
+    who = (visitor.session_id, address if isinstance(address, str) else "") if visitor else ()
+    if widget_value(CANCEL.value) is True:  # in the run that the click began
         _stop("You have left the queue.")
-    if not queue.join(thread):
-        _stop(f"{queue.most_waiting} visitors are waiting for a model already. Try again in a moment.")
+    if not queue.join(thread, *who):
+        _stop(_FULL)
     try:
-        if queue.wait(thread, GRACE):
+        if queue.wait(thread, GRACE) != 0:
             _stand(queue, thread)
         with st.spinner(spinner) if spinner else nullcontext(), torch.inference_mode():
             yield
@@ -105,11 +146,11 @@ def in_portions(portion: Callable[[], object], is_wanted: Callable[[], bool]) ->
     """
     queue, thread = queue_of(choose_device()), threading.get_ident()
     while is_wanted():
-        if queue.join(thread):
+        if queue.join(thread, address=_IN_PORTIONS):
             try:
-                while queue.wait(thread, BEAT) and is_wanted():
+                while (before := queue.wait(thread, BEAT)) and is_wanted():
                     pass
-                if is_wanted():
+                if before == 0 and is_wanted():
                     portion()
             finally:
                 queue.leave(thread)
@@ -120,11 +161,13 @@ def _stand(queue: Queue, thread: int) -> None:
     spot = st.empty()
     with spot.container(horizontal=True, vertical_alignment="center"):
         words = st.empty()
-        st.session_state[CANCEL] = f"{CANCEL}_{next(_BUTTONS)}"
-        st.button("Cancel", key=st.session_state[CANCEL])
+        CANCEL.value = f"queue_cancel_{next(_BUTTONS)}"
+        st.button("Cancel", key=CANCEL.value)
     while before := queue.wait(thread, BEAT):
         words.markdown(f"{before} visitors are before you." if before > 1 else "One visitor is before you.")
     spot.empty()
+    if before is None:
+        _stop(_FULL)
 
 
 def _stop(words: str) -> None:

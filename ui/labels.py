@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from attention_core.attention.harmless import IN_SENTENCES, as_markdown, visible
+from attention_core.attention.harmless import IN_SENTENCES, as_markdown, visible, without_folders
 
 INVISIBLE = "\u200b"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -23,8 +23,8 @@ def distinct(labels: Sequence[str]) -> list[str]:
 
 
 def said(error: object) -> str:
-    """Return Markdown for a sentence in which a stranger's words may stand, such as the name of a file."""
-    return as_markdown(str(error), IN_SENTENCES)
+    """Return Markdown for a sentence in which a stranger's words may stand, or places of this server."""
+    return as_markdown(without_folders(str(error)), IN_SENTENCES)
 
 
 def literal(text: str, longest: int = 60) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 from torch import Tensor, nn
 
+from attention_core.attention.harmless import without_folders
 from attention_core.device import choose_device
 from attention_core.log import log
 from attention_core.models import load
@@ -42,7 +43,7 @@ def model_or_none(name: str) -> tuple[nn.Module | None, str]:
         return _load(name, choose_device()), ""
     except WeightsError as error:
         log.warning("%s cannot be loaded", name, exc_info=True)
-        return None, str(error)
+        return None, without_folders(str(error))
 
 
 def card_or_empty(name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import streamlit as st
 from attention_core.attention.harmless import as_markdown
 from ui.address import PLAYING
 from ui.labels import distinct
-from ui.state import APP, Field, Value, choice, whole_number
+from ui.state import APP, Field, Value, choice, set_widget, whole_number, widget_value
 
 TICK, CHANGED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
 """When the last beat was, by time.monotonic; the player that began or stopped in the run before."""
@@ -89,13 +89,20 @@ class Player(Generic[Value]):
             args=(values,),
         )
 
+    def _press(self, values: Sequence[Value], by: int) -> None:
+        drawn = f"{self.name}_drawn"
+        self.field.value = widget_value(drawn)  # of a press during a run the browser says where it was before that run
+        self.go(values, by)
+        set_widget(drawn, self.field.value)
+
     def _button(self, label: str, values: Sequence[Value], by: int, **look: str) -> None:
+        set_widget(f"{self.name}_drawn", self.field.value)
         end = values[0 if by < 0 else -1]
         st.button(
             label,
             key=f"{self.name}_{label.lower()}",
             disabled=self.field.value == end,
-            on_click=self.go,
+            on_click=self._press,
             args=(values, by),
             **look,  # type: ignore[arg-type]
         )

@@ -8,8 +8,8 @@ import os
 import threading
 import time
 import webbrowser
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +20,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention_core.bounds import is_hosted
+from attention_core.files import needed
+from attention_core.log import counting_repeats, log
+from ui.libraries import import_transformers
 from ui.navigation import PAGES
 from ui.tidy import spare_memory, tidied
 
@@ -28,6 +31,10 @@ HEAD_START = 10.0
 """Seconds that a visitor who comes with the server has it alone."""
 SECONDS_TO_PAINT = 0.3
 """Until the browser has what it shows meanwhile: an import leaves little to the thread that sends it."""
+FEW_DESCRIPTORS = 4096
+"""Files and connections; each open page takes one."""
+SECONDS_OF_A_LINE = 60.0
+"""Within which a line of the log is written once."""
 _IMPORTED, _TURN = threading.Event(), threading.Lock()
 
 
@@ -41,8 +48,10 @@ def import_libraries() -> None:
     with _TURN:
         try:
             for name in () if is_warm() else LIBRARIES:
-                import_module(name)
+                with needed(name):
+                    import_module(name)
             if not is_warm():
+                import_transformers()
                 spare_what_stays()
         finally:
             _IMPORTED.set()  # what cannot be imported is told by the pages
@@ -89,6 +98,32 @@ async def _visit_all_pages() -> None:
     await asyncio.to_thread(spare_what_stays)
 
 
+def allow_descriptors() -> None:
+    """Let this process have as many files and connections as the system allows; on a public server say if few."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = 2**16 if hard == resource.RLIM_INFINITY else hard
+    with suppress(OSError, ValueError):  # macOS allows less than it says
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if allowed < FEW_DESCRIPTORS and is_hosted():
+        log.warning(
+            "Only %s files and connections are allowed, each open page takes one; %s are right for a public server. "
+            "The command ulimit -n, or LimitNOFILE= of systemd, raises it.",
+            f"{allowed:,}",
+            f"{FEW_DESCRIPTORS:,}",
+        )
+
+
+async def _every_minute(do: Callable[[], None]) -> None:
+    while True:
+        await asyncio.sleep(SECONDS_OF_A_LINE)
+        do()
+
+
 @asynccontextmanager
 async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Warm the server, beside whatever visitors ask of it, while it runs."""
@@ -97,10 +132,12 @@ async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
         webbrowser.open(f"http://localhost:{st.get_option('server.port')}")
     if is_hosted():
         st.set_option("client.showErrorDetails", "none")  # a traceback names files of the server
+    allow_descriptors()
     spare_memory()
-    tasks = [asyncio.create_task(_visit_all_pages()), asyncio.create_task(tidied())]
-    try:
-        yield {}
-    finally:
-        for task in tasks:
-            task.cancel()
+    with counting_repeats() as tell_repeats:
+        tasks = [asyncio.create_task(one) for one in (_visit_all_pages(), tidied(), _every_minute(tell_repeats))]
+        try:
+            yield {}
+        finally:
+            for task in tasks:
+                task.cancel()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -149,9 +148,10 @@ class Cells:
 
     def _range_of_keys(self, rows: slice) -> slice:
         stop = min(rows.stop, self.trace.n_keys) if self.trace.is_causal else self.trace.n_keys
-        if not self._has_mask:
+        tile = self.trace.allowed(self.head, rows, slice(0, stop)) if self._has_mask else None
+        if tile is None:
             return slice(0, stop)
-        allowed = cast(Tensor, self.trace.allowed(self.head, rows, slice(0, stop))).any(0).nonzero()
+        allowed = tile.any(0).nonzero()
         return slice(int(allowed[0]), int(allowed[-1]) + 1) if len(allowed) else slice(0, 0)
 
     @cached_property

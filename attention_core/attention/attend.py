@@ -6,18 +6,16 @@ makes every tile of the weights recomputable. A query that may attend to no key 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_core.attention.pairs import Edits, Pairs, at_least_single, masked
+from attention_core.attention.edits import Edit, Edits
+from attention_core.attention.pairs import Pairs, at_least_single, masked
 from attention_core.attention.score import Score
 from attention_core.attention.scores import ScaledDot, same_width
-
-if TYPE_CHECKING:
-    from attention_core.attention.edits.edit import Edit
 
 
 class Attended(NamedTuple):

@@ -35,8 +35,7 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
     }
     if trace.edits:
         arrays["weights"] = torch.stack([trace.weights(head) for head in heads])
-    per_head = bool(trace.edits) or (trace.mask is not None and trace.mask.ndim == 3 and trace.mask.shape[0] > 1)
-    tiles = [trace.allowed(head) for head in (heads if per_head else [0])]
+    tiles = [trace.whole_mask(head) for head in trace.heads_of_mask]
     masks = [tile for tile in tiles if tile is not None]
     if masks:
         arrays["mask"] = torch.stack(masks)

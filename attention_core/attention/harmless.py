@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from attention_core.bounds import is_hosted
+
 SHOWN = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": "\u21b5", "\t": "\u21e5", "\x7f": "\u2421"}
 """Signs for control characters, which would break a line or take no room."""
 JOINERS = "\u200c\u200d"
@@ -14,7 +16,14 @@ MOST_MARKS = 8
 MARKDOWN = "\\`*_{}[]()<>#+-.!|~:$&"
 IN_SENTENCES = "\\`*[]<>$"
 """Of these, what makes a link, a picture, a formula or bold type in the middle of a sentence."""
+FOLDERS = re.compile(r"(?<![\w.:/<~-])~?(/[^\s/'\"<>|:;,()]+)+/(?=[^\s/])")
+"""Those before the name of a file."""
 FORMULA = re.compile(r"[=+\-@\t\r].")
+
+
+def without_folders(text: str) -> str:
+    """Return a text in which files have their names but not their places; on an own machine it stays as it is."""
+    return FOLDERS.sub("", text) if is_hosted() else text
 
 
 def visible(text: str) -> str:

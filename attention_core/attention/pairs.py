@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,10 +16,8 @@ from attention_core.attention.score import Score
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.types import ALL, Rows
 
-if TYPE_CHECKING:
-    from attention_core.attention.edits.edit import Edit
-
-Edits = Sequence["Edit"]
+Changes = Sequence[Any]
+"""Edits, which know pairs: see attention_core.attention.edits."""
 LAST = 1000
 """Above the order of every edit."""
 ROWS_AT_ONCE = 256
@@ -51,7 +49,7 @@ class Pairs:
     bias: Tensor | None = field(default=None, repr=False)
     sinks: Tensor | None = field(default=None, repr=False)
     has_softmax: bool = True
-    edits: Edits = ()
+    edits: Changes = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edits", tuple(self.edits))
@@ -80,7 +78,7 @@ class Pairs:
         return self.key[head // (self.n_heads // self.key.shape[0])]
 
     @cached_property
-    def arranged(self) -> Edits:
+    def arranged(self) -> Changes:
         """The edits in the order in which they act, those that act together as one."""
         ordered = sorted(self.edits, key=lambda edit: (edit.order, edit.name))
         kinds = [list(some) for _, some in groupby(ordered, key=type)]
@@ -101,9 +99,9 @@ class Pairs:
     @property
     def has_mask(self) -> bool:
         """Whether any pair may be hidden, causality aside."""
-        return self.mask is not None or any(edit.hides for edit in self.edits)
+        return self.mask is not None or any(edit.hides for edit in self.arranged)
 
-    def changed_rows(self, head: int, edits: Iterable[Edit] | None = None) -> Rows:
+    def changed_rows(self, head: int, edits: Changes | None = None) -> Rows:
         """Return the rows of a head whose weights these edits, or all, change."""
         rows: set[int] = set()
         for edit in self.arranged if edits is None else edits:
@@ -169,6 +167,19 @@ class Pairs:
             if hidden is not None:
                 tile = ~hidden if tile is None else tile & ~hidden
         return tile if tile is None else tile.expand(*self._size(rows, cols))
+
+    @property
+    def heads_of_mask(self) -> range:
+        """The heads whose masks differ: all, or the first for all."""
+        alike = not self.edits and (self.mask is None or self.mask.ndim < 3 or self.mask.shape[0] == 1)
+        return range(1 if alike else self.n_heads)
+
+    def whole_mask(self, head: int) -> Tensor | None:
+        """Return the mask of a head, (n_queries, n_keys); None where there is none for any head."""
+        allowed = self.allowed(head)
+        if allowed is None and self.has_mask:  # of another head
+            return torch.ones(self.n_queries, self.n_keys, dtype=torch.bool, device=self.query.device)
+        return allowed
 
     def own_allowed(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor | None:
         """Return the mask's tile as it is without edits, or None."""

@@ -189,7 +189,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     elif trace.sinks is None and trace.has_mask:
         weights = replace(weights, code=weights.code + BLIND)
     if "weights" in _places(trace):
-        weights = replace(weights, code=f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), given)")
+        weights = replace(weights, code=f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)")
     steps.append(weights.step(trace.weights, *pairs, names))
     if story.shows_masked:
         steps.append(
@@ -235,7 +235,7 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
         "d_k": trace.key.shape[-1],
         "n_keys": trace.n_keys,
         "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
-        "mask": trace.allowed(head),
+        "mask": trace.whole_mask(head),
         "sink": None if trace.sinks is None else trace.sinks.expand(pairs[:2])[head, :, None],
         "withheld": list(trace.story.withheld),
         **(_of_edits(trace, head) if trace.edits else {}),
@@ -265,7 +265,7 @@ def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
         "edited": scores[row, column],
         "set_rows": queries[set_row],
         "set_columns": set_column,
-        "given": weights[set_row, set_column],
+        "new": weights[set_row, set_column],
         "kept": float((context[1] != context[0]).any()),
         "taken": context[0],
     }

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.pairs import ROWS_AT_ONCE, Edits, Pairs, at_least_single, spans
+from attention_core.attention.edits import Edits
+from attention_core.attention.pairs import ROWS_AT_ONCE, Pairs, at_least_single, spans
 from attention_core.attention.types import ALL, Rows, Story
 
 

@@ -42,6 +42,11 @@ class Bound:
 
 
 MIB = 2**20
+# files that are sent
+UPLOAD_BYTES = Bound("bytes of an upload", NONE, "131,072 positions in float32 with their header", 104 * MIB)
+SESSION_UPLOAD_BYTES = Bound("bytes of a session's uploads", NONE, "the largest file and some small ones", 128 * MIB)
+UPLOADS_BYTES = Bound("bytes of all uploads in a process", NONE, "they are kept in memory", 512 * MIB)
+UPLOAD_SECONDS = Bound("seconds in which nothing comes of an upload", NONE, "it keeps the others out", 60)
 # what is sent, packed
 LINK_LETTERS = Bound("letters of a packed part of a link", 400_000, "deflate makes 1,000 bytes of one")
 UNPACKED_BYTES = Bound("bytes of a session, or of a link unpacked", 1_000_000, "all that a page can hold is less")
@@ -62,7 +67,8 @@ DRAWING_FAR = Bound("pixels from a pad to a point of a stroke", 10_000, "strokes
 DRAWING_WAY = Bound("pixels that the pen goes along and down", 5_000_000, "an hour of scribbling; each is drawn")
 DRAWING_DOTS = Bound("dots of which a drawing is made", 200_000, "one on every pixel of the pen's way, unless endless")
 PICTURE_BYTES = Bound("bytes of an uploaded picture", 10_000_000, "photographs of phones are smaller")
-PICTURE_PIXELS = Bound("pixels of an uploaded picture", 40_000_000, "they are unpacked, 160 MB")
+JPEG_PIXELS = Bound("pixels of an uploaded JPEG in one pass", 40_000_000, "it is unpacked at a fraction of its size")
+PICTURE_PIXELS = Bound("pixels of any other picture", 40_000_000, "a WebP takes 15 bytes for each, in turn", 12_000_000)
 PICTURE_SCANS = Bound("scans of a JPEG", 100, "each draws all pixels anew; photographs have ten")
 # tables, tensors, recordings
 TABLE_BYTES = Bound("bytes of a table, CSV or NPZ", 4_000_000, "the rows that are kept take less")
@@ -113,12 +119,13 @@ WRITTEN_TOKENS = Bound("tokens that a visitor lets a model write", 256, "each co
 # what the server keeps and how long it works
 MODELS = Bound("models of others in memory", 3, "each takes four bytes a weight", 2)
 RUNS = Bound("runs of models in memory", 4, "each keeps all its heads", 3)
-VALUE_BYTES = Bound("bytes of values kept for all visitors", 96 * MIB, "what is asked again is asked soon")
+VALUE_BYTES = Bound("bytes of values kept for all visitors", 96 * MIB, "what is asked again is asked soon", 64 * MIB)
 HUB_CACHE_BYTES = Bound(
     "bytes of the hub's cache on disk", NONE, "visitors choose what is fetched; the least used leave", 3_000_000_000
 )
 SPARE_DISK_BYTES = Bound("bytes left free on the disk", 200_000_000, "logs and uploads need some")
 QUEUE = Bound("visitors who wait for a heavy run", 8, "who is behind them had better come back")
+DOWNLOADS = Bound("models that are fetched at a time", 4, "a slow one keeps no other waiting")
 HUB_SECONDS = Bound("seconds that the hub may take to answer", 10, "a page waits for it")
 CLUSTER_SECONDS = Bound("seconds that a cluster may take to answer", 600, "no page waits for ever")
 CLUSTER_BYTES = Bound("bytes of a call to a cluster", 64 * MIB, "the largest picture and its settings are less")

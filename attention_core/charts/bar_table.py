@@ -5,35 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from attention_core.charts.design import Design, alt
+from attention_core.charts.design import Design
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import texts
+from attention_core.charts.marks import FILL, mark, texts, word
 from attention_core.charts.palette import DARK, FAINT, LABELS
 from attention_core.charts.words import text_width
 
 LINE, ACROSS, GAP, SIZE = 20, 170, 60, 12
 """Screen pixels: of a line, of a column of bars, between two columns, of the letters."""
-WORD = {"baseline": "middle", "fontSize": SIZE}
+WORD: dict = {"baseline": "middle", "fontSize": SIZE}
 
 
 class Bars(NamedTuple):
-    """A column of the table.
-
-    Attributes:
-        title: above it.
-        values: one number per line.
-        limit: what a whole bar stands for.
-        texts: of the numbers.
-        colours: of a bar from 0 upwards, and from 0 downwards; without the second one all begin at the left.
-        mark: a number to mark, such as the uniform weight, or None.
-    """
-
     title: str
-    values: Sequence[float]
-    limit: float
-    texts: Sequence[str]
-    colours: tuple[str, ...]
-    mark: float | None = None
+    values: Sequence[float]  # one per line
+    limit: float  # what a whole bar stands for
+    texts: Sequence[str]  # of the numbers
+    colours: tuple[str, ...]  # of bars upwards from 0, and downwards; without the second one all begin at the left
+    mark: float | None = None  # a number to mark, such as the uniform weight
 
 
 def bar_table(
@@ -44,15 +33,7 @@ def bar_table(
     across: int = ACROSS,
     ink: str = DARK,
 ) -> Design:
-    """Draw one line per name, with a bar in every column.
-
-    Args:
-        names: of the lines.
-        columns: the numbers.
-        groups: headings, each with the line that it stands above.
-        across: screen pixels of a column of bars.
-        ink: colour of the words.
-    """
+    """Draw one line per name, with a bar in every column; groups are headings, each with the line that it is above."""
     heads = dict(groups)
     tops, top = [], 2 * LINE
     for place in range(len(names)):
@@ -83,13 +64,11 @@ def _column(column: Bars, left: float, tops: Sequence[int], space: dict, across:
     begins = [zero + min(length, 0) for length in lengths]
     bars = rectangles(begins, [top + 4 for top in tops], [abs(one) for one in lengths], LINE - 8, fill=colours)
     ends = {"left": [zero + max(one, 0) + 5 for one in lengths], "top": [top + LINE / 2 for top in tops]}
-    title = {"left": [zero], "top": [LINE / 2 + 4], "text": [column.title]}
     marks = [zero, zero + unit * column.mark] if column.mark else [zero]
     lines = rectangles(marks, 1.5 * LINE, 0, tops[-1] - 0.5 * LINE)
-    rule = alt.Chart(lines).mark_rule(color=FAINT, aria=False)
     return [
-        rule.encode(x=space["x"], y=space["y"], y2="bottom"),
-        alt.Chart(bars).mark_rect(aria=False).encode(**space, color=alt.Color("fill:N", scale=None)),
-        texts(ends | {"text": list(column.texts)}, space, align="left", color=ink, **WORD),
-        texts(title, space, align="center" if signed else "left", color=LABELS, **WORD),
+        mark("rule", lines, space, color=FAINT),
+        mark("rect", bars, space, color=FILL),
+        texts(ends | {"text": column.texts}, space, align="left", color=ink, **WORD),
+        word(column.title, zero, LINE / 2 + 4, space, align="center" if signed else "left", color=LABELS, **WORD),
     ]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from attention_core.attention.types import Role
 from attention_core.charts.design import Design, alt
-from attention_core.charts.marks import tips
+from attention_core.charts.marks import long_form, mark
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.scale import series_colour, shares
+from attention_core.charts.scale import names_at, series_colour, shares
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 
@@ -16,48 +16,28 @@ SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
 def probability_bars(
     series: Mapping[str, Sequence[float]], labels: Sequence[str], *, height: int = 200, legend: bool = True
 ) -> Design:
-    """Draw probabilities of the same classes by several models side by side.
-
-    Args:
-        series: name of a model -> its probabilities, one per label.
-        labels: the classes.
-        height: screen pixels.
-        legend: whether the models are named above; a single one may go without.
-    """
-    names, n = list(series), len(labels)
-    frame = {
-        "class": list(labels) * len(names),
-        "probability": [float(value) for name in names for value, _ in zip(series[name], labels, strict=True)],
-        "model": [name for name in names for _ in range(n)],
-    }
+    """Draw probabilities of the same classes by several models side by side; a single one may go without a legend."""
+    names = list(series)
     colour = series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2)
-    marks = alt.Chart(frame, height=height).mark_bar(cornerRadiusEnd=1)
-    return marks.encode(
-        x=alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
-        y=shares("probability"),
-        xOffset=alt.XOffset("model:N", sort=names),
-        color=colour if legend else colour.legend(None),
-        tooltip=tips("model:N", "class:N", ("probability:Q", "", ".1%")),
-    )
+    space = {
+        "x": alt.X("class:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
+        "y": shares("probability"),
+        "xOffset": alt.XOffset("model:N", sort=names),
+        "color": colour if legend else colour.legend(None),
+    }
+    told = "model:N", "class:N", ("probability:Q", "", ".1%")
+    data = long_form(("model", "class", "probability"), series, labels)
+    return mark("bar", data, space, *told, cornerRadiusEnd=1).properties(height=height)
 
 
 def bars(values: Sequence[float], labels: Sequence[str], *, title: str, colour: str, height: int = 180) -> Design:
-    """Draw one number per label as horizontal bars, in the order given.
-
-    Args:
-        values: numbers, signed or not.
-        labels: one text per number.
-        title: of the axis.
-        colour: of the bars.
-        height: screen pixels.
-    """
-    frame = {"label": list(labels), "value": [float(value) for value in values]}
-    marks = alt.Chart(frame, height=height).mark_bar(color=colour, cornerRadiusEnd=1)
-    return marks.encode(
-        y=alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
-        x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True)),
-        tooltip=tips("label:N", ("value:Q", title, ".4g")),
-    )
+    """Draw one number per label as horizontal bars, in the order given; the title is that of the axis."""
+    space = {
+        "y": alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=150)),
+        "x": alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True)),
+    }
+    data, told = {"label": labels, "value": values}, ("label:N", ("value:Q", title, ".4g"))
+    return mark("bar", data, space, *told, color=colour, cornerRadiusEnd=1).properties(height=height)
 
 
 def before_after_bars(
@@ -73,18 +53,24 @@ def before_after_bars(
     names of the fields, and percentages with so many decimals.
     """
     label, when = fields
-    n, names = len(labels), list(series)
-    frame = {
-        "place": list(range(n)) * len(names),
-        label: list(labels) * len(names),
-        when: [name for name in names for _ in range(n)],
-        "probability": [float(value) for name in names for value, _ in zip(series[name], labels, strict=True)],
-    }
-    return (
-        alt.Chart(frame)
-        .mark_bar(cornerRadiusEnd=1)
-        .encode(
-            color=series_colour(when, names, ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2),
-            tooltip=tips(f"{label}:N", f"{when}:N", ("probability:Q", "", f".{decimals}%")),
-        )
+    data = long_form((when, "place", "probability"), series)
+    data[label] = list(labels) * len(series)
+    colour = series_colour(when, list(series), ("#A9B4BF", ROLE_COLOURS[Role.CONTEXT]), offset=2)
+    told = f"{label}:N", f"{when}:N", ("probability:Q", "", f".{decimals}%")
+    return mark("bar", data, {"color": colour}, *told, cornerRadiusEnd=1)
+
+
+def before_after_chart(
+    labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str], height: int = 0
+) -> Design:
+    """Draw probabilities of the same things before and after a change, as pairs of horizontal bars.
+
+    The names are those of before and after; the height is by the number of labels if 0.
+    """
+    axis = alt.Axis(labelExpr=names_at(labels), ticks=False, labelLimit=130, labelOverlap=False)
+    bars = before_after_bars(labels, dict(zip(names, (before, after), strict=True)), decimals=3).encode(
+        y=alt.Y("place:O", title=None, axis=axis),
+        yOffset=alt.YOffset("when:N", sort=list(names)),
+        x=alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),
     )
+    return bars.properties(height=height or 34 * len(labels) + 70)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Protocol
+from typing import Any
 
 from attention_core.charts.look import Look
 from attention_core.files import written_whole
@@ -20,14 +20,7 @@ FORMATS = ("svg", "pdf", "png")
 SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
-class Chart(Protocol):
-    """What can be saved: every chart of attention_core.charts."""
-
-    def to_dict(self, look: Look) -> dict[str, Any]:
-        """Return the Vega-Lite spec in a look."""
-
-
-def save(chart: Chart, path: str | Path, *, title: str = "", width: float | None = None) -> None:
+def save(chart: Any, path: str | Path, *, title: str = "", width: float | None = None) -> None:
     """Write a chart into a file, whose ending says in which format; see figure().
 
     Raises:
@@ -39,16 +32,11 @@ def save(chart: Chart, path: str | Path, *, title: str = "", width: float | None
         place.write_bytes(content)
 
 
-def figure(chart: Chart, form: str, *, title: str = "", width: float | None = None) -> bytes:
-    """Return a chart as a file, light and with its colour bar.
+def figure(chart: Any, form: str, *, title: str = "", width: float | None = None) -> bytes:
+    """Return a chart as a file in one of FORMATS, light and with its colour bar.
 
-    Words stay words: an SVG names a family of letters and what may stand for it, a PDF embeds them.
-
-    Args:
-        chart: of attention_core.charts.
-        form: one of FORMATS; a PNG has twice as many pixels as the screen.
-        title: stands above; none if empty.
-        width: millimetres in print, such as COLUMN; letters grow and shrink with it. As on the screen if None.
+    Words stay words: an SVG names a family of letters and what may stand for it, a PDF embeds them. The width is in
+    millimetres in print, such as COLUMN; letters grow and shrink with it. It is as on the screen if None.
 
     Raises:
         ValueError: the format is none of FORMATS.

@@ -30,9 +30,8 @@ def layer_head_map(
 ) -> Design:
     """Draw one number per head, layers downwards, heads to the right, and frame the chosen (layer, head).
 
-    Values are those of each layer's heads, which may differ in number; nan = no number. The highest possible number,
-    else the largest, ends the colours, so that they can mean the same in every such map; an exponent below 1 spreads
-    small numbers. A point selection over heads has the fields row and col; the map is at most so many pixels wide.
+    Layers may differ in heads; nan = no number. The highest possible number, else the largest, ends the colours; an
+    exponent below 1 spreads small numbers. A point selection over heads has the fields row and col.
     """
     n_heads = max(map(len, values))
     matrix = np.full((len(values), n_heads), np.nan)

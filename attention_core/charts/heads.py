@@ -6,19 +6,14 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
-from attention_core.charts.bars import before_after_bars
 from attention_core.charts.design import Design, alt
-from attention_core.charts.head_maps import head_axes
-from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import clickable, haloed, images, mouse_cells, pointer, texts
+from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells, pointer, texts
 from attention_core.charts.mosaic import Mosaic
 from attention_core.charts.palette import WORDS
-from attention_core.charts.scale import colour_bar_layer, names_at, shares
+from attention_core.charts.scale import colour_bar_layer
 from attention_core.device import to_array
 
 HEAD, LEFT = 18, 18
@@ -43,45 +38,43 @@ def heads_chart(
 ) -> Design:
     """Draw every head of every layer; queries downwards, keys to the right.
 
-    Args:
-        pictures: of all heads, see attention_core.charts.mosaic.
-        notes: for each layer and head, a phrase for the tooltip.
-        chosen: (layer, head) to frame; none by default.
-        off: (layer, head) of heads that are switched off, crossed out.
-        select: name of a point selection over heads (fields layer and head), or None.
-        title: of the colour bar.
+    Notes are what the mouse is told of each layer and head; the chosen (layer, head) is framed, those that are off
+    are crossed out; a point selection over heads has the fields layer and head.
     """
     down, right = pictures.height + pictures.gap, pictures.width + pictures.gap
     n_layers, n_heads = len(pictures.n_heads), max(pictures.n_heads)
     heads = [(layer, head) for layer, n in enumerate(pictures.n_heads) for head in range(n)]
     rows, cols = np.array(heads).T
     left, top = LEFT + cols * right, HEAD + rows * down
-    frame = pd.DataFrame(rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols))
-    frame["next"], frame["below"] = left + right, top + down
-    frame["name"] = [f"layer {layer + 1}, head {head + 1}" for layer, head in heads]
-    frame["note"] = [notes[layer][head] for layer, head in heads]
-    frame["largest"] = [pictures.largest[layer][head] for layer, head in heads]
-    frame["is_off"] = [head in off for head in heads]
+    is_off = np.array([head in off for head in heads])
+    data = rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols, is_off=is_off) | {
+        "next": left + right,
+        "below": top + down,
+        "name": [f"layer {layer + 1}, head {head + 1}" for layer, head in heads],
+        "note": [notes[layer][head] for layer, head in heads],
+        "largest": [pictures.largest[layer][head] for layer, head in heads],
+    }
     width, height = LEFT + n_heads * right, HEAD + n_layers * down
     space = corners(width, height)
     gap = pictures.gap
     whole = rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url)
-    crossed = frame[frame["is_off"]]
-    cross = {"text": "off", "fontSize": 13, "color": "#ffffff", "dx": pictures.width / 2, "dy": pictures.height / 2}
-    here = frame[(frame["layer"] == chosen[0]) & (frame["head"] == chosen[1])]
+    crossed = rectangles(left[is_off], top[is_off], pictures.width, pictures.height, text="off")
+    cross = {"fontSize": 13, "color": "#ffffff", "dx": pictures.width / 2, "dy": pictures.height / 2}
+    is_chosen = (rows == chosen[0]) & (cols == chosen[1])
+    here = rectangles(left[is_chosen], top[is_chosen], pictures.width, pictures.height)
     layers = [
         _bar(pictures, title),
         images(whole, space, smooth=True),  # narrow pages shrink it
         *_names(pictures, right, down, space),
-        alt.Chart(crossed).mark_rect(color="#10141a", opacity=0.55, aria=False).encode(**space),
-        alt.Chart(crossed).mark_text(**cross, aria=False).encode(x=space["x"], y=space["y"]),
-        *haloed(alt.Chart(here).encode(**space).mark_rect, (5, 3), fillOpacity=0),
+        mark("rect", crossed, space, color="#10141a", opacity=0.55),
+        texts(crossed, space, **cross),
+        *haloed(here, space, (5, 3)),
     ]
     lines = [("name:N", "head"), ("note:N", "looks")]
     if pictures.of_its_own:
         lines.append(("largest:Q", f"largest {title}", ".3~g"))
     around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
-    mouse = mouse_cells(frame, around, *lines, **pointer(select))
+    mouse = mouse_cells(data, around, *lines, **pointer(select))
     return fixed([*layers, clickable(mouse, select, "layer", "head")], width, height)
 
 
@@ -104,27 +97,5 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     above["text"] = [named.format("head", head + 1) for head in heads]
     beside = rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
     beside["text"] = [named.format("layer", layer + 1) for layer in layers]
-    style = {"fontSize": 12, "color": WORDS, "baseline": "bottom", "tooltip": None}
+    style: dict[str, Any] = {"fontSize": 12, "color": WORDS, "baseline": "bottom"}
     return [texts(above, space, **style), texts(beside, space, angle=270, **style)]
-
-
-def worth_chart(worth: np.ndarray, *, size: int = 300) -> Design:
-    """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
-    return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
-
-
-def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float], height: int = 210) -> Design:
-    """Draw how probable each piece of the translation is, before and after heads were switched off."""
-    names = ["as trained", "edited"]
-    angle = 0 if len(pieces) <= 14 else -45
-    axis = alt.Axis(labelExpr=names_at(pieces), labelAngle=angle, labelLimit=80, ticks=False)
-    series = dict(zip(names, (before, after), strict=True))
-    return (
-        before_after_bars(pieces, series, fields=("piece", "model"))
-        .encode(
-            x=alt.X("place:O", title=None, axis=axis),
-            xOffset=alt.XOffset("model:N", sort=names),
-            y=shares("probability", "probability of the piece"),
-        )
-        .properties(height=height)
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.design import Design, Varying, alt
 from attention_core.charts.layers import CORNERS, cells_frame, corners, fixed, rectangles
-from attention_core.charts.marks import clickable, haloed, images, mouse_cells, tips
-from attention_core.charts.palette import DARK, MASKED, VIRIDIS, Ramp, ramp_for
+from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells
+from attention_core.charts.palette import DARK, MASKED, ROLE_COLOURS, VIRIDIS, Ramp, ramp_for
 from attention_core.charts.raster import block, png_url
 from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, is_dark, names_at
 
@@ -19,6 +20,7 @@ MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
 NUMBERS_BELOW = 34
 """Cells at least this many screen pixels wide and high carry their number."""
+CELL = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
 TOOLTIP_BLOCKS = 40
 """An image answers the mouse in at most this many blocks a side."""
 
@@ -39,24 +41,26 @@ def matrix_chart(
     hover_rows: bool = False,
     numbers: Any = None,
     bar: bool = True,
+    framed: Sequence[tuple[int, int]] = (),
 ) -> Design:
-    """Draw a matrix, rows downwards.
+    """Draw a matrix, rows downwards; only those of up to MAX_RECT_SIDE rows and columns have cells that answer.
 
     Args:
-        matrix: float (n_rows, n_cols); -inf or NaN = masked, drawn as a grey cell.
-        row_axis: what the rows stand for; queries are rows.
-        col_axis: what the columns stand for; keys are columns.
-        role: decides the default colours.
+        matrix: float (n_rows, n_cols), queries by keys; -inf or NaN = masked, drawn as a grey cell.
+        row_axis: of the queries.
+        col_axis: of the keys.
+        role: decides the colours where there is no ramp.
         title: of the colour bar.
         size: screen pixels of the longer side.
-        marked_row: the chosen query, or None.
-        ramp: colours; those of the role if None.
-        select: name of a point selection over cells (fields row and col), or None.
-        marked_col: with marked_row, frames that one cell too; up to MAX_RECT_SIDE rows and columns.
+        marked_row: framed.
+        ramp: colours.
+        select: name of a point selection over cells (fields row and col).
+        marked_col: with marked_row, frames that one cell too.
         font_size: of the numbers in the cells.
-        hover_rows: whether the row under the mouse stands out; up to MAX_RECT_SIDE rows and columns.
+        hover_rows: whether the row under the mouse stands out.
         numbers: the axis of sides beyond MAX_RECT_SIDE, an alt.Axis; round numbers if None.
         bar: whether a colour bar stands below cells; without one the cells have edges, for a matrix that is empty.
+        framed: cells (row, column) in frames of the context's colour.
 
     Raises:
         ValueError: the axes do not fit the matrix.
@@ -72,12 +76,27 @@ def matrix_chart(
         layers = _rect_layers(
             matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar
         )
+        if framed:
+            places = dict(zip(("row", "col"), zip(*framed, strict=True), strict=True))
+            layers += haloed(places, CELL, (5, 2.5), ROLE_COLOURS[Role.CONTEXT])
     if marked_row is not None:
         layers += _frame_mark(marked_row) if large else row_mark(marked_row, height / matrix.shape[0])
         if marked_col is not None and not large:
             layers += _cell_mark(marked_row, marked_col, matrix.shape, width, height)
     chart = fixed(layers, width, height)
     return chart.interactive() if large else chart
+
+
+def pair_map(
+    values: np.ndarray, single: Axis, role: Role, *, framed: Sequence[tuple[int, int]] = (), **more: Any
+) -> Design:
+    """Draw one query's slice of n x n x n weights or scores, (n, n): first others down, second across.
+
+    The axis says what one member of a pair can be; framed pairs are framed in both orders. More: see matrix_chart.
+    """
+    first, second = (Axis(f"{place} of the {single.name}", single.labels) for place in ("first", "second"))
+    both = sorted({pair for row, col in framed for pair in ((row, col), (col, row))})
+    return matrix_chart(values, first, second, role, framed=both, **more)
 
 
 def part_chart(
@@ -92,14 +111,8 @@ def part_chart(
 ) -> Design:
     """Draw a part of a matrix that is too large to be drawn whole; its axes say where it lies.
 
-    Args:
-        cells: float (rows, columns), each for a block of cells; NaN = not known yet.
-        origin: row and column of the matrix at which the part begins.
-        block: cells on a block's side.
-        names: of the rows and of the columns.
-        title: what a number is.
-        log: whether colours are logarithmic.
-        size: screen pixels of the longer side.
+    Each of the cells (rows, columns) stands for a block of so many cells a side, NaN = not known yet; the origin is the
+    row and column at which the part begins, the names are those of rows and columns.
     """
     ramp = Ramp(VIRIDIS, 0.0, float(np.nanmax(cells, initial=0)) or 1.0)
     if log:
@@ -126,26 +139,26 @@ def _screen_size(shape: tuple[int, int], size: int) -> tuple[int, int]:
 
 
 def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):
-    base = alt.Chart(cells_frame(matrix, row_axis.labels, col_axis.labels)).encode(
-        x=alt.X("col:O", axis=_labelled(col_axis, width)),
-        y=alt.Y("row:O", axis=_labelled(row_axis, height, upright=True)),
-    )
+    data = cells_frame(matrix, row_axis.labels, col_axis.labels)
+    space = {
+        "x": alt.X("col:O", axis=_labelled(col_axis, width)),
+        "y": alt.Y("row:O", axis=_labelled(row_axis, height, upright=True)),
+    }
     legend = colour_bar(ramp, title, min(width, 260)) if bar else None
     colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=legend)
-    value = ("value:Q", title or "value", ".4g")
+    known = alt.condition("datum.masked", alt.value(f"{MASKED}55"), colour)
+    told = ("row_label:N", row_axis.name), ("col_label:N", col_axis.name), ("value:Q", title or "value", ".4g")
     edges = {} if bar else {"stroke": MASKED, "strokeWidth": 0.5}
-    cells = base.mark_rect(invalid=None, **edges).encode(
-        color=alt.condition("datum.masked", alt.value(f"{MASKED}55"), colour),
-        tooltip=tips(("row_label:N", row_axis.name), ("col_label:N", col_axis.name), value),
-    )
+    cells = mark("rect", data, space, *told, color=known, invalid=None, **edges)
     cells = clickable(cells, select, "row", "col", clear=alt.Undefined)
     if hover_rows:
         looked = alt.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
         cells = cells.add_params(looked).encode(opacity=alt.condition(looked, alt.value(1), alt.value(0.3)))
     layers = [cells]
     if width / matrix.shape[1] >= NUMBERS_BELOW * font_size / 11 and height / matrix.shape[0] >= 16 * font_size / 11:
-        numbers = base.transform_filter("!datum.masked").mark_text(fontSize=font_size)
-        layers.append(numbers.encode(text=alt.Text("value:Q", format=".2f"), color=_contrast(ramp)))
+        space["text"] = alt.Text("value:Q", format=".2f")
+        numbers = mark("text", data, space, color=_contrast(ramp), fontSize=font_size, tooltip=alt.Undefined, aria=True)
+        layers.append(numbers.transform_filter("!datum.masked"))
     return layers
 
 
@@ -221,17 +234,15 @@ def _names_of_blocks(axis: Axis, factor: int) -> list[str]:
 
 def _frame_mark(row: int) -> list[Design]:
     """Return a frame around the chosen row of an image, a line where rows are thinner than it."""
-    base = alt.Chart({"top": [row], "bottom": [row + 1]}).encode(y=alt.Y("top:Q"), y2="bottom:Q")
-    return haloed(base.mark_rect, (4, 2), fillOpacity=0, clip=True)
+    ends = {"y": alt.Y("top:Q"), "y2": alt.Y2("bottom:Q")}
+    return haloed({"top": [row], "bottom": [row + 1]}, ends, (4, 2), clip=True)
 
 
-def row_mark(row: int, height: float, **style: Any) -> list[Design]:
+def row_mark(row: int, height: float) -> list[Design]:
     """Return a frame around the chosen row of cells so high, in the query's colour on a white halo."""
-    base = alt.Chart({"row": [row]}).encode(y=alt.Y("row:O"))
-    return haloed(base.mark_bar, (4, 2), fillOpacity=0, height=height, **style)
+    return haloed({"row": [row]}, {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=height)
 
 
 def _cell_mark(row, col, shape, width, height):
-    base = alt.Chart({"row": [row], "col": [col]}).encode(x=alt.X("col:O"), y=alt.Y("row:O"))
     size = {"width": width / shape[1] - 1, "height": height / shape[0] - 1}
-    return haloed(base.mark_rect, (5, 2.5), DARK, fillOpacity=0, **size)
+    return haloed({"row": [row], "col": [col]}, CELL, (5, 2.5), DARK, **size)

@@ -30,13 +30,7 @@ THEME: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Look:
-    """How a chart is dressed.
-
-    Attributes:
-        themed: whether it has a theme of its own, as a file needs one; a page has its own, light or dark.
-    """
-
-    themed: bool = False
+    themed: bool = False  # whether it has a theme of its own, as a file needs one; a page has its own, light or dark
 
     def dress(self, spec: dict[str, Any]) -> dict[str, Any]:
         config = {**spec.get("config", {}), **(THEME if self.themed else {})}

@@ -1,50 +1,63 @@
-"""What is drawn more than once: pictures, words and outlines in a space; what the mouse is told, and clicks."""
+"""A handful of marks that all charts are put together from, what the mouse is told of them, and clicks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attention_core.charts.design import Data, Design, alt
+from attention_core.charts.design import Columns, Data, Design, alt
 from attention_core.charts.palette import CHOSEN, FAINT
 
 SILENT: dict[str, Any] = {"aria": False, "tooltip": None}
 """Style of a mark that neither the mouse nor a screen reader meets."""
 EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}
 """Style of the thin line around a picture."""
+FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)
+"""Colours that the data name themselves."""
+Line = Sequence[str]
+"""What the mouse is told: "field:Q", or with a title and a format after it, "" = none."""
 
 
-def images(frame: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> Design:
-    """Return pictures, whose data URLs are a field of the frame, from corner to corner with crisp pixels."""
-    look = {"smooth": False, "aspect": False, "aria": False, **style}
-    return alt.Chart(frame).mark_image(**look).encode(**space, url=alt.Url(f"{field}:N"))
+def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **style: Any) -> Design:
+    """Return a layer of marks, such as "rect" or "line"; what of its style is Altair's own, such as FILL, is a channel.
+
+    Those of which nothing is told meet neither the mouse nor a screen reader.
+    """
+    own: dict[str, Any] = {name: value for name, value in style.items() if isinstance(value, Design)}
+    look = {**({} if told else SILENT), **{name: value for name, value in style.items() if name not in own}}
+    if told:
+        own["tooltip"] = tips(*told)
+    return getattr(alt.Chart(data), f"mark_{kind}")(**look).encode(**channels, **own)
 
 
-def texts(frame: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> Design:
-    """Return words, a field of the frame, at x and y of the space."""
-    mark = alt.Chart(frame).mark_text(aria=False, **style)
-    return mark.encode(x=space["x"], y=space["y"], text=alt.Text(f"{field}:N"))
+def images(data: Data, space: Mapping[str, Any], field: str = "url", **style: Any) -> Design:
+    """Return pictures, whose data URLs are a field of the data, from corner to corner with crisp pixels."""
+    return mark("image", data, {**space, "url": alt.Url(f"{field}:N")}, **{"smooth": False, "aspect": False, **style})
 
 
-def outlined(frame: Data, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> Design:
+def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: Any) -> Design:
+    """Return words, a field of the data, at x and y of the space."""
+    return mark("text", data, {"x": space["x"], "y": space["y"], "text": alt.Text(f"{field}:N")}, **style)
+
+
+def word(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Design:
+    return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
+
+
+def outlined(data: Data, space: Mapping[str, Any], width: float, colour: Any = CHOSEN, **style: Any) -> Design:
     """Return the outlines of rectangles, in the colour of what is chosen unless told otherwise."""
-    mark = alt.Chart(frame).mark_rect(fillOpacity=0, stroke=colour, strokeWidth=width, aria=False, **style)
-    return mark.encode(**space)
+    return mark("rect", data, space, fillOpacity=0, stroke=colour, strokeWidth=width, **style)
 
 
 def haloed(
-    mark: Callable[..., Design], widths: tuple[float, float], colour: str = CHOSEN, **style: Any
+    data: Data, space: Mapping[str, Any], widths: tuple[float, float], colour: Any = CHOSEN, kind="rect", **style: Any
 ) -> list[Design]:
-    """Return the outlines of a mark, such as chart.mark_rect, on a white halo that shows on any ground.
-
-    The widths are screen pixels of the halo and of the line.
-    """
+    """Return the outlines of marks on a white halo that shows on any ground; widths are those of halo and outline."""
     strokes = zip(("white", colour), widths, strict=True)
-    return [mark(stroke=stroke, strokeWidth=width, aria=False, **style) for stroke, width in strokes]
+    return [mark(kind, data, space, fillOpacity=0, stroke=one, strokeWidth=wide, **style) for one, wide in strokes]
 
 
-def tips(*lines: str | tuple[str, ...]) -> list[Design]:
-    """Return what the mouse is told, line by line: "field:Q", or with a title and a format after it, "" = none."""
+def tips(*lines: Line) -> list[Design]:
     return [_line(line) if isinstance(line, str) else _line(*line) for line in lines]
 
 
@@ -52,10 +65,9 @@ def _line(field: str, title: str = "", form: str = "") -> Design:
     return alt.Tooltip(field, title=title or alt.Undefined, format=form or alt.Undefined)
 
 
-def mouse_cells(frame: Data, space: Mapping[str, Any], *lines: str | tuple[str, ...], **style: Any) -> Design:
+def mouse_cells(data: Data, space: Mapping[str, Any], *told: Line, **style: Any) -> Design:
     """Return what the mouse meets and is told by, for the top: invisible rectangles."""
-    look = {"opacity": 0, "aria": False, **style}
-    return alt.Chart(frame).mark_rect(**look).encode(**space, tooltip=tips(*lines))
+    return mark("rect", data, space, *told, **{"opacity": 0, "aria": False, **style})
 
 
 def clickable(chart: Design, select: str | None, *fields: str, clear: Any = False) -> Design:
@@ -66,5 +78,21 @@ def clickable(chart: Design, select: str | None, *fields: str, clear: Any = Fals
 
 
 def pointer(select: str | None) -> dict[str, Any]:
-    """Return the style of a mark that the mouse meets."""
     return {"cursor": "pointer" if select else "default", "aria": False}
+
+
+def long_form(
+    fields: tuple[str, str, str], series: Mapping[str, Any], at: Sequence[Any] | None = None, **more: Any
+) -> Columns:
+    """Return one row per series and place, without those whose number is None.
+
+    The fields are the names of the columns of series, places and numbers. Places are 0, 1, 2 ... if none are given;
+    more are columns of what else is known of each place.
+    """
+    rows = [
+        (name, place, float(number), *(column[i] for column in more.values()))
+        for name, numbers in series.items()
+        for i, (place, number) in enumerate(zip(range(len(numbers)) if at is None else at, numbers, strict=True))
+        if number is not None
+    ]
+    return {field: [row[i] for row in rows] for i, field in enumerate((*fields, *more))}

@@ -36,42 +36,25 @@ GAP = 9
 
 @dataclass(frozen=True)
 class Mosaic:
-    """Pictures of all heads, layers downwards, heads to the right.
+    """Pictures of all heads, layers downwards, heads to the right."""
 
-    Attributes:
-        url: the image, as a data URL, at the pixels of the screen.
-        width: of one picture, screen pixels.
-        height: of one picture.
-        gap: between pictures.
-        n_heads: of each layer.
-        largest: of each layer and head, the largest number in its matrix.
-        ramp: what the colours mean; see own_ramp where each picture has its own.
-        of_its_own: whether each picture is coloured up to its own largest number.
-        n_rows: queries that were computed.
-        n_queries: queries there are.
-    """
-
-    url: str
-    width: int
+    url: str  # the image, as a data URL, at the pixels of the screen
+    width: int  # of one picture, screen pixels
     height: int
-    gap: int
-    n_heads: tuple[int, ...]
-    largest: tuple[tuple[float, ...], ...]
-    ramp: Ramp
-    of_its_own: bool
-    n_rows: int
-    n_queries: int
+    gap: int  # between pictures
+    n_heads: tuple[int, ...]  # of each layer
+    largest: tuple[tuple[float, ...], ...]  # of each layer and head, the largest number in its matrix
+    ramp: Ramp  # what the colours mean; see own_ramp where each picture has its own
+    of_its_own: bool  # whether each picture is coloured up to its own largest number
+    n_rows: int  # queries that were computed
+    n_queries: int  # queries there are
 
 
 def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, look: Look = PLAIN, of_its_own: bool = False) -> Mosaic:
-    """Draw every head of every layer.
+    """Draw every head of every layer: one trace per layer, all of one shape; a picture's longer side has `size` pixels.
 
-    Args:
-        layers: one trace per layer, all of one shape.
-        size: screen pixels of the longer side of one picture.
-        look: weights or what is shown in their place.
-        of_its_own: colour each picture up to its own largest number rather than all from 0 to 1; weights of long
-            inputs are so small that only this shows their pattern.
+    Pictures are coloured up to their own largest numbers, rather than all from 0 to 1, where weights of long inputs are
+    so small that only this shows their pattern.
     """
     n_queries, n_keys = layers[0].n_queries, layers[0].n_keys
     height, width = (max(size // 4, round(size * n / max(n_queries, n_keys))) for n in (n_queries, n_keys))
@@ -110,12 +93,8 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78, look: Look = PLA
 def own_ramp(uniform: float, largest: float) -> Ramp:
     """Return the ramp of a picture with colours of its own.
 
-    From 0 through the weight of looking everywhere alike, at UNIFORM_AT, to the largest number in the picture, or to
-    LEAST_RANGE times that weight if nothing is larger, though never beyond 1 on its account.
-
-    Args:
-        uniform: what each key would have if the head looked everywhere alike.
-        largest: in the picture.
+    From 0 through the (uniform) weight of looking everywhere alike, at UNIFORM_AT, to the largest number in the
+    picture, or to LEAST_RANGE times that weight if nothing is larger, though never beyond 1 on its account.
     """
     high = max(largest, min(LEAST_RANGE * uniform, 1.0), 1e-30)
     ratio = min(uniform / high, 0.999)

@@ -9,7 +9,7 @@ from PIL import Image
 
 from attention_core.charts.design import Data, Design, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
-from attention_core.charts.marks import EDGE, images, outlined, texts, tips
+from attention_core.charts.marks import EDGE, images, mark, outlined, texts
 from attention_core.charts.palette import LABELS, Ramp, weights_ramp
 from attention_core.charts.picture import edges, position_cells
 from attention_core.charts.raster import data_url, kept, png
@@ -34,19 +34,11 @@ def overlay(
     select: str | None = None,
     marked: int | None = None,
 ) -> Design:
-    """Draw a map of weights over a picture.
+    """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
-    Args:
-        picture: uint8 (height, width, 3 or 4), the drawing in any resolution.
-        weights: float (rows, columns), one weight per region; they need not sum to one.
-        size: screen pixels of the longer side.
-        opacity: of the map, 0 to 1.
-        smooth: whether the map is interpolated between regions.
-        high: the weight of the strongest colour; the largest of these if None. Maps that are compared share one.
-        boxes: (top, left, bottom, right) in shares of the picture, framed in dashes.
-        bar: whether a colour bar stands below.
-        select: name of a point selection over regions (field position), or None.
-        marked: region in reading order to frame, or None.
+    `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None.
+    Boxes are (top, left, bottom, right) in shares of the picture, framed in dashes; the marked region, in reading
+    order, is framed; a point selection over regions has the field position.
     """
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
@@ -56,7 +48,7 @@ def overlay(
     layers = [
         images(frame, space, "picture", clip=True, smooth=True),
         images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
-        alt.Chart(frame).mark_rect(**EDGE).encode(**space),
+        mark("rect", frame, space, **EDGE),
     ]
     for top, left, bottom, right in boxes:
         place = rectangles(left * columns, top * rows, (right - left) * columns, (bottom - top) * rows)
@@ -80,30 +72,21 @@ def overlay_strip(
     chosen: int | None = None,
     select: str | None = None,
 ) -> Design:
-    """Draw the same picture several times, each with its own map over it.
+    """Draw the same picture several times, each with its own map over it, see overlay, and a label above.
 
-    Args:
-        picture: uint8 (height, width, 3 or 4).
-        weights: float (n, rows, columns).
-        labels: n texts, one above each.
-        size: screen pixels of the longer side of one.
-        columns: of the strip.
-        opacity: of the maps, 0 to 1.
-        smooth: whether the maps are interpolated between regions.
-        chosen: number of the one to frame, or None.
-        select: name of a point selection over the pictures (field number), or None.
+    Weights are (n, rows, columns); the chosen one is framed, and a point selection over them has the field number.
     """
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
     places, total_width, total_height = sheet(len(weights), columns, width, height, 12, 20)
     maps = [map_url(each, ramp, smooth) for each in weights]
-    frame = {**places, "label": list(labels), "map": maps, "chosen": places["number"] == chosen}
+    frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
     space = corners(total_width, total_height)
     layers = [
         images(frame, space, clip=True, smooth=True).encode(url=alt.value(image_url(picture))),
         images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
         texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=LABELS),
-        edges(frame, space, "datum.chosen", tips(("label:N", "look")), select),
+        edges(frame, space, "datum.chosen", ("label:N", "look"), select=select),
     ]
     return fixed(layers, total_width, total_height)
 
@@ -140,4 +123,4 @@ def _screen(width: int, height: int, size: int) -> tuple[int, int]:
 
 
 def _framed(place: Data, dash: list[int]) -> Design:
-    return outlined(place, CORNERS, 2, strokeDash=dash, tooltip=None)
+    return outlined(place, CORNERS, 2, strokeDash=dash)

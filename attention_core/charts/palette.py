@@ -44,25 +44,15 @@ without a value."""
 
 @dataclass(frozen=True)
 class Ramp:
-    """How values become colours.
+    """How values become colours."""
 
-    Attributes:
-        colours: from the lowest to the highest value.
-        low: value of the first colour.
-        high: value of the last colour.
-        exponent: below 1 spreads small values: colour = ((value - low) / (high - low)) ** exponent.
-        reference: a value to mark on the colour bar, such as the uniform weight, or None.
-        reference_label: what it is called.
-        is_cut: whether there are values beyond the ends, which then say so.
-    """
-
-    colours: tuple[str, ...]
+    colours: tuple[str, ...]  # from the lowest to the highest value
     low: float
     high: float
-    exponent: float = 1.0
-    reference: float | None = None
+    exponent: float = 1.0  # below 1 spreads small values: colour = ((value - low) / (high - low)) ** exponent
+    reference: float | None = None  # a value to mark on the colour bar, such as the uniform weight
     reference_label: str = ""
-    is_cut: bool = False
+    is_cut: bool = False  # whether there are values beyond the ends, which then say so
 
     def position(self, values: np.ndarray) -> np.ndarray:
         """Return where on the ramp the values lie, 0 to 1; values beyond the ends are put there."""

@@ -8,13 +8,14 @@ import numpy as np
 
 from attention_core.charts.design import Data, Design, Varying, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles, sheet
-from attention_core.charts.marks import EDGE, SILENT, clickable, haloed, images, mouse_cells, pointer, texts, tips
+from attention_core.charts.marks import EDGE, Line, clickable, haloed, images, mark, mouse_cells, pointer, texts, tips
 from attention_core.charts.palette import CHOSEN, FAINT, LABELS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer
 
-TOLD = tips("label:N", "lowest:Q", "highest:Q")
+TOLD = "label:N", "lowest:Q", "highest:Q"
 """What the mouse is told of a picture in a sheet."""
+MIDDLE = {"x": CORNERS["x"], "y": CORNERS["y"]}
 
 
 def picture(
@@ -28,31 +29,24 @@ def picture(
     bar: bool = True,
     outline: np.ndarray | None = None,
 ) -> Design:
-    """Draw a (height, width) picture of one value per position.
+    """Draw a picture of one value per position, (height, width), whose longer side has so many screen pixels.
 
-    Args:
-        values: float (height, width).
-        ramp: colours; pictures that are compared share one.
-        title: what a value is, for tooltip and colour bar.
-        size: screen pixels of the longer side.
-        marked: position in reading order to frame in the query's colour, or None.
-        select: name of a point selection over positions (field position), or None.
-        bar: whether a colour bar stands below.
-        outline: float (height, width) ink in [0, 1]; cells above 0.5 get a faint dot, or None.
+    Pictures that are compared share a ramp; the title says what a value is. The marked position, in reading order, is
+    framed; where the outline, ink (height, width) in [0, 1], is above 0.5, there is a faint dot; a point selection
+    over positions has the field position.
     """
     height, width = values.shape
     scale = size / max(values.shape)
     whole = rectangles(0, 0, width, height, url=png_url(values, ramp))
     image = images(whole, corners(width, height), clip=True)
-    layers = [image, alt.Chart(whole).mark_rect(**EDGE).encode(**CORNERS)]
+    layers = [image, mark("rect", whole, CORNERS, **EDGE)]
     if outline is not None:
         layers.append(dots(outline, size=4, opacity=0.7))
     if bar:
         layers.append(colour_bar_layer(ramp, title, min(size - 20, 260)))
     if marked is not None:
         place = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
-        spot = alt.Chart(place).encode(x=CORNERS["x"], y=CORNERS["y"])
-        layers += _squares(spot, (scale + 3) ** 2, (4.5, 2.5))
+        layers += _squares(place, (scale + 3) ** 2, (4.5, 2.5))
     cells = position_cells(values, select, "value", title or "value", ".4g")
     return fixed([*layers, cells], round(width * scale), round(height * scale))
 
@@ -73,14 +67,12 @@ def position_cells(values: np.ndarray, select: str | None, name: str, *value: st
 def dots(ink: np.ndarray, across: float = 1, down: float = 1, **style: float) -> Design:
     """Return a faint dot on every pixel with ink, (height, width) in [0, 1]; a pixel is so wide and so high."""
     rows, cols = np.nonzero(ink > 0.5)
-    frame = {"left": (cols + 0.5) * across, "top": (rows + 0.5) * down}
-    mark = alt.Chart(frame).mark_circle(color="white", **SILENT, **style)
-    return mark.encode(x=CORNERS["x"], y=CORNERS["y"])
+    middles = {"left": (cols + 0.5) * across, "top": (rows + 0.5) * down}
+    return mark("circle", middles, MIDDLE, color="white", **style)
 
 
-def _squares(places: Design, size: float, widths: tuple[float, float]) -> list[Design]:
-    square = {"shape": "square", "filled": False, "size": size, "opacity": 1}
-    return haloed(places.mark_point, widths, **square)
+def _squares(data: Data, size: float, widths: tuple[float, float]) -> list[Design]:
+    return haloed(data, MIDDLE, widths, kind="point", shape="square", filled=False, size=size, opacity=1)
 
 
 def contact_sheet(
@@ -95,18 +87,10 @@ def contact_sheet(
     chosen: int | None = None,
     select: str | None = None,
 ) -> Design:
-    """Draw many small pictures with a label above each, on one colour scale.
+    """Draw small pictures (n, height, width) with a label above each, on one colour scale, so many in a row.
 
-    Args:
-        pictures: float (n, height, width).
-        labels: n texts.
-        ramp: colours.
-        title: of the colour bar.
-        columns: pictures in a row.
-        size: screen pixels of the longer side of one picture.
-        marked: position in reading order to mark in each, or None.
-        chosen: number of the picture to frame, or None.
-        select: name of a point selection over the pictures (field number), or None.
+    Marked is a position in each, in reading order; the chosen picture is framed, and a point selection over pictures
+    has the field number.
     """
     n, height, width = pictures.shape
     scale = size / max(height, width)
@@ -117,21 +101,20 @@ def contact_sheet(
     space = corners(total_width, total_height)
     names = texts(frame, space, "label", align="left", baseline="bottom", dy=-3, fontSize=10, color=LABELS)
     bar = colour_bar_layer(ramp, title, min(total_width - 20, 260))
-    layers = [images(frame, space).encode(tooltip=TOLD), names, bar]
+    layers = [images(frame, space).encode(tooltip=tips(*TOLD)), names, bar]
     if marked is not None:
         x, y = places["left"] + (marked % width + 0.5) * scale, places["top"] + (marked // width + 0.5) * scale
-        spots = alt.Chart({"mark_x": x, "mark_y": y}).encode(x=alt.X("mark_x:Q"), y=alt.Y("mark_y:Q"))
-        layers += _squares(spots, 30, (3.5, 2))
+        layers += _squares({"left": x, "top": y}, 30, (3.5, 2))
     if chosen is not None or select:
         # CORNERS: Vega-Lite stumbles over a second axis=None after the marks' axis
         is_chosen = Varying(f"datum.number == {-1 if chosen is None else chosen}")
-        layers.append(edges(known, CORNERS, is_chosen, TOLD, select))
+        layers.append(edges(known, CORNERS, is_chosen, *TOLD, select=select))
     return fixed(layers, total_width, total_height)
 
 
-def edges(frame: Data, space: dict[str, Any], is_chosen: str, tooltip: list[Design], select: str | None) -> Design:
+def edges(data: Data, space: dict[str, Any], is_chosen: Any, *told: Line, select: str | None) -> Design:
     """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
-    mark = alt.Chart(frame).mark_rect(fillOpacity=0, **pointer(select))
     stroke = alt.condition(is_chosen, alt.value(CHOSEN), alt.value(FAINT))
     width = alt.condition(is_chosen, alt.value(3), alt.value(1))
-    return clickable(mark.encode(**space, stroke=stroke, strokeWidth=width, tooltip=tooltip), select, "number")
+    frames = mark("rect", data, space, *told, stroke=stroke, strokeWidth=width, fillOpacity=0, **pointer(select))
+    return clickable(frames, select, "number")

@@ -61,12 +61,7 @@ def kept(make: Callable[..., str]) -> Callable[..., str]:
 
 @kept
 def png_url(matrix: np.ndarray, ramp: Ramp) -> str:
-    """Return the matrix as a data URL of a palette PNG, one pixel a cell.
-
-    Args:
-        matrix: float (n_rows, n_cols); -inf or NaN = masked, a translucent grey pixel.
-        ramp: values to colours.
-    """
+    """Return a matrix as a data URL of a palette PNG, one pixel a cell; -inf or NaN = masked, translucent grey."""
     cells = reduce_by_max(matrix)
     shares = np.where(np.isfinite(cells), ramp.position(cells), np.nan)
     return palette_url(shares, ramp, MAX_BYTES)
@@ -75,11 +70,8 @@ def png_url(matrix: np.ndarray, ramp: Ramp) -> str:
 def palette_url(shares: np.ndarray, ramp: Ramp, most_bytes: int, between: np.ndarray | None = None) -> str:
     """Return a picture as a data URL of a palette PNG, in fewer colours where its file would be too large.
 
-    Args:
-        shares: float (height, width), where on the ramp each cell lies, 0 to 1; NaN = masked.
-        ramp: gives the colours only.
-        most_bytes: a file larger than this is made again with fewer colours.
-        between: bool (height, width), what lies between pictures and stays clear, or None.
+    Shares, (height, width), say where on the ramp each cell lies, 0 to 1; NaN = masked. What lies between pictures,
+    bool (height, width), stays clear.
     """
     if between is not None:
         shares = np.where(between, np.inf, shares)
@@ -118,7 +110,6 @@ def _palette_png(shares: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
 
 
 def png(image: Image.Image) -> bytes:
-    """Return a picture as a PNG file."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=LEVEL)
     return buffer.getvalue()

@@ -30,7 +30,6 @@ def wrapping(names: Sequence[str]) -> dict[str, str]:
 
 
 def one_each(names: Sequence[str], looks: Sequence[Any]) -> Design:
-    """Return the scale that gives each name its own colour, shape or dashes."""
     return alt.Scale(domain=list(names), range=list(looks))
 
 
@@ -92,12 +91,10 @@ def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Design:
 
 
 def from_to(low: float, high: float, **more: Any) -> Design:
-    """Return the scale that begins and ends exactly there."""
     return alt.Scale(domain=[low, high], nice=False, **more)
 
 
 def shares(field: str, title: Any = None, ticks: int = 3) -> Design:
-    """Return a field as percentages of 1, upwards."""
     axis = alt.Axis(format="%", tickCount=ticks)
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 

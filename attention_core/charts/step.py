@@ -18,12 +18,7 @@ def step_chart(
 ) -> Design:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
-    Args:
-        step: one of steps_of(trace).
-        head: which head, from 0.
-        query: a position to mark, or None.
-        size: screen pixels of the longer side, about.
-        ramp: colours; those of the step's role if None. Bars and ink have their own.
+    The query is marked; the longer side has about so many screen pixels; bars and ink have colours of their own.
     """
     values = to_array(step.value(head).float())
     grid, title = step.row_axis.grid, step.title.lower()

@@ -11,7 +11,7 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts.design import Columns, Design, alt
 from attention_core.charts.layers import CORNERS, corners, fixed, rectangles
-from attention_core.charts.marks import outlined, texts
+from attention_core.charts.marks import FILL, INK, mark, outlined, texts
 from attention_core.charts.palette import CHOSEN, DARK, LABELS, ROLE_COLOURS, Ramp, mixed
 from attention_core.charts.scale import colour_bar_layer
 
@@ -53,17 +53,10 @@ def shaded_words(
     struck: Sequence[int] = (),
     width: int = 640,
 ) -> Design:
-    """Draw words as running text, each shaded by one number.
+    """Draw words as running text, each shaded by one number, 0 to 1, in its colour or that of all.
 
-    Args:
-        words: in their order.
-        shades: one per word, 0 to 1.
-        colours: of the shades, one for all or one per word.
-        bar: the ramp of a colour bar below, and its title; none if the shades have no common scale.
-        glued: whether a word follows the one before without a gap; none does if empty.
-        chosen: the word to frame, or None.
-        struck: words to strike through.
-        width: screen pixels of a line.
+    The bar is the ramp of a colour bar below, and its title, where the shades have a common scale. A glued word follows
+    the one before without a gap; the chosen word is framed, others are struck through.
     """
     boxes = _flowing(words, glued, width)
     high, wide = int(boxes["bottom"].max(initial=LINE)) + 2, max(width, int(boxes["right"].max(initial=0)) + 2)
@@ -73,8 +66,7 @@ def shaded_words(
     if struck:
         gone = {side: boxes[side][list(struck)] for side in ("left", "right", "top", "bottom")}
         gone["top"] = (gone["top"] + gone["bottom"]) / 2
-        rule = alt.Chart(gone).mark_rule(color=DARK, aria=False)
-        layers.append(rule.encode(x=CORNERS["x"], y=CORNERS["y"], x2="right"))
+        layers.append(mark("rule", gone, {"x": CORNERS["x"], "y": CORNERS["y"], "x2": CORNERS["x2"]}, color=DARK))
     if bar:
         layers.append(colour_bar_layer(*bar, 200))
     return fixed(layers, wide, high)
@@ -88,15 +80,10 @@ def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> Ramp:
 def word_arcs(
     source: Sequence[str], target: Sequence[str], weights: np.ndarray, row: int, *, single: str = "", down: bool = False
 ) -> Design:
-    """Draw source words above target words, with an arc for every weight and one target word's arcs strong.
+    """Draw source words above target words, with an arc for every weight and one target word's (row) arcs strong.
 
-    Args:
-        source: the keys.
-        target: the queries.
-        weights: float (n_target, n_source), each row sums to 1; (n_target, 1) with one vector for the whole sentence.
-        row: the target word whose arcs are strong, and whose weights stand below the source words.
-        single: what to write on the one vector; empty where there are many.
-        down: two columns, queries on the left, rather than two lines.
+    Weights are (n_target, n_source), each row sums to 1; (n_target, 1) with one vector for the whole sentence, which
+    bears the words `single`. `down` draws two columns, queries on the left, rather than two lines.
     """
     if down:
         queries, keys = _column(target, 1.0), _column(source, 0.0)
@@ -172,8 +159,7 @@ def _move(words: Columns, way: str, by: float) -> None:
 
 def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int = SIZE) -> list[Design]:
     names = {"left": words["x"], "top": words["y"], "text": words["text"]}
-    grounds = alt.Chart(words).mark_rect(cornerRadius=3, aria=False)
-    grounds = grounds.encode(**space, color=alt.Color("fill:N", scale=None))
+    grounds = mark("rect", words, space, color=FILL, cornerRadius=3)
     layers = [grounds, texts(names, space, fontSize=size, color=DARK, baseline="middle")]
     if chosen is not None and chosen < len(words["text"]):
         frame = {side: words[side][[chosen]] for side in ("left", "right", "top", "bottom")}
@@ -183,7 +169,7 @@ def _boxes(words: Columns, space: dict[str, Any], chosen: int | None, size: int 
 
 def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, Any], down: bool) -> Design:
     """Return curves from one point to another, each with its opacity, thickness and colour."""
-    frame: dict[str, list[Any]] = {name: [] for name in ("arc", "at", "left", "top", "opacity", "thick", "colour")}
+    frame: dict[str, list[Any]] = {name: [] for name in ("arc", "at", "left", "top", "opacity", "thick", "ink")}
     for number, ((x1, y1), (x2, y2), opacity, thick, role) in enumerate(arcs):
         x, y = ((x2 - x1) / 2, 0) if down else (0, (y2 - y1) / 2)
         ends = np.array([(x1, y1), (x1 + x, y1 + y), (x2 - x, y2 - y), (x2, y2)])
@@ -191,15 +177,8 @@ def _arcs(arcs: Sequence[tuple[Any, Any, float, float, Role]], space: dict[str, 
         for name, column in zip(("left", "top"), (shares @ ends).T, strict=True):
             frame[name] += column.round(1).tolist()
         frame["at"] += range(len(STEPS))
-        for name, one in (("arc", number), ("opacity", opacity), ("thick", thick), ("colour", ROLE_COLOURS[role])):
+        for name, one in (("arc", number), ("opacity", opacity), ("thick", thick), ("ink", ROLE_COLOURS[role])):
             frame[name] += [one] * len(STEPS)
-    mark = alt.Chart(frame).mark_line(strokeCap="round", aria=False)
-    return mark.encode(
-        x=space["x"],
-        y=space["y"],
-        detail="arc:N",
-        order=alt.Order("at:Q"),
-        opacity=alt.Opacity("opacity:Q", scale=None),
-        strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
-        color=alt.Color("colour:N", scale=None),
-    )
+    look = {"opacity": alt.Opacity("opacity:Q", scale=None), "strokeWidth": alt.StrokeWidth("thick:Q", scale=None)}
+    way = {"x": space["x"], "y": space["y"], "detail": alt.Detail("arc:N"), "order": alt.Order("at:Q")}
+    return mark("line", frame, way, color=INK, strokeCap="round", **look)

@@ -17,9 +17,10 @@ from attention_core.hub.inputs import text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.look_up import look_up
 from attention_core.hub.model import ModelError, Pretrained
-from attention_core.hub.own import OWN, own_model
+from attention_core.hub.own import OWN
 from attention_core.hub.room import in_megabytes
 from attention_core.hub.run import ModelRun, run
+from attention_core.models.own import own_model
 
 PICTURES = ("svg", "pdf", "png")
 ENDINGS = ("npz", "html", *PICTURES)

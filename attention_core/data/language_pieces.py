@@ -11,6 +11,7 @@ from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
+from attention_core.files import needed
 from attention_core.weights import WeightsError, how_to_get, weights_folder
 
 NAME = "tatoeba-llama"
@@ -21,6 +22,7 @@ START = "<start>"
 
 
 @lru_cache(maxsize=1)
+@needed(f"{NAME}-pieces")
 def pieces() -> Tokenizer:
     """Return the committed vocabulary.
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, trainers
 
+from attention_core.files import needed
 from attention_core.weights import WeightsError, how_to_get, weights_folder
 
 VOCABULARY_SIZE = 8000
@@ -60,12 +61,13 @@ class Pieces:
             WeightsError: the file is missing or damaged.
         """
         path = path or weights_folder() / NAME
-        try:
-            return cls(Tokenizer.from_str(path.read_text()))
-        except FileNotFoundError:
-            raise WeightsError(f"No vocabulary {path}. {how_to_get('attention_core.data.pieces')}") from None
-        except Exception as error:  # the library raises a bare Exception for a damaged file
-            raise WeightsError(f"The vocabulary {path} is damaged ({error}).") from None
+        with needed(path.name):
+            try:
+                return cls(Tokenizer.from_str(path.read_text()))
+            except FileNotFoundError:
+                raise WeightsError(f"No vocabulary {path}. {how_to_get('attention_core.data.pieces')}") from None
+            except Exception as error:  # the library raises a bare Exception for a damaged file
+                raise WeightsError(f"The vocabulary {path} is damaged ({error}).") from None
 
     def save(self, path: Path) -> None:
         self._tokenizer.save(str(path), pretty=False)

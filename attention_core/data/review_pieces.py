@@ -21,6 +21,7 @@ from attention_core.data.mnist import DataError
 from attention_core.data.pieces import PAD, UNKNOWN, Pieces
 from attention_core.data.polarity import Review, read_reviews, split_reviews
 from attention_core.data.words import SPACE, bare, english_words
+from attention_core.files import needed
 from attention_core.weights import WeightsError, how_to_get, weights_folder
 
 N_PIECES = 8000
@@ -52,6 +53,7 @@ def review_words(sentence: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
+@needed(PIECES_NAME)
 def _vocabulary() -> Pieces:
     if not (weights_folder() / PIECES_NAME).is_file():
         raise WeightsError(f"No vocabulary {weights_folder() / PIECES_NAME}. {_how_to_get()}")
@@ -84,6 +86,7 @@ def _cut_word(word: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 
 @lru_cache(maxsize=1)
+@needed(WORDS_NAME)
 def _lists() -> tuple[dict[str, int], dict[str, int]]:
     """Return the frequent words with their counts, and the pairs with their rows in the table of vectors."""
     path = weights_folder() / WORDS_NAME

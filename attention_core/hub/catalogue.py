@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from attention_core.bounds import is_hosted
 from attention_core.files import read_json
 from attention_core.hub.model import Kind
 from attention_core.weights import weights_folder
@@ -76,6 +77,11 @@ def local_models() -> list[LocalModel]:
     """Return every complete model on this machine, by name within each source; none that is only half downloaded."""
     found = (list(_packaged()), list(_own()), *(sorted(some, key=_by_name) for some in (_in_folders(), _in_cache())))
     return [model for models in found for model in models]
+
+
+def listed_models() -> list[LocalModel]:
+    """Return those that may be named to everybody: on a public server none that a visitor has had fetched."""
+    return [model for model in local_models() if model.source != "cache" or not is_hosted()]
 
 
 def _by_name(model: LocalModel) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import shutil
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from attention_core.bounds import HUB_CACHE_BYTES
 from attention_core.hub.model import ModelError
@@ -42,18 +43,20 @@ def held(stored: Path) -> Iterator[None]:
             os.close(handle)
 
 
-def make_room(cache: Path, name: str, n_bytes: int) -> None:
+def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = MappingProxyType({})) -> None:
     """Let models leave the hub's cache until so many more bytes are within HUB_CACHE_BYTES.
 
     Args:
         cache: the folder.
         name: of the folder below it that is about to grow; what it has counts among n_bytes.
         n_bytes: that it will take.
+        coming: bytes that others take which are being fetched too, by their folders' names.
 
     Raises:
         ModelError: the other models are in use.
     """
-    sizes = {stored: _size(stored) for stored in cache.glob("models--*") if stored.name != name}
+    others = [stored for stored in cache.glob("models--*") if stored.name != name]
+    sizes = {stored: max(_size(stored), coming.get(stored.name, 0)) for stored in others}
     total = n_bytes + sum(sizes.values())
     for stored in sorted(sizes, key=lambda one: one.stat().st_mtime):
         if total <= HUB_CACHE_BYTES.most:

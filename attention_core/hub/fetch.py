@@ -10,6 +10,8 @@ import hashlib
 import re
 import shutil
 import threading
+from collections import defaultdict
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -24,7 +26,10 @@ from attention_core.log import log
 ATTEMPTS = 4
 """How often a transfer that breaks off is gone on with at once."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
-_ONE_AT_A_TIME = threading.Lock()
+_ROOM = threading.Lock()
+_ONE_OF_EACH: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+_COMING: dict[str, int] = {}
+"""Bytes that each model takes which is being fetched, by its folder."""
 
 
 def fetch(candidate: Candidate, progress: Progress | None = None) -> Path:
@@ -43,15 +48,18 @@ def fetch(candidate: Candidate, progress: Progress | None = None) -> Path:
 
     cache, folder = Path(constants.HF_HUB_CACHE), repo_folder_name(repo_id=candidate.name, repo_type="model")
     n_bytes = sum(file.size for file in candidate.files)
-    with _ONE_AT_A_TIME:
+    with _ONE_OF_EACH[folder], ExitStack() as later:
         try:
-            make_room(cache, folder, n_bytes)
-            (cache / folder).mkdir(parents=True, exist_ok=True)
+            with _ROOM:
+                make_room(cache, folder, n_bytes, _COMING)
+                (cache / folder).mkdir(parents=True, exist_ok=True)
+                later.enter_context(held(cache / folder))
+                later.callback(_COMING.pop, folder)
+                _COMING[folder] = n_bytes
         except OSError as error:
             raise ModelError(why(candidate.name, error, "fetched")) from error
-        with held(cache / folder):
-            count = _Count(n_bytes, progress)
-            places = [_file(candidate, file, count) for file in candidate.files]
+        count = _Count(n_bytes, progress)
+        places = [_file(candidate, file, count) for file in candidate.files]
     return places[0].parent
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from attention_core.bounds import MODEL_TEXT_FILE_BYTES, TOKENIZER_DOUBLINGS
 from attention_core.device import choose_device
@@ -26,6 +28,7 @@ from attention_core.log import log
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
+DRAWN = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
 _LOADING = threading.Lock()
 
 
@@ -44,7 +47,7 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
     kind = kind_of(config)
     n_bytes = n_bytes_of(folder)
     refuse_without_memory(name or folder.name, n_parameters_of(n_bytes, settings), device)
-    with held(folder.parent.parent), _LOADING, _quiet():
+    with held(folder.parent.parent), _LOADING, _quiet(), _NothingDrawn():
         model = _model(folder, config, kind)
         tokenizer = None if kind is Kind.VISION else _tokenizer(folder)
         processor = _processor(folder) if kind is Kind.VISION else None
@@ -62,6 +65,15 @@ def load_pretrained(folder: Path, *, name: str = "", device: str = "") -> Pretra
         most_tokens=None if tokenizer is None else _most_tokens(model, tokenizer),
         n_bytes=n_bytes,
     )
+
+
+class _NothingDrawn(TorchFunctionMode):
+    """Draws no random numbers for tensors that hold none; torch would import its compiler and sympy for it."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in DRAWN and kwargs["tensor"].is_meta:
+            return kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def read_settings(folder: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from attention_core.hub.catalogue import (
     WEIGHTS,
     find_local,
     is_complete,
-    local_models,
+    listed_models,
     n_bytes_of,
     without_safetensors,
 )
@@ -279,13 +279,13 @@ def why(name: str, error: Exception, wanted: str = "looked up") -> str:
 
 def available() -> str:
     """Return a sentence that lists what can be used without a network."""
-    names = [model.name for model in local_models()]
+    names = [model.name for model in listed_models()]
     return f"Without a network there is: {', '.join(names[:20])}." if names else "No model is on this machine yet."
 
 
 def _near(name: str) -> str:
     """Return a hint at a name that differs little, or that has an owner in front."""
-    names = (*(model.name for model in SUGGESTIONS), *(model.name for model in local_models()))
+    names = (*(model.name for model in SUGGESTIONS), *(model.name for model in listed_models()))
     known = {known_name.lower(): known_name for known_name in names}
     near = get_close_matches(name.lower(), known, n=1, cutoff=0.7)
     return f" Did you mean {known[near[0]]}?" if near else ""

@@ -1,28 +1,9 @@
-"""The project's own transformers as models that anybody may look into."""
+"""The project's own transformers among the models that anybody may look into; models.own loads them."""
 
 from __future__ import annotations
 
-from attention_core.data.language_pieces import NAME, WINDOW, tokenizer
-from attention_core.hub.model import Kind, ModelError, Pretrained
-from attention_core.models import digit_vit, load
-from attention_core.weights import WeightsError, weights_folder
+from attention_core.data.language_pieces import NAME
+from attention_core.hub.model import Kind
 
-OWN = {NAME: (Kind.DECODER, "llama"), digit_vit.NAME: (Kind.VISION, "vit")}
+OWN = {NAME: (Kind.DECODER, "llama"), "digit-vit": (Kind.VISION, "vit")}
 """Kind and architecture of each, by its name."""
-
-
-def own_model(name: str, device: str = "auto") -> Pretrained:
-    """Return one of OWN: a language model of short sentences, or digits read as patches.
-
-    Raises:
-        ModelError: its weights or its vocabulary are missing or damaged.
-    """
-    try:
-        model = load(name, device)
-        vocabulary = tokenizer() if name == NAME else None
-    except WeightsError as error:
-        raise ModelError(str(error)) from None
-    n_bytes = (weights_folder() / f"{name}.safetensors").stat().st_size
-    if vocabulary is None:
-        return Pretrained(name, Kind.VISION, model.vit, n_bytes=n_bytes)
-    return Pretrained(name, Kind.DECODER, model, vocabulary, most_tokens=WINDOW, n_bytes=n_bytes)

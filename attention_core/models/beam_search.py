@@ -22,10 +22,13 @@ class DecoderState(NamedTuple):
     Attributes:
         encoding: of the source sentences, which all rows of a sentence share.
         said: (n_rows, ...), what the decoder keeps of the pieces so far.
+        n_sure: None, or how many of a piece's likeliest followers must have float32 logits; those of all others may
+            then be nearly right, where that is quicker.
     """
 
     encoding: Any
     said: Tensor
+    n_sure: int | None = None
 
     def select(self, rows: Tensor) -> DecoderState:
         """Return the state in which these rows, int64 (n_rows,), go on: some perhaps several times, others never."""
@@ -102,13 +105,15 @@ def beam_search(
         logs = logits.log_softmax(-1)
         if fed.shape[1] > 1:  # the prefix
             told = logs[:, :-1].gather(2, fed[:, 1:, None]).transpose(1, 2)
-        gains = logs[:, -1].view(*over.shape, -1)
-        gains[..., :END] = -math.inf  # neither padding, the unknown nor the start is ever said
+        logs[:, -1, :END] = -math.inf  # neither padding, the unknown nor the start is ever said
+        gains, pieces = (best.view(*over.shape, -1) for best in logs[:, -1].topk(width))
         gains.masked_fill_(over[..., None], -math.inf)
-        gains[..., PAD].masked_fill_(over, 0.0)  # a finished one goes on unchanged
+        gains[..., 0].masked_fill_(over, 0.0)  # a finished one goes on unchanged
+        pieces.masked_fill_(over[..., None], PAD)
         totals, flat = (totals[..., None] + gains).flatten(1).topk(width)
-        row, piece = flat // gains.shape[2], flat % gains.shape[2]
-        state, fed = state.select((row + sentences * gains.shape[1]).flatten()), piece.view(-1, 1)
+        row, piece = flat // width, pieces.flatten(1).gather(1, flat)
+        state, fed = state.select((row + sentences * over.shape[1]).flatten()), piece.view(-1, 1)
+        state = state._replace(n_sure=2 * width)
         tokens = _longer(tokens, row, piece)
         told = _longer(told, row, gains.flatten(1).gather(1, flat))
         over = over.gather(1, row) | (piece == END)

@@ -118,7 +118,8 @@ class PixelNotes(PixelControl, Traced):
         query, key, value = self.project(images)
         score = ScaledDot() if self.has_softmax else ScaledDot(1 / key.shape[-2])
         if self.has_softmax:
-            wide = F.pad(value, (0, key.shape[-1] - value.shape[-1]))  # the fused kernel wants one width
+            given = any(edit.place == "context" for edit in edits)  # a context, of the values' own width
+            wide = value if given else F.pad(value, (0, key.shape[-1] - value.shape[-1]))  # one width for the kernel
             attended = attend(query, key, wide, edits=edits, with_normaliser=trace)
             attended = attended._replace(context=attended.context[..., : value.shape[-1]])
         elif edits:  # they are about scores, which are made for them alone

@@ -192,7 +192,7 @@ class Transformer(TiedTranslator):
             state.encoding, target, interventions, with_positions=with_positions, said=state.said
         )
         said = torch.stack([torch.stack((one.memory.key, one.memory.value), 1) for one in looked], 1)
-        return self.logits(features), state._replace(said=said)
+        return self.logits(features, state.n_sure), state._replace(said=said)
 
     def decode(
         self,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import torch
@@ -34,6 +36,8 @@ MOST_POSITIONS = 100
 """Source positions that the location score knows."""
 FEW = 8
 """Rows of a matrix product that kernels treat better as columns."""
+HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else math.inf
+"""Numbers in a matrix from which on half of each is quicker: fewer stay in the cache. Not without a kernel for it."""
 N_LIKELY = 10
 """Candidates shown of each output distribution."""
 
@@ -161,6 +165,12 @@ class Encoding(NamedTuple):
     mask: Tensor | None
 
 
+@lru_cache(8)
+def _in_half(weight: Tensor, bias: Tensor, *versions: int) -> Any:
+    """Return weights packed in half precision, so that half as much has to come from memory; versions tell changes."""
+    return torch.ops.quantized.linear_prepack_fp16(weight, bias)
+
+
 class TiedTranslator(nn.Module):
     """An encoder-decoder whose output is compared with the vectors of all pieces (Press and Wolf 2017)."""
 
@@ -173,12 +183,19 @@ class TiedTranslator(nn.Module):
         """Return what is compared with the vectors of all pieces, (batch, n_target, d)."""
         return self.decode(self.encode(source, mask), target)[0]
 
-    def logits(self, features: Tensor) -> Tensor:
-        """Return (..., VOCABULARY_SIZE) from features (..., d)."""
-        rows = features.flatten(0, -2)
+    def logits(self, features: Tensor, n_sure: int | None = None) -> Tensor:
+        """Return (..., VOCABULARY_SIZE) from features (..., d); for n_sure see DecoderState."""
+        rows, weight, bias = features.flatten(0, -2), self.embedding.weight, self.output_bias
+        is_plain = weight.is_cpu and weight.dtype is torch.float32 and not weight.is_inference()
+        if n_sure and is_plain and weight.numel() >= HALVES:
+            packed = _in_half(weight, bias, weight._version, bias._version)
+            nearly = torch.ops.quantized.linear_dynamic_fp16(rows, packed)
+            best = nearly.topk(n_sure).indices
+            nearly.scatter_(1, best, (weight[best] @ rows[..., None])[..., 0] + bias[best])
+            return nearly.view(*features.shape[:-1], -1)
         if len(rows) > FEW:
-            return nn.functional.linear(features, self.embedding.weight, self.output_bias)
-        return ((self.embedding.weight @ rows.T).T + self.output_bias).view(*features.shape[:-1], -1)
+            return nn.functional.linear(features, weight, bias)
+        return ((weight @ rows.T).T + bias).view(*features.shape[:-1], -1)
 
 
 class Translator(TiedTranslator):
@@ -240,7 +257,7 @@ class Translator(TiedTranslator):
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
         features, states, _ = self.decode(state.encoding, target, said=state.said)
-        return self.logits(features), state._replace(said=states[:, -1])
+        return self.logits(features, state.n_sure), state._replace(said=states[:, -1])
 
     def decode(
         self,

@@ -97,6 +97,26 @@ def test_a_model_of_the_hub_is_fetched_after_a_click_and_shown(opened, hub):
     assert shown(settled(page)).startswith(PACKAGE)
 
 
+def test_on_a_public_server_a_visitor_reads_no_name_of_a_model_that_another_has_fetched(opened, hub, monkeypatch):
+    def everything(page) -> str:
+        return "\n".join(str(element.proto) for element in page if hasattr(element, "proto"))
+
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    first = arrived(asked(opened(), "someone/tiny"))
+    assert "someone/tiny" in everything(first)
+    second = opened()
+    assert "someone/tiny" not in everything(second)
+    assert "someone/tiny" not in everything(asked(second, "someone/tinyy")).replace("someone/tinyy", "")
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    away = everything(asked(second, "nobody/nothing"))
+    assert "cannot be reached" in away
+    assert PACKAGE in away
+    assert "someone/tiny" not in away.replace("someone/tinyy", "")
+    assert shown(asked(second, "someone/tiny")).startswith("someone/tiny")  # who knows the name may look at it
+    monkeypatch.setenv("ATTENTION_HOSTED", "0")
+    assert "someone/tiny" in opened().selectbox(key="model_picked").options
+
+
 def test_models_on_this_machine_are_found_by_the_field_too(opened):
     page = opened()
     for model in local_models():

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from attention_core import capture, trace_model
 from attention_core.hub.inputs import text_inputs
-from attention_core.hub.own import own_model
+from attention_core.models.own import own_model
 from tests.app.tools import open_tab, opened
 
 PAGE = "pages/model.py"

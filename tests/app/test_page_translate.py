@@ -10,6 +10,7 @@ from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
 from tests.app.tools import open_tab, opened, said, steps_to_the_end
 from ui.player import TICK
+from ui.translate import first_screen, translations
 
 PAGE, OTHER = "pages/translate.py", "pages/start.py"
 
@@ -31,12 +32,20 @@ def press(page, key):
     return page
 
 
-def test_page_opens_translated_by_two_models_with_all_in_one_list(page):
+def all_six(page):
+    page.toggle(key="translate_all").set_value(True).run()
+    assert not page.exception
+    return page
+
+
+def test_page_opens_translated_by_two_models_with_three_in_one_list_and_all_six_a_click_away(page):
     assert page.segmented_control(key="translate_model_upper").value == "none"
     assert page.segmented_control(key="translate_model_lower").value == "additive"
-    body = listed(page)
-    assert body.count('class="one') == 6
-    assert body.count('class="one shown"') == 2
+    for n_listed in (3, 6):
+        body = listed(page)
+        assert body.count('class="one') == n_listed
+        assert body.count('class="one shown"') == 2
+        all_six(page)
     assert "Additive, word 2 of" in said(page)
     tabs = ("steps", "alignment", "length", "learned")
     assert sum(len(open_tab(page, tab).get("vega_lite_chart")) for tab in tabs) >= 7
@@ -54,6 +63,7 @@ def test_every_preset_is_translated(page):
 def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(page):
     press(page, f"translate_example_{list(TRANSLATE).index('The classic figure')}")
     assert page.session_state["translate_forced"] == [*french_prefix(GIVEN[CLASSIC]), END]
+    all_six(page)
     assert listed(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
     told = said(page)
     assert "All of them fail" in told
@@ -70,7 +80,7 @@ def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(pa
 def test_french_that_does_not_belong_to_the_english_is_told_and_kept(page):
     page.text_input(key="translate_prefix").set_value("Je voudrais boire du café").run()
     assert "does not seem to belong to this English" in said(page)
-    assert listed(page).count("Je voudrais boire du café") == 6
+    assert listed(all_six(page)).count("Je voudrais boire du café") == 6
     page.text_input(key="translate_prefix").set_value("La voiture rouge est devant").run()
     assert "does not seem to belong" not in said(page)
 
@@ -229,6 +239,16 @@ def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
     assert app.segmented_control(key="translate_model_lower").value == "additive"
 
 
+def test_a_model_that_nobody_looks_at_is_not_asked(page, monkeypatch):
+    asked = []
+    plain = translations.translation
+    monkeypatch.setattr(first_screen, "translation", lambda name, *given: asked.append(name) or plain(name, *given))
+    write(page, "The red dog is in the garden.")
+    assert set(asked) == {"none", "additive", "transformer"}
+    page.segmented_control(key="translate_model_lower").set_value("dot").run()
+    assert listed(page).count('class="one') == 4
+
+
 def test_nothing_typed_says_what_to_do_and_comes_back(page):
     for text in ("", " \n\t "):
         write(page, text)
@@ -313,5 +333,5 @@ def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp
     finally:
         st.cache_resource.clear()
     assert [error.value for error in page.error if "git checkout -- weights" in error.value]
-    assert listed(page).count("cannot be loaded") == 5
+    assert listed(all_six(page)).count("cannot be loaded") == 5
     assert "Additive, word 2 of" in said(page)

@@ -290,3 +290,13 @@ def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
         assert errors(page) == []
         assert "exactly 0" not in said(page)
         assert "mixed effect: **" in said(page)
+
+
+def test_a_press_counts_though_the_browser_has_not_heard_of_the_one_before(page):
+    page.button(key="vectors_step_next").click().run()
+    page.segmented_control(key="vectors_step").set_value("query")
+    page.button(key="vectors_step_next").click().run()
+    assert page.session_state["vectors_step"] == "value"
+    page.segmented_control(key="vectors_step").set_value("query").run()
+    page.button(key="vectors_step_next").click().run()
+    assert page.session_state["vectors_step"] == "key"

@@ -44,6 +44,41 @@ def test_waiting_ends_as_soon_as_the_one_before_has_left():
     assert time.monotonic() - began < 10
 
 
+def order(queue: Queue, *threads: int) -> list[int | None]:
+    return [queue.wait(thread, 0) for thread in threads]
+
+
+def test_addresses_have_their_turns_and_within_each_the_order_of_asking_stays():
+    queue = Queue(most_waiting=8)
+    for thread, address in enumerate("aaabac", start=1):
+        assert queue.join(thread, f"session {thread}", address)
+    ran = []
+    for _ in range(6):
+        (first,) = [thread for thread in range(1, 7) if thread in queue and queue.wait(thread, 0) == 0]
+        ran.append(first)
+        queue.leave(first)
+    assert ran == [1, 4, 6, 2, 3, 5]
+
+
+def test_twelve_tabs_of_one_visitor_refuse_nobody_else_and_a_hall_is_refused_only_when_all_is_full():
+    queue = Queue(most_waiting=8)
+    assert [queue.join(tab, f"tab {tab}", "one visitor") for tab in range(1, 13)] == [True] * 9 + [False] * 3
+    assert queue.join(21, "another", "elsewhere")
+    assert order(queue, 1, 21, 2, 8, 9) == [0, 1, 2, 8, None]  # the last of the tabs has lost its place
+    assert [queue.join(thread, f"hall {thread}", "hall") for thread in range(31, 37)] == [True] * 4 + [False] * 2
+    assert 1 in queue  # who runs stays
+
+
+def test_of_a_session_one_thread_waits():
+    queue = Queue(most_waiting=8)
+    for thread, session in ((1, "first"), (2, "second"), (3, "third"), (4, "second")):
+        assert queue.join(thread, session, "hall")
+    assert order(queue, 1, 2, 3, 4) == [0, None, 1, 2]
+    queue.leave(2)
+    assert queue.join(5, "first", "hall")  # what it runs goes on
+    assert order(queue, 1, 5) == [0, 3]
+
+
 @pytest.fixture
 def queue(monkeypatch):
     """The queue of the device, with a short end and nobody in it."""
@@ -190,6 +225,30 @@ def test_visitors_see_their_places_cancel_and_vanish():
         await until(lambda: "One visitor is before you" in said(second))
         for session in (second, fourth, light):
             await session.close()
+
+    with served("tests/queue_app.py") as server:
+        asyncio.run(visit(server.address))
+
+
+def test_twelve_tabs_of_one_visitor_let_the_next_one_in():
+    """Real sessions; a proxy on this machine says whose they are."""
+
+    async def visit(address: str) -> None:
+        sessions = [Session(address) for _ in range(13)]
+        for number, session in enumerate(sessions):
+            session.headers = {"X-Forwarded-For": "203.0.113.8" if number == 12 else "203.0.113.7"}
+            await session.open()
+            await session.touch(session.widgets("checkbox", "run")[0], "bool_value", True)
+        async with asyncio.timeout(60):
+            while not any("One visitor is before you" in shown(session) for session in sessions[12:]):
+                await asyncio.sleep(0.05)
+            while sum("Many visitors are waiting" in shown(session) for session in sessions[:12]) != 4:
+                await asyncio.sleep(0.05)
+        for session in sessions:
+            await session.close()
+
+    def shown(session: Session) -> str:
+        return " ".join(one.message.body for one in session.drawn.values() if one.kind in ("markdown", "alert"))
 
     with served("tests/queue_app.py") as server:
         asyncio.run(visit(server.address))

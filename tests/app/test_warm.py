@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
+import threading
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -70,3 +72,94 @@ def test_what_one_visitor_finds_is_no_default_of_another(server):
             await session.close()
 
     asyncio.run(visit(server.address))
+
+
+def test_the_start_says_when_few_descriptors_are_allowed(root):
+    def start(soft: int, hard: int, hosted: str) -> tuple[str, str]:
+        code = f"import resource as r; r.setrlimit(r.RLIMIT_NOFILE, ({soft}, {hard})); from ui import warm; "
+        code += "warm.allow_descriptors(); print(*r.getrlimit(r.RLIMIT_NOFILE))"
+        environment = {**os.environ, "ATTENTION_HOSTED": hosted}
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, timeout=60
+        )
+        return done.stdout.strip(), done.stderr
+
+    raised, words = start(256, 1024, "1")
+    assert raised == "1024 1024"
+    assert "Only 1,024 files and connections are allowed" in words
+    assert "4,096" in words
+    assert start(256, 1024, "0") == ("1024 1024", "")
+    assert start(256, 4096, "1") == ("4096 4096", "")
+
+
+def test_health_is_lost_by_an_import_or_a_file_that_fails_and_comes_back_with_it(monkeypatch, weights):
+    import torch
+
+    from attention_core.files import MISSING
+    from attention_core.weights import WeightsError, read_weights, write_weights
+    from ui import warm
+    from ui.health import Health
+
+    async def page(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
+        await send({"type": "http.response.body", "body": b"a page"})
+
+    def status(path: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> int:
+        sent: list[dict] = []
+
+        async def send(message):
+            sent.append(message)
+
+        asyncio.run(Health(page)({"type": "http", "path": path, "headers": headers}, None, send))
+        return sent[0]["status"]
+
+    def healthy() -> bool:
+        found = {status(path) for path in ("/_stcore/health", "/")}
+        assert found in ({200}, {503})
+        return found == {200}
+
+    monkeypatch.setattr(warm, "_IMPORTED", threading.Event())
+    MISSING.clear()
+    assert healthy()
+    monkeypatch.setattr(warm, "LIBRARIES", ("no_such_library",))
+    with pytest.raises(ModuleNotFoundError):
+        warm.import_libraries()
+    assert not healthy()
+    MISSING.clear()
+    write_weights("one", {"a": torch.ones(2)}, {})
+    whole = (weights / "one.safetensors").read_bytes()
+    (weights / "one.safetensors").write_bytes(whole[:-1])
+    with pytest.raises(WeightsError):
+        read_weights("one")
+    assert not healthy()
+    (weights / "one.safetensors").write_bytes(whole)
+    read_weights("one")
+    assert healthy()
+
+
+LEAN = """
+import sys, torch
+from ui.warm import import_libraries
+import_libraries()
+from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.load import load_pretrained
+from attention_core.models import load
+from attention_core.topics.lookup.encoders import sentence_vectors
+assert sentence_vectors(load_pretrained(find_local(PACKAGE).folder), ["a cat"]).shape == (1, 384)
+load("tatoeba-llama")
+assert len(load("digit-vit").traces(torch.rand(28, 28))) == 4
+heavy = "scipy", "sympy.core", "torch._dynamo.config", "torch.distributed.tensor"
+print([name for name in heavy if name in sys.modules])
+from transformers.utils import is_scipy_available
+from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+with TransformGetItemToIndex():
+    print(is_scipy_available(), torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1)).item())
+"""
+
+
+def test_models_of_the_library_come_without_what_no_page_needs(root):
+    done = subprocess.run([sys.executable, "-c", LEAN], cwd=root, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    heavy, real = done.stdout.splitlines()
+    assert heavy == "[]", f"torch or transformers asks for more than the stand-ins of ui/libraries.py answer: {heavy}"
+    assert real == "True 2.0", f"the stand-ins of ui/libraries.py do not give place to the real modules: {real}"

@@ -7,6 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from benchmarks.browser import visitor
+from benchmarks.server import running
 from tests.browser.conftest import ARGUMENTS, _chromium, serving
 from tests.browser.tools import IDLE, draw, settle
 
@@ -142,3 +144,13 @@ def test_a_stroke_drawn_without_a_connection_is_still_there_after_a_reload(open_
     settle(one.page, 1500)
     kept = one.page.locator("canvas.dc-canvas.lower-canvas").evaluate(BARE_INK)
     assert kept / ink > 0.98, json.dumps({"drawn": ink, "after the reload": kept})
+
+
+def test_a_page_works_in_a_browser_while_its_server_says_that_weights_are_missing(tmp_path, monkeypatch):
+    variables = {"ATTENTION_WEIGHTS": str(tmp_path), "ATTENTION_HOSTED": "1", "ATTENTION_WARM": "0"}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with running("app.py") as url, visitor() as page:
+        for status in (200, 503):
+            assert page.goto(f"{url}/pixels").status == status
+            page.get_by_text("The model cannot be loaded").first.wait_for()

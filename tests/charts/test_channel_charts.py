@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from attention_core.charts import contact_sheet, signed_ramp
-from attention_core.charts.channels import channel_bars, product_bars
 from attention_core.charts.overlay import glow_ramp
 from attention_core.topics.find import Products
+from attention_core.topics.find.charts import channel_bars, product_bars
 
 VALUES = np.array([0.5, -1.0, 2.0, 0.0])
 PRODUCTS = Products([2, 1], torch.tensor([3.0, -1.0]), 0.25, 2.25)

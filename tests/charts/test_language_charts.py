@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Role
+from attention_core.charts.bars import before_after_chart
+from attention_core.charts.cache import MOST_TOOLTIPS, kept_chart
 from attention_core.charts.head_maps import layer_head_map
-from attention_core.charts.language import MOST_TOOLTIPS, before_after_chart, kept_chart
 from attention_core.charts.palette import ROLE_COLOURS
 
 LENGTHS = np.arange(1.0, 22.0).reshape(3, 7)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.lookup import bump_chart, recall_chart, regression_chart, sweep_chart
-from attention_core.charts.pairs import pair_map
+from attention_core.charts.heatmap import pair_map
+from attention_core.topics.lookup.charts import bump_chart, recall_chart, regression_chart, sweep_chart
 from attention_core.topics.lookup.recall import Recall
 
 GENERATOR = np.random.default_rng(2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from attention_core.charts.neighbours import neighbours_chart
+from attention_core.topics.matter.charts import neighbours_chart
 from attention_core.topics.matter.word_space import Neighbour, Usual
 
 NEAR = [

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Role
-from attention_core.charts.reading import Strip, columns_chart, region_chart, strips_chart
+from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
 
 GENERATOR = np.random.default_rng(0)
 PAPER = np.full((48, 192, 4), 255, np.uint8)

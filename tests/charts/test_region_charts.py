@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attention_core.charts.palette import weights_ramp
-from attention_core.charts.regions import nothing_weights, region_picture, vector_bars
+from attention_core.topics.ask.charts import nothing_weights, region_picture, vector_bars
 
 VALUES = np.random.default_rng(0).dirichlet(np.ones(13))
 EMPTY, PAPER = np.array([[0.3, 0.2], [0.2, 0.1]]), np.array([[0.5, 0.4], [0.1, 0.2]])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_core.charts.scaling import WITH, WITHOUT, scale_chart, sorted_weights_chart
+from attention_core.topics.scoring.charts import WITH, WITHOUT, scale_chart, sorted_weights_chart
 from attention_core.topics.scoring.scaling import example_weights, measure_scale
 
 

@@ -6,10 +6,9 @@ import altair as alt
 import numpy as np
 import pytest
 
-from attention_core.charts.alignment import alignment_chart
-from attention_core.charts.collapse import collapse_chart, cost_chart
-from attention_core.charts.cure import cure_chart
-from attention_core.charts.unrolled import ACROSS, LIT, STEPS, unrolled_chart
+from attention_core.topics.memory.cure_bars import cure_chart
+from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
+from attention_core.topics.translate.unrolled import ACROSS, LIT, STEPS, unrolled_chart
 
 GENERATOR = np.random.default_rng(0)
 CHARTS = {

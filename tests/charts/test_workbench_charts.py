@@ -6,10 +6,9 @@ import pytest
 
 from attention_core.attention.types import Role
 from attention_core.charts import ramp_for, signed_ramp, weights_ramp
-from attention_core.charts.hull import hull_chart
-from attention_core.charts.neuron import layers_chart, neuron_chart, pair_cells
-from attention_core.charts.product import Factor, product_cell, product_chart, short
-from attention_core.charts.softmax import column_bars, stacked_sum
+from attention_core.topics.vectors.charts import column_bars, hull_chart, stacked_sum
+from attention_core.topics.vectors.network_charts import layers_chart, neuron_chart, pair_cells
+from attention_core.topics.vectors.product import Factor, product_cell, product_chart, short
 
 GENERATOR = np.random.default_rng(0)
 LEFT, RIGHT = GENERATOR.normal(size=(3, 2)), GENERATOR.normal(size=(2, 4))

@@ -42,7 +42,7 @@ from attention_core.hub.tracing import run_model
 from attention_core.models import MODELS, load
 from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.translate.translation import explain, explain_layers, read_source, translation_of
-from tests.core.test_shown_code import QUESTION, SAID, SENTENCE, SOURCE, WITHOUT_TRACE, drawing
+from tests.core.test_shown_code import QUESTION, QUESTION_SCORINGS, SAID, SENTENCE, SOURCE, WITHOUT_TRACE, drawing
 
 RUN = RunHead("another model", "another input")
 PIECES = torch.arange(1, 12)
@@ -176,9 +176,9 @@ def transformed(place):
     return ask
 
 
-def asked(model, edits):
+def asked(scoring):
     picture, words = drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([numbers_of(words_of(QUESTION))])
-    return torch.cat([model(picture, words, scoring, edits=edits).logits for scoring in ("dot", "additive")])
+    return lambda model, edits: model(picture, words, scoring, edits=edits).logits
 
 
 def pictured(*size, looks=None):
@@ -193,9 +193,9 @@ def told(model, edits):
     return model(drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([[0, 0, 0, 5]]), edits=edits).logits
 
 
-def question_trace(model):
+def question_trace(scoring):
     words = words_of(QUESTION)
-    return model.explain(drawing(64, 64).expand(4, -1, -1), numbers_of(words), words).looks[0]
+    return lambda model: model.explain(drawing(64, 64).expand(4, -1, -1), numbers_of(words), words, scoring).looks[0]
 
 
 def said_trace(model):
@@ -216,7 +216,7 @@ CASES = {
     "pixel-notes-product": ("pixel-notes-product", pictured(28, 28), pixels((28, 28))),
     **{name: (name, pictured(60, 60), pixels((60, 60))) for name in ("feature-mask", "feature-mean")},
     "digit-reader": ("digit-reader", pictured(48, 192, looks=2), pixels((48, 192))),
-    "scene-question": ("scene-question", asked, question_trace),
+    **{f"scene-question {by}": ("scene-question", asked(by), question_trace(by)) for by in QUESTION_SCORINGS},
     "scene-caption": ("scene-caption", told, lambda model: model.trace(drawing(64, 64).expand(4, -1, -1))),
     **{
         f"match3-{kind}": (

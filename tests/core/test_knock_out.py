@@ -28,7 +28,7 @@ from attention_core.hub.knock_out import (
 from attention_core.hub.language import expected, log_probabilities
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import Kind, ModelError, Pretrained
-from attention_core.hub.own import own_model
+from attention_core.models.own import own_model
 
 GPT = {
     "vocab_size": 60,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from attention_core.bounds import HOSTED, JPEG_PIXELS, PICTURE_PIXELS
 from attention_core.data.pad_drawing import is_drawing, pixels_of, read_drawing
 from attention_core.hub.picture_file import read_picture
-from tests.bombs import DEEP, png, refused
+from tests.bombs import DEEP, RESET, peak, png, refused
 
 
 def jpeg_of_scans(n):
@@ -41,6 +44,41 @@ def test_pictures(name):
     content, words = PICTURES[name]
     with refused(words):
         read_picture(content)
+
+
+def packed(kind, size, **more):
+    buffer = io.BytesIO()
+    Image.new("RGB", size).save(buffer, kind, **more)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["WEBP", "PNG", "JPEG"])
+def test_large_pictures_of_little_bytes_for_the_public(kind, monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    content = packed(kind, (6_300, 6_300), progressive=kind == "JPEG")
+    with refused("40 million pixels; at most 12 million"):
+        read_picture(content)
+
+
+@pytest.mark.parametrize(("kind", "size", "most"), [("WEBP", (4_000, 3_000), 300), ("JPEG", (6_300, 6_300), 150)])
+def test_eight_of_the_largest_pictures_at_once_are_read_in_turn(kind, size, most, monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    n_pixels, bound = size[0] * size[1], JPEG_PIXELS if kind == "JPEG" else PICTURE_PIXELS
+    assert 0.99 * bound.most < n_pixels <= bound.most
+    content = packed(kind, size)
+    gc.collect()
+    RESET.write_text("5")
+    before = peak()
+    with ThreadPoolExecutor(8) as visitors:
+        assert len(set(visitors.map(read_picture, [content] * 8))) == 1
+    assert peak() - before < most
+
+
+def test_a_picture_that_lies_on_its_side_is_upright():
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    upright = Image.open(io.BytesIO(read_picture(packed("JPEG", (4_000, 3_000), exif=exif))))
+    assert upright.size == (768, 1_024)
 
 
 def shape(*points, **more):

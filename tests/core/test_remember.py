@@ -42,7 +42,9 @@ def test_one_position_per_word_and_the_end(memory):
 
 def test_piece_by_piece_is_as_long_as_the_pieces():
     source = read_source(SENTENCE)
-    assert remember(small("gru"), source, by_pieces=True).labels == source.labels
+    pieces = remember(small("gru"), source, by_pieces=True, both=False)
+    assert pieces.labels == source.labels
+    assert set(pieces.norms) == {"forward"}
 
 
 def test_word_has_the_state_after_its_last_piece_that_was_read(memory):

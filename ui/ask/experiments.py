@@ -11,7 +11,6 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.edits import BlockKeys, Uniform
-from attention_core.charts.regions import nothing_weights
 from attention_core.data.colours import PEN
 from attention_core.data.drawn_digits import DrawnDigit
 from attention_core.data.question_reading import Reading
@@ -20,6 +19,7 @@ from attention_core.data.scene_presets import HEIGHT, MOST, PLACES_OF_MANY
 from attention_core.data.sketches import digit_strokes
 from attention_core.models.scene_question import Answered
 from attention_core.topics.ask import Counted, Seen, count_in, regions_of, see
+from attention_core.topics.ask.charts import nothing_weights
 from ui.ask.asking import (
     MODEL,
     SCORE_NAMES,

@@ -10,11 +10,11 @@ from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.charts.bars import bars
 from attention_core.charts.design import Design
 from attention_core.charts.palette import ROLE_COLOURS
-from attention_core.charts.regions import region_picture, vector_bars
 from attention_core.data.questions import ANSWERS
 from attention_core.device import to_array
 from attention_core.models.scene_question import SCORINGS, Answered
 from attention_core.models.scene_question_steps import EMPTY
+from attention_core.topics.ask.charts import region_picture, vector_bars
 from ui.ask.asking import MODEL, SCORE_NAMES, grid_of, shaded_words
 from ui.ask.drawing import NAME, AskedDrawing
 from ui.chart import draw_chart

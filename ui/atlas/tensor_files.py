@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from streamlit.typing import UploadedFile
 
 from attention_core.atlas import Contents, Names, Tensors, contents_of, read_tensors, trace_of_tensors
 from attention_core.atlas.made_up import NEAR, made_up
@@ -21,6 +22,7 @@ from ui.figures import file_name
 from ui.labels import literal, said
 from ui.opened import opened_file, opened_recording
 from ui.state import Field, between
+from ui.uploads import most_megabytes
 
 EXAMPLE = 16_384
 BY_HAND = "I say which"
@@ -36,7 +38,7 @@ for share in atlas.survey():  # one pass over the whole matrix; stop and go on a
 atlas.column_sums             # what each key receives in all
 """
 
-File = tuple[str, str, bytes | Path]  # its name, what tells it from others, what is in it or where it is
+File = tuple[str, str, UploadedFile | Path]  # its name, what tells it from others, what is in it or where it is
 
 FILE: Field[File | None] = Field(NAME, "tensors_file", None)
 """The last one that could be used; the upload widget forgets its own."""
@@ -47,15 +49,19 @@ SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
 def tensor_source() -> Source | None:
     """Take a file, let the visitor say which arrays are meant and how they are used; say what is wrong with it."""
-    upload = st.file_uploader("A .npz or .safetensors file", ("npz", "safetensors"), key="atlas_tensors")
+    upload = st.file_uploader(
+        "A .npz or .safetensors file",
+        ("npz", "safetensors"),
+        key="atlas_tensors",
+        max_upload_size=most_megabytes(),
+    )
     st.caption(
         "In a notebook: `np.savez('mine.npz', query=q, key=k, value=v)`, each (heads, n, d) or (n, d); `value`, `mask` "
         f"and `labels` may be left out. Up to {TENSOR_BYTES.most / 2**20:,.0f} MiB of float16, bfloat16, float32 or "
         "float64 numbers. Nothing is unpickled."
     )
     if upload is not None:
-        content = upload.getvalue()
-        brought = upload.name, hashlib.sha256(content).hexdigest()[:16], content
+        brought = upload.name, hashlib.sha256(upload.getvalue()).hexdigest()[:16], upload
         source = _source_or_complaint(brought)
         if source is not None:
             FILE.value = brought
@@ -65,7 +71,7 @@ def tensor_source() -> Source | None:
         return _example()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Shown: {literal(file[0], 48)}")
-        if isinstance(file[2], bytes):
+        if isinstance(file[2], UploadedFile):
             st.button("Forget", key="atlas_forget", on_click=FILE.forget)
     return _source_or_complaint(file)
 
@@ -101,7 +107,8 @@ def _named_on_the_command_line() -> File | None:
 
 
 def _source(file: File) -> Source:
-    name, digest, content = file
+    name, digest, brought = file
+    content = brought.getvalue() if isinstance(brought, UploadedFile) else brought
     names = _choose_arrays(_contents(digest, name, content))
     tensors = _tensors(digest, names, name, content)
     causal = st.toggle(

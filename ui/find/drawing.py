@@ -13,7 +13,6 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts import overlay, probability_bars
-from attention_core.charts.channels import product_bars
 from attention_core.charts.palette import INK
 from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture
 from attention_core.data.drawing import ink_of
@@ -25,6 +24,7 @@ from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
 from attention_core.models.features import receptive_field
 from attention_core.topics.find import most_looked_at, n_for_share, products_of
+from attention_core.topics.find.charts import product_bars
 from ui.canvas import Pad, PadState, drawing_pad, put_strokes, remove_strokes
 from ui.chart import draw_chart
 from ui.computed import computed

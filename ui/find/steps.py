@@ -11,11 +11,11 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, picture, signed_ramp, weights_ramp
-from attention_core.charts.channels import channel_bars
 from attention_core.charts.design import Design
 from attention_core.device import to_array
 from attention_core.models.feature_mask import LAYERS
 from attention_core.topics.find import channel_maps, n_for_share, order_of, partial_scores, pulls, score_formula
+from attention_core.topics.find.charts import channel_bars
 from ui.chart import draw_chart
 from ui.find.drawing import NAME, chosen_region, mask_of, mask_over
 from ui.state import Field, between, choice, named, selected

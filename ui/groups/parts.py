@@ -12,7 +12,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import contact_sheet, matrix_chart, ramp_for, weights_ramp
-from attention_core.charts.pairs import pair_map
+from attention_core.charts.heatmap import pair_map
 from attention_core.data.match3 import MODULUS, PRESETS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import device_of, to_array
 from attention_core.evaluate.match3 import accuracy

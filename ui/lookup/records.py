@@ -26,6 +26,7 @@ from attention_core.topics.lookup.records import (
 )
 from attention_core.topics.lookup.soft_lookup import Records, exact_lookup, value_labels
 from ui.glossary import abbr, note
+from ui.inside_streamlit import growing_table
 from ui.labels import distinct, literal, said
 from ui.layout import role_colour
 from ui.lookup.encoder import BY
@@ -140,9 +141,10 @@ def _edit(table: Table) -> tuple[tuple, ...]:
             if numeric
             else st.column_config.TextColumn(column, max_chars=MAX_TEXT, width=190)
         )
-    edited = st.data_editor(
-        base, key=key, num_rows="dynamic", hide_index=True, height=250, width="stretch", column_config=config
-    )
+    with growing_table():
+        edited = st.data_editor(
+            base, key=key, num_rows="dynamic", hide_index=True, height=250, width="stretch", column_config=config
+        )
     ROWS.value = edited.astype(object).where(edited.notna(), None).to_numpy().tolist()[:KEPT_ROWS]
     st.caption(
         f"Click a cell to edit it, add rows below, or paste from a spreadsheet. The first {MAX_RECORDS} are used."

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from attention_core.charts.lengths import length_chart
-from attention_core.charts.memory import fading_chart
 from attention_core.evaluate.forgetting import read_forgetting
+from attention_core.topics.memory.line_charts import fading_chart, length_chart
 from attention_core.topics.memory.overview import Memory
 from attention_core.topics.translate.lengths import PARTS, TRANSLATORS, bleu_by_length
 from ui.chart import draw_chart

@@ -9,11 +9,11 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attention_core.charts.memory import NETWORK_COLOURS
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.influence import DIRECTIONS, gradient_norms
+from attention_core.topics.memory.line_charts import NETWORK_COLOURS
 from attention_core.topics.memory.overview import Memory, remember
 from attention_core.topics.translate.translation import Source, read_source
 from ui.computed import computed
@@ -51,8 +51,8 @@ STYLE = """<style>
 
 
 @computed(spinner="Reading the sentence", by_model=True)
-def _remember(name: str, text: str, by_pieces: bool) -> Memory:
-    return remember(_model(name), read_source(text), by_pieces, at_end=True)
+def _remember(name: str, text: str, by_pieces: bool, both: bool) -> Memory:
+    return remember(_model(name), read_source(text), by_pieces, at_end=True, both=both)
 
 
 @computed(by_model=True)
@@ -96,10 +96,11 @@ def _walk_to_the_end() -> None:
     WALK.field.value = END
 
 
-def memories_of(text: str) -> dict[str, Memory]:
+def memories_of(text: str, both: bool) -> dict[str, Memory]:
     """Return what each network that is there remembers of the sentence, with gradient norms at the end alone.
 
-    Says what is missing, and ends the page if all is.
+    Those of the backward reading are left out unless `both` readings are looked at. Says what is missing, and ends the
+    page if all is.
     """
     found = {}
     for name, label in NETWORKS.items():
@@ -107,7 +108,7 @@ def memories_of(text: str) -> dict[str, Memory]:
         if model is None:
             st.error(f"**The {label} cannot be loaded.** {said(fault)}", icon=":material/error:")
         else:
-            found[label] = _remember(name, text, BY_PIECES.value)
+            found[label] = _remember(name, text, BY_PIECES.value, both)
     if not found:
         end_here()
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.charts.language import kept_chart
+from attention_core.charts.cache import kept_chart
 from attention_core.hub.cache import Kept, StepCost, kept, lengths_kept, measure_step
 from attention_core.hub.generation import Generation
 from attention_core.hub.model import ModelError

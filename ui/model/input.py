@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from PIL import Image
 
-from attention_core.bounds import MODEL_TEXT_LETTERS, PICTURE_BYTES, PICTURE_PIXELS, TOKENS
+from attention_core.bounds import JPEG_PIXELS, MODEL_TEXT_LETTERS, PICTURE_BYTES, PICTURE_PIXELS, TOKENS
 from attention_core.hub.language import predicts_words
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.picture_file import png_of, read_picture
@@ -62,6 +62,7 @@ TEXT, SECOND_TEXT = (
 )
 PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD)) for name in INPUTS}
 PICTURE = {name: Field[bytes | None](name, "picture", None) for name in INPUTS}
+PICTURE_FILE = {name: Field(name, "picture_file", "") for name in INPUTS}
 PAD = {name: Pad(f"{name}_pad", digit_presets(), first="7") for name in INPUTS}
 
 
@@ -187,17 +188,18 @@ def _picture(name: str) -> PictureInput | None:
 
 def _uploaded(name: str) -> PictureInput | None:
     """Return the uploaded picture; a file that is none is told, and the picture before it stays."""
-    picture = PICTURE[name]
+    picture, brought = PICTURE[name], PICTURE_FILE[name]
     upload = st.file_uploader(
         "A photograph or drawing",
         type=["png", "jpg", "jpeg", "webp"],
         key=f"{name}_upload",
         max_upload_size=PICTURE_BYTES.millions,
-        help=f"At most {PICTURE_BYTES.millions} MB and {PICTURE_PIXELS.millions} million pixels.",
+        help=f"At most {PICTURE_BYTES.millions} MB and {PICTURE_PIXELS.millions} million pixels; "
+        f"{JPEG_PIXELS.millions} million in a JPEG that is not progressive, as cameras make it.",
     )
-    if upload is not None:
+    if upload is not None and upload.file_id != brought.value:
         try:
-            picture.value = read_picture(upload.getvalue())
+            picture.value, brought.value = read_picture(upload.getvalue()), upload.file_id
         except ValueError as error:
             stays = "" if picture.value is None else " The picture before it stays."
             st.error(f"{said(error)}{stays}", icon=":material/error:")

@@ -9,7 +9,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.types import Role
-from attention_core.charts.language import before_after_chart
+from attention_core.charts.bars import before_after_chart
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.picture import picture
 from attention_core.device import to_array

@@ -18,6 +18,7 @@ from ui.chart import draw_chart
 from ui.computed import computed
 from ui.digits import chosen_query, pick_pixel
 from ui.glossary import explain
+from ui.labels import said
 from ui.layout import section
 from ui.models import load_snapshots, model_or_stop
 from ui.pixels.drawing import NAME, STEPS
@@ -80,7 +81,7 @@ def learning_section(image: Tensor) -> None:
     try:
         snapshots = load_snapshots(name)
     except WeightsError as error:
-        st.info(f"The snapshots of the training are not here. {error}")
+        st.info(f"The snapshots of the training are not here. {said(error)}")
         return
     query = chosen_query(to_array(image), NAME)
     steps = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))

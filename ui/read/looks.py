@@ -7,10 +7,10 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import contact_sheet, overlay, overlay_strip, probability_bars, ramp_for
-from attention_core.charts.reading import Strip, columns_chart, region_chart, strips_chart
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES
 from attention_core.topics.read import column_weights, looks_of
+from attention_core.topics.read.charts import Strip, columns_chart, region_chart, strips_chart
 from ui.chart import draw_chart
 from ui.digits import ink_image
 from ui.glossary import say

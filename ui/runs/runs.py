@@ -16,17 +16,17 @@ import streamlit as st
 from PIL import Image
 
 from attention_core.attention.edits import dropped
-from attention_core.bounds import MODELS, RUNS, TOKENS
+from attention_core.bounds import DOWNLOADS, MODELS, RUNS, TOKENS
 from attention_core.hub.catalogue import find_local
 from attention_core.hub.fetch import fetch
 from attention_core.hub.inputs import Prepared, text_inputs
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.look_up import Candidate
 from attention_core.hub.model import ModelError, Pretrained
-from attention_core.hub.own import own_model
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.room import NoMemory
 from attention_core.hub.run import ModelRun, run
+from attention_core.models.own import own_model
 from ui.cluster import cluster, computed_there
 from ui.computed import computing
 from ui.heavy import heavy
@@ -37,7 +37,9 @@ LATEST = Field[dict[str, Any] | None](APP, "model_latest", None)
 ALSO_FORGOTTEN: list[Callable[[], None]] = []
 """By make_room: what else holds on to models."""
 _STARTING = threading.Lock()
-_DOWNLOADS: list[Download] = []
+_DOWNLOADS: dict[str, Download] = {}
+"""By the model's name: those in progress, and some that have ended, so that who waits for one is told."""
+MOST_ENDED = 32
 
 
 @dataclass(frozen=True)
@@ -197,19 +199,22 @@ def start_download(candidate: Candidate) -> None:
     """Begin a download, or join the one that is in progress for the same model.
 
     Raises:
-        ModelError: another model is being downloaded.
+        ModelError: as many others are being downloaded as may be.
     """
     with _STARTING:
-        now = latest_download()
-        if now is None or now.outcome is not None:
-            _DOWNLOADS[:] = [Download(candidate)]
-        elif now.name != candidate.name:
+        ended = [name for name, one in _DOWNLOADS.items() if one.outcome is not None]
+        if candidate.name in _DOWNLOADS and candidate.name not in ended:
+            return
+        if len(_DOWNLOADS) - len(ended) >= DOWNLOADS.most:
             raise ModelError(
-                f"Another model is on its way for a visitor: {now.name}, {now.share:.0%} of it is there. One is "
-                "downloaded at a time: press Load again when it has arrived."
+                f"{DOWNLOADS} models are on their way for other visitors already. Press Load again when one of them "
+                "has arrived."
             )
+        for name in {candidate.name, *ended[:-MOST_ENDED]}:
+            _DOWNLOADS.pop(name, None)
+        _DOWNLOADS[candidate.name] = Download(candidate)
 
 
-def latest_download() -> Download | None:
-    """Return the download in progress, or else the last one that ended."""
-    return _DOWNLOADS[-1] if _DOWNLOADS else None
+def download_of(name: str) -> Download | None:
+    """Return the download of a model that is in progress or ended not long ago."""
+    return _DOWNLOADS.get(name)

@@ -13,16 +13,17 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from attention_core.bounds import HOSTED, RECORDING_BYTES, RECORDINGS, is_hosted
-from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, left_out, local_models
+from attention_core.hub.catalogue import FOLDERS_BELOW, PACKAGE, SUGGESTIONS, find_local, left_out, listed_models
 from attention_core.hub.look_up import Candidate, is_path, look_up
 from attention_core.hub.model import ModelError
 from attention_core.hub.room import NoMemory, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelRun
 from ui.labels import literal, said
 from ui.opened import opened_recording
-from ui.runs.runs import latest_download, make_room, pretrained_of, start_download
+from ui.runs.runs import download_of, make_room, pretrained_of, start_download
 from ui.skeleton import live
 from ui.state import Field
+from ui.uploads import most_megabytes
 
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -63,7 +64,7 @@ class ModelChoice:
 
     def draw(self) -> str | None:
         """Draw the choice and load the model; see choose_model."""
-        there = [model.name for model in local_models()]
+        there = [model.name for model in listed_models()]
         if there and not self.key.value:
             self.key.among(there)
         key = self.key.value
@@ -83,7 +84,7 @@ class ModelChoice:
 
     def _of_link(self, wanted: str) -> str:
         """Return the model that a link asks for; ValueError = it cannot be shown without a click, and is told so."""
-        if wanted in [model.name for model in local_models()]:
+        if find_local(wanted) is not None:
             return wanted
         self.asked.value = wanted[:200]
         try:
@@ -142,8 +143,8 @@ class ModelChoice:
 
     def _draw_progress(self) -> None:
         """Draw how far the download is; when it has ended, the page follows."""
-        wanted, now = self.awaited.value, latest_download()
-        outcome = now.outcome if now is not None and now.name == wanted else ("", "")
+        wanted, now = self.awaited.value, download_of(self.awaited.value)
+        outcome = now.outcome if now is not None else ("", "")
         if now is not None and outcome is None:
             bar, button = st.columns([5, 1], vertical_alignment="center")
             bar.progress(now.share, f"{wanted}: {in_megabytes(now.done)} of {in_megabytes(now.total)}")
@@ -218,6 +219,7 @@ def uploaded_run(name: str) -> ModelRun | None:
         "A recording, run.npz",
         type="npz",
         key=f"{name}_recording",
+        max_upload_size=most_megabytes(),
         help=f"At most {RECORDING_BYTES.millions:,} MB in memory.",
     )
     if upload is not None:
@@ -249,7 +251,7 @@ def _run_of(path: str, name: str, changed: float, _upload: Any = None) -> ModelR
         file = Path(path)
         if _upload is not None:
             file = Path(folder) / "run.npz"
-            file.write_bytes(_upload.getbuffer())
+            file.write_bytes(_upload.getvalue())  # getbuffer would copy it
         recording = load_recording(file, most_bytes=RECORDING_BYTES.most)
     if not recording.traces:
         raise ValueError(f"{name} holds no attention: nothing was recorded")

@@ -21,9 +21,9 @@ from attention_core.attention.types import Role
 from attention_core.charts.bar_table import Bars, bar_table
 from attention_core.charts.design import Design
 from attention_core.charts.palette import BLUE_ORANGE, ROLE_COLOURS, Ramp
-from attention_core.charts.plane import score_fields
 from attention_core.device import to_array
 from attention_core.topics.scoring.compare import favourites, nearest_key, score_field
+from attention_core.topics.scoring.plane import score_fields
 from attention_core.topics.scoring.presets import EXTENT
 from ui.component import component
 from ui.figures import note_picture

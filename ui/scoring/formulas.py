@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.types import Role
-from attention_core.charts.scaling import scale_chart, sorted_weights_chart
+from attention_core.topics.scoring.charts import scale_chart, sorted_weights_chart
 from attention_core.topics.scoring.compare import Parts, printed_parts
 from attention_core.topics.scoring.scaling import DIMENSIONS, ScaleRow, example_weights, measure_scale
 from ui.chart import draw_chart

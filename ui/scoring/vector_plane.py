@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attention_core.charts.plane import vector_plane as plane
+from attention_core.topics.scoring.plane import vector_plane as plane
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors, random_vectors
 from ui.address import PLAYING
 from ui.component import component

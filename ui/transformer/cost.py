@@ -6,8 +6,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.bounds import COST_SECONDS
-from attention_core.charts.cost import cost_chart
 from attention_core.topics.transformer import cost
+from attention_core.topics.transformer.charts import cost_chart
 from attention_core.topics.transformer.cost import CostRow
 from ui.chart import draw_chart
 from ui.glossary import explain, note

@@ -10,13 +10,14 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.heads import heads_chart, masked_weights, said_chart, worth_chart
+from attention_core.charts.heads import heads_chart, masked_weights
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.mosaic import mosaic
 from attention_core.charts.palette import weights_ramp
 from attention_core.device import to_array
 from attention_core.models.transformer import KINDS, TransformerConfig
 from attention_core.topics.transformer.ablation import Head, head_worth
+from attention_core.topics.transformer.charts import said_chart, worth_chart
 from attention_core.topics.transformer.habits import habit_words
 from attention_core.topics.translate.translation import read_source
 from attention_core.topics.translate.word_view import WordView

@@ -21,9 +21,9 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.design import Design
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
-from attention_core.charts.positions import distance_chart, hands_chart
 from attention_core.device import to_array
 from attention_core.topics.transformer.ablation import Edited
+from attention_core.topics.transformer.charts import distance_chart, hands_chart
 from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.topics.transformer.shuffling import Shuffled, compare_orders, movable_words, reordered, word_order
 from attention_core.topics.translate.translation import read_source, translate

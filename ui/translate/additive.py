@@ -7,16 +7,16 @@ from typing import cast
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.charts.alignment import alignment_chart
-from attention_core.charts.collapse import collapse_chart, cost_chart
 from attention_core.device import to_array
 from attention_core.explain.alignment import committed_errors
 from attention_core.models import Translator
+from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
 from attention_core.topics.translate.collapse import LONGEST, Collapse, collapse, cost
 from attention_core.topics.translate.learned import Learning, learning_of
 from attention_core.weights import WeightsError
 from ui.chart import draw_chart
 from ui.computed import computed
+from ui.labels import said
 from ui.layout import figures_table, section
 from ui.models import load_snapshots, model_or_none, model_or_stop
 from ui.state import Field, between, whole_number
@@ -82,7 +82,7 @@ def being_learned() -> None:
     try:
         learned = _learned()
     except WeightsError as error:
-        st.info(f"The alignments that were kept in training are not there. {error}")
+        st.info(f"The alignments that were kept in training are not there. {said(error)}")
         return
     moments = learned[0].moments
     MOMENT.within(0, len(moments) - 1)

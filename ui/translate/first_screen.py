@@ -17,7 +17,7 @@ from ui.labels import as_percent, literal
 from ui.player import Player
 from ui.sentence import knows_enough, sentence_box
 from ui.skeleton import live
-from ui.state import Field, between, choice, one_of, plain_text, whole_number, whole_numbers
+from ui.state import Field, between, choice, one_of, plain_text, set_widget, whole_number, whole_numbers, widget_value
 from ui.stepper import Stepper
 from ui.translate.translations import (
     N_LAYERS,
@@ -32,6 +32,8 @@ from ui.words import aligned_words, chosen_row
 
 NAME = "translate"
 FIRST = {"upper": "none", "lower": "additive"}
+LISTED = ("none", "additive", "transformer")
+"""Translators whose translations are listed on arrival; the others are computed only when they are asked for."""
 MOST_FORCED = 60
 """Pieces that may be forced; the sentence needs room to end."""
 FEWEST_JUDGED, LEAST_FIT = 4, 0.5
@@ -74,6 +76,7 @@ FORCED: Field[list[int]] = Field(
 """Chosen one by one they need not be those into which the typed beginning would be cut."""
 EARLIER: Field[list[list[int]]] = Field(NAME, "earlier", list)
 FOCUS = Field(NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
+ALL = Field(NAME, "all", False, address="all")
 BY_PIECE = Field(NAME, "by_piece", False, address="by_piece")
 LAYER = Field(NAME, "layer", N_LAYERS, address="layer", parse=between(1, N_LAYERS))
 WORD = Field(NAME, "at", 1, address="at", parse=whole_number)
@@ -123,7 +126,7 @@ def sentence_part() -> str | None:
 
 def _take_sentence() -> None:
     WORD.value = WORD.default
-    french = GIVEN.get(st.session_state[f"{NAME}_text"].strip(), "")
+    french = GIVEN.get(widget_value(f"{NAME}_text").strip(), "")
     force([*_pieces_of(french), END] if french else [])
 
 
@@ -211,7 +214,7 @@ def _follow_play(rows: range) -> None:
 
 def _model_part(slot: str, shown: ShownTranslation | None) -> None:
     key, name = f"translate_model_{slot}", MODELS.value[slot]
-    st.session_state[key] = name
+    set_widget(key, name)
     st.segmented_control(
         f"Model in the {slot} place",
         list(TRANSLATORS),
@@ -243,7 +246,7 @@ def _model_part(slot: str, shown: ShownTranslation | None) -> None:
 
 
 def _take_model(slot: str, key: str) -> None:
-    MODELS.value = MODELS.value | {slot: st.session_state[key]}
+    MODELS.value = MODELS.value | {slot: widget_value(key)}
 
 
 def _take_word(slot: str) -> None:
@@ -280,10 +283,13 @@ def _keep_place(shown: ShownTranslation) -> None:
 
 
 def all_models(text: str) -> None:
-    """Draw the translations of all models in one list."""
+    """Draw the translations of the models in one list, and what asks for those that are not in it yet."""
     rows = []
     for translator, label in TRANSLATORS.items():
-        marked = "one shown" if translator in MODELS.value.values() else "one"
+        is_shown = translator in MODELS.value.values()
+        if not (ALL.value or is_shown or translator in LISTED):
+            continue
+        marked = "one shown" if is_shown else "one"
         sure, french = "", "<i>cannot be loaded</i>"
         if not why_missing(translator):
             made = translation(translator, text, forced())
@@ -294,6 +300,7 @@ def all_models(text: str) -> None:
             f'<div class="fr" lang="fr">{french}</div></div>'
         )
     st.html(f'{LIST_STYLE}<div class="said-by-all">{"".join(rows)}</div>')
+    st.toggle("All six models", key=ALL.key, persist_state="session")
 
 
 def _how_likely(made: Translation) -> tuple[str, str]:

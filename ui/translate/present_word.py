@@ -9,9 +9,8 @@ import streamlit as st
 from attention_core.attention.harmless import as_markdown
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.alignment import alignment_chart
-from attention_core.charts.collapse import collapse_chart
 from attention_core.device import to_array
+from attention_core.topics.translate.charts import alignment_chart, collapse_chart
 from attention_core.topics.translate.parts import parts_of_context
 from attention_core.topics.translate.word_view import NEXT_LABEL
 from ui.chart import draw_chart

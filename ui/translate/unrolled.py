@@ -7,8 +7,8 @@ import streamlit as st
 from attention_core.attention.harmless import as_markdown
 from attention_core.attention.steps import step_of
 from attention_core.attention.types import Role
-from attention_core.charts.unrolled import unrolled_chart
 from attention_core.device import to_array
+from attention_core.topics.translate.unrolled import unrolled_chart
 from ui.chart import draw_chart
 from ui.glossary import note, say
 from ui.step_view import describe

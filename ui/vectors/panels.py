@@ -12,13 +12,12 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
-from attention_core.charts.hull import hull_chart
-from attention_core.charts.neuron import layers_chart, neuron_chart, pair_cells
-from attention_core.charts.product import short
-from attention_core.charts.softmax import column_bars, stacked_sum
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
+from attention_core.topics.vectors.charts import column_bars, hull_chart, stacked_sum
+from attention_core.topics.vectors.network_charts import layers_chart, neuron_chart, pair_cells
 from attention_core.topics.vectors.neuron import feed_forward
+from attention_core.topics.vectors.product import short
 from attention_core.topics.vectors.softmax import softmax_parts
 from ui.chart import draw_chart
 from ui.glossary import abbr, say

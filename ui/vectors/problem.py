@@ -250,10 +250,11 @@ def randomise(seed: int) -> None:
 
 def cut_to_bounds(name: str) -> bool:
     """Cut a table that was pasted too long, and tell; return whether it was."""
-    n = len(CELLS.value[name])
-    if n <= MAX_ROWS:
+    if len(CELLS.value[name]) <= MAX_ROWS:
         return False
     _put_cells(name, CELLS.value[name][:MAX_ROWS], LABELS.value.get(name, []))
-    words = f"{name}: {n:,} rows came; the first {MAX_ROWS} were kept, because every pair of rows is drawn."
+    words = (
+        f"{name}: more than {MAX_ROWS} rows came; the first {MAX_ROWS} were kept, because every pair of rows is drawn."
+    )
     NOTES.value = [(False, words)]
     return True

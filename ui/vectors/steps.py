@@ -13,10 +13,10 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.charts.design import Design
-from attention_core.charts.product import Factor, product_cell, product_chart
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
 from attention_core.topics.vectors.cells import Arithmetic, cell_arithmetic, column_kind, row_kind
+from attention_core.topics.vectors.product import Factor, product_cell, product_chart
 from ui.chart import draw_chart
 from ui.layout import role_colour
 from ui.state import Field, choice, selected, set_widget, whole_number, widget_value

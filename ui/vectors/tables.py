@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.attention.scores import SCORES
 from attention_core.attention.types import Role
+from attention_core.bounds import TABLE_BYTES
 from attention_core.topics.vectors import (
     MASKS,
     MAX_COLUMNS,
@@ -37,6 +39,7 @@ from attention_core.topics.vectors.tables import (
     write_npz,
 )
 from ui.glossary import explain
+from ui.inside_streamlit import growing_table
 from ui.labels import said
 from ui.layout import role_colour
 from ui.state import Field, between, choice, is_mounted, set_widget, widget_value
@@ -184,6 +187,7 @@ def _files() -> None:
         f"CSV for {target}, or NPZ for everything",
         ["csv", "tsv", "txt", "npz"],
         key=key,
+        max_upload_size=TABLE_BYTES.millions,
         on_change=_take_upload,
         args=(key, target),
     )
@@ -269,17 +273,18 @@ def _matrix_editor(name: str, labels: Sequence[str] | None, words: str) -> None:
     width = "small" if len(numbers) > 4 else None
     config = {column: st.column_config.TextColumn(column, default="0", width=width) for column in numbers}
     config[LABEL] = st.column_config.TextColumn("", width=74, default="", max_chars=40)
-    edited = st.data_editor(
-        base,
-        key=key,
-        num_rows="dynamic" if grows else "fixed",
-        hide_index=True,
-        column_config=config,
-        row_height=ROW_HEIGHT,
-        height=min(HEADER_HEIGHT + ROW_HEIGHT * (len(base) + grows) + 3, MOST_HEIGHT),
-        width="stretch",
-        alt=words,
-    )
+    with growing_table() if grows else nullcontext():
+        edited = st.data_editor(
+            base,
+            key=key,
+            num_rows="dynamic" if grows else "fixed",
+            hide_index=True,
+            column_config=config,
+            row_height=ROW_HEIGHT,
+            height=min(HEADER_HEIGHT + ROW_HEIGHT * (len(base) + grows) + 3, MOST_HEIGHT),
+            width="stretch",
+            alt=words,
+        )
     CELLS.value[name] = [[_text(cell) for cell in row] for row in edited[numbers].itertuples(index=False, name=None)]
     if labels is not None:
         LABELS.value[name] = [_text(label) for label in edited[LABEL]]

@@ -21,7 +21,6 @@ from attention_core.attention.edits.set_score import SetScore
 from attention_core.attention.edits.set_weights import SetWeights
 from attention_core.attention.edits.temperature import Temperature
 from attention_core.attention.edits.uniform import Uniform
-from attention_core.attention.pairs import Edits
 from attention_core.bounds import EDITS as MOST
 
 __all__ = [
@@ -50,6 +49,7 @@ __all__ = [
     "nothing_to_edit",
     "with_runs",
 ]
+Edits = Sequence[Edit]
 UNIFORM: Edits = (Uniform(),)
 """Every query attends to all keys alike: what is left when attention may not choose."""
 

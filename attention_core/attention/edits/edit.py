@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import torch
 from torch import Tensor
 
+from attention_core.attention.pairs import Pairs
 from attention_core.attention.score import Score
 from attention_core.attention.types import ALL, Rows
 from attention_core.bounds import EDIT_CELLS, EDIT_POSITION, MODEL_NAME_LETTERS, MODEL_TEXT_LETTERS
-
-if TYPE_CHECKING:
-    from attention_core.attention.pairs import Pairs
 
 EDITS: dict[str, type[Edit]] = {}
 """All kinds of edits by name."""

@@ -14,6 +14,8 @@ from attention_core.attention.edits.edit import Edit, EditError, Place, inside, 
 from attention_core.attention.pairs import Pairs
 
 ROUND_OFF = 1e-6
+FULL = 1 - 1e-9
+"""Weights of a row that sum to this leave nothing to the others."""
 BEYOND = 40.0
 """A score so much above a sink leaves it e^-40, less than float64 shows beside 1."""
 
@@ -36,7 +38,6 @@ class SetWeights(Edit):
 
     name = "set weights"
     order = 3
-    hides = True
 
     query: int
     weights: tuple[tuple[int, float], ...]
@@ -62,20 +63,24 @@ class SetWeights(Edit):
             raise EditError("a weight of a softmax cannot be negative")
         if self._is_share(pairs) and self._total > 1 + ROUND_OFF:
             raise EditError(f"the weights of a row sum to 1 at most, got {self._total:.6g} for query {self.query}")
-        for head in range(pairs.n_heads) if self.weights and self._is_share(pairs) else ():
-            if self.concerns(head):
-                self._check_row(pairs, head)
+        for head in filter(self.concerns, range(pairs.n_heads)):
+            self._check_row(pairs, head)
 
     def _check_row(self, pairs: Pairs, head: int) -> None:
         allowed = pairs.allowed(head, [self.query], before=self.order)
-        given = [key for key, weight in self.weights if weight > 0]
+        given = [key for key, weight in self.weights if weight != 0]
         if allowed is not None and not allowed[0, given].all():
             raise EditError(f"query {self.query} may not look at all of these keys, so that they cannot have a weight")
         keys = [key for key, _ in self.weights]
         left = torch.ones(pairs.n_keys, dtype=torch.bool) if allowed is None else allowed[0].cpu().clone()
         left[keys] = False
-        if self._total < 1 - ROUND_OFF and not left.any() and pairs.sinks is None and given:
+        if self._is_share(pairs) and self._total < 1 - ROUND_OFF and not left.any() and pairs.sinks is None and given:
             raise EditError(f"nothing is left in the row of query {self.query} that could take the other weight")
+
+    @property
+    def hides(self) -> bool:  # type: ignore[override]
+        """Whether any weight is 0 or all others are."""
+        return self.renormalised and (self._total >= FULL or any(weight == 0 for _, weight in self.weights))
 
     @property
     def _total(self) -> float:
@@ -94,7 +99,7 @@ class SetWeights(Edit):
             return None
         given = torch.tensor([key for key, weight in self.weights if weight > 0], dtype=keys.dtype, device=keys.device)
         empty = torch.tensor([key for key, weight in self.weights if weight == 0], dtype=keys.dtype, device=keys.device)
-        gone = ~torch.isin(keys, given) if self._total >= 1 - ROUND_OFF else torch.isin(keys, empty)
+        gone = ~torch.isin(keys, given) if self._total >= FULL else torch.isin(keys, empty)
         return (queries == self.query)[:, None] & gone
 
     def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
@@ -110,7 +115,7 @@ class SetWeights(Edit):
         row[[key for key, _ in given]] = -math.inf
         others = float(pairs.with_sinks(row.logsumexp(0)[None], head, [self.query])[0])
         total = self._total
-        if total >= 1 - ROUND_OFF or others == -math.inf:
+        if total >= FULL or others == -math.inf:
             base = 0.0 if others == -math.inf else others + BEYOND
         else:
             base = others - math.log1p(-total)

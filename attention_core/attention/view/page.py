@@ -10,9 +10,10 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
@@ -206,9 +207,7 @@ class _Shared:
 def _described(number: int, trace: AttentionTrace, opening: Opening, axes: _Shared, masks: _Shared) -> dict[str, Any]:
     story, mask = trace.story, None
     if trace.has_mask:
-        alike = not trace.edits and (trace.mask is None or trace.mask.ndim < 3 or trace.mask.shape[0] == 1)
-        tiles = [trace.allowed(head) for head in range(1 if alike else trace.n_heads)]
-        whole = [to_array(tile) for tile in tiles if tile is not None]
+        whole = [to_array(cast(Tensor, trace.whole_mask(head))) for head in trace.heads_of_mask]
         mask = masks.place_of([text_of(np.packbits(head, bitorder="little").tobytes()) for head in whole])
     return {
         "name": story.name or story.mechanism,

@@ -149,7 +149,7 @@ def _sample(layers: Sequence[AttentionTrace], most: int) -> tuple[Tensor, int]:
     for trace in layers:
         if not trace.has_mask:  # a causal query always sees itself
             continue
-        for head in range(trace.n_heads if trace.edits or (trace.mask is not None and trace.mask.shape[0] > 1) else 1):
+        for head in trace.heads_of_mask:
             allowed = trace.allowed(head, rows)
             if allowed is not None:
                 sees &= allowed.any(1).cpu()

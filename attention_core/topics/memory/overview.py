@@ -98,7 +98,14 @@ class Memory:
         return influence.left_after(torch.from_numpy(self.norms["forward"]), word).tolist()
 
 
-def remember(model: Translator, source: Source, by_pieces: bool = False, *, at_end: bool = False) -> Memory:
+def remember(
+    model: Translator,
+    source: Source,
+    by_pieces: bool = False,
+    *,
+    at_end: bool = False,
+    both: bool = True,
+) -> Memory:
     """Read a sentence in both directions and keep what is needed to look at it; gradient norms cost most by far.
 
     A word's state is the one after its last piece that was read.
@@ -108,9 +115,10 @@ def remember(model: Translator, source: Source, by_pieces: bool = False, *, at_e
         source: the sentence.
         by_pieces: whether its positions are pieces rather than words.
         at_end: whether gradient norms of the states at the end are enough: for `share_at_end` and all but the norms.
+        both: whether gradient norms are wanted in both directions, or forwards only.
     """
     word_of = list(range(len(source.ids))) if by_pieces else source.word_of
-    n = word_of[-1] + 1
+    n, wanted = word_of[-1] + 1, DIRECTIONS[: 1 + both]
     last = {"forward": [_last(word_of, word) for word in range(n)], "backward": [word_of.index(w) for w in range(n)]}
     readings = dict(zip(DIRECTIONS, influence.read(model, source.ids), strict=True))
     orders = {direction: influence.similar_first(reading.states) for direction, reading in readings.items()}
@@ -124,7 +132,7 @@ def remember(model: Translator, source: Source, by_pieces: bool = False, *, at_e
         states={way: in_order(way, reading.states) for way, reading in readings.items()},
         update={way: in_order(way, reading.update) for way, reading in readings.items() if reading.update is not None},
         reset={way: in_order(way, reading.reset) for way, reading in readings.items() if reading.reset is not None},
-        norms={way: to_array(gradient_norms(model, source.ids, way, word_of, at_end=at_end)) for way in DIRECTIONS},
+        norms={way: to_array(gradient_norms(model, source.ids, way, word_of, at_end=at_end)) for way in wanted},
     )
 
 

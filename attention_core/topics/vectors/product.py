@@ -11,7 +11,7 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts.design import Columns, Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import clickable, outlined, pointer, texts, tips
+from attention_core.charts.marks import FILL, INK, clickable, haloed, mark, pointer, texts, word
 from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
 from attention_core.charts.scale import colour_bar_layer, painted
 
@@ -63,18 +63,8 @@ def product_chart(
 ) -> Design:
     """Draw left times right = result in Falk's scheme: every result cell lies where its row and its column cross.
 
-    Args:
-        left: the left factor, bottom left.
-        right: the right factor, top right.
-        result: their product, or what became of it, bottom right.
-        row_labels: of the rows of left and result.
-        column_labels: of the columns of right and result.
-        cell: screen pixels of a cell, see product_cell.
-        row: of the lit result cell.
-        column: of the lit result cell.
-        select: name of a point selection over the result's cells (fields row and col), or None.
-        title: of the result's colour bar.
-        font_size: of the numbers.
+    The result is the product or what became of it, its cell at row and column is lit. Cells have so many screen pixels,
+    see product_cell; a point selection over the result's cells has the fields row and col.
 
     Raises:
         ValueError: shapes that do not multiply.
@@ -96,9 +86,7 @@ def product_chart(
     at_x, at_y = start + column, top + row
     lit = rectangles([0.0, at_x, at_x], [at_y, 0.0, at_y], [n_inner, 1, 1], [1, inner, 1])
     lit["colour"] = [ROLE_COLOURS[left.role], ROLE_COLOURS[right.role], DARK]
-    colour = alt.Stroke("colour:N", scale=None)
-    layers.append(outlined(lit, space, 5.0, "white", tooltip=None))
-    layers.append(outlined(lit, space, 2.5, alt.Undefined, tooltip=None).encode(stroke=colour))
+    layers += haloed(lit, space, (5.0, 2.5), alt.Stroke("colour:N", scale=None))
     layers += _labels(row_labels, column_labels, start, top, across, cell, space, min(font_size, 14))
     if inner:
         layers += _names(left, right, inner, n_inner, start, top, space)
@@ -122,22 +110,17 @@ def _painted(frame: Columns, space: dict[str, Any], select: str | None) -> Desig
     shown = {**frame, "shown_row": frame["row"] + 1, "shown_col": frame["col"] + 1}
     cells = zip(*(shown[name] for name in ("matrix", "shown_row", "shown_col", "value")), strict=True)
     shown["words"] = [f"{matrix}, row {row}, column {col}: {short(value)}" for matrix, row, col, value in cells]
-    edge = {"stroke": GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5}
-    chart = alt.Chart(shown).mark_rect(**edge, cursor=pointer(select)["cursor"])
-    chart = chart.encode(
-        **space,
-        color=alt.Color("fill:N", scale=None),
-        description=alt.Description("words:N"),
-        tooltip=tips("matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")),
-    )
-    return clickable(chart, select, "row", "col")
+    look = {"stroke": GREY, "strokeWidth": 0.4, "strokeOpacity": 0.5, "cursor": pointer(select)["cursor"]}
+    told = "matrix:N", ("shown_row:Q", "row"), ("shown_col:Q", "column"), ("value:Q", "", ".5g")
+    said = alt.Description("words:N")
+    return clickable(mark("rect", shown, space, *told, color=FILL, description=said, **look), select, "row", "col")
 
 
 def _numbers(frame: Columns, space: dict[str, Any], font_size: int) -> Design:
     there = ~np.isnan(frame["value"])
     middle = {"left": frame["left"][there] + 0.5, "top": frame["top"][there] + 0.5, "ink": frame["ink"][there]}
     middle["text"] = [short(value) for value in frame["value"][there]]
-    return texts(middle, space, fontSize=font_size, tooltip=None).encode(color=alt.Color("ink:N", scale=None))
+    return texts(middle, space, fontSize=font_size, color=INK)
 
 
 def short(value: float) -> str:
@@ -154,7 +137,7 @@ def _labels(row_labels, column_labels, start, top, across, cell, space, font_siz
     names = [label[:9] if place % every == 0 else "" for place, label in enumerate(row_labels)]
     rows = rectangles(across, top + np.arange(len(row_labels)) + 0.5, text=names)
     cols = rectangles(start + np.arange(len(column_labels)) + 0.5, 0.0, text=_fitting(column_labels, cell))
-    style = {"fontSize": font_size, "color": WORDS, "tooltip": None}
+    style = {"fontSize": font_size, "color": WORDS}
     return [texts(rows, space, align="left", dx=6, **style), texts(cols, space, baseline="bottom", dy=-4, **style)]
 
 
@@ -169,10 +152,8 @@ def _fitting(labels: Sequence[str], cell: int) -> list[str]:
 
 def _names(left, right, inner, n_inner, start, top, space):
     """Write what the factors are into the free corner at the top left: left, times, right."""
-    lower = rectangles(n_inner, top, text=left.name, colour=ROLE_COLOURS[left.role])
-    upper = rectangles(start, inner, text=right.name, colour=ROLE_COLOURS[right.role])
-    style = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom", "tooltip": None}
-    below = texts(lower, space, dy=-4, dx=-2, **style)
-    beside = texts(upper, space, dx=-6, **style)
-    colour = alt.Color("colour:N", scale=None)
-    return [below.encode(color=colour), beside.encode(color=colour)]
+    style: dict = {"fontSize": 15, "fontWeight": "bold", "align": "right", "baseline": "bottom"}
+    return [
+        word(left.name, n_inner, top, space, dy=-4, dx=-2, color=ROLE_COLOURS[left.role], **style),
+        word(right.name, start, inner, space, dx=-6, color=ROLE_COLOURS[right.role], **style),
+    ]

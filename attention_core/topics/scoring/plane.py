@@ -9,7 +9,7 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import corners, fixed, sheet
-from attention_core.charts.marks import images, texts
+from attention_core.charts.marks import FILL, images, mark, texts
 from attention_core.charts.palette import DARK, LABELS, ROLE_COLOURS, Ramp
 from attention_core.charts.raster import palette_url
 from attention_core.charts.scale import from_to
@@ -27,15 +27,17 @@ def vector_plane(query: Sequence[float], keys: Sequence[Sequence[float]], extent
     beyond = vectors + 0.08 * extent * vectors / lengths[:, None]
     turned = np.degrees(np.arctan2(*vectors.T))
     arrows = {"x0": [0.0] * len(names), "y0": [0.0] * len(names), "x1": vectors[:, 0], "y1": vectors[:, 1]}
-    arrows |= {"colour": colours, "angle": turned, "x2": beyond[:, 0], "y2": beyond[:, 1], "text": names}
+    arrows |= {"fill": colours, "angle": turned, "x2": beyond[:, 0], "y2": beyond[:, 1], "text": names}
     sides = {"scale": from_to(-extent, extent), "axis": alt.Axis(title=None, tickCount=8)}
-    x, y = alt.X("x0:Q", **sides), alt.Y("y0:Q", **sides)
-    base, colour = alt.Chart(arrows), alt.Color("colour:N", scale=None)
-    lines = base.mark_rule(strokeWidth=3, aria=False).encode(x=x, y=y, x2="x1", y2="y1", color=colour)
-    heads = base.mark_point(shape="triangle", filled=True, size=130, opacity=1, aria=False)
-    heads = heads.encode(x="x1:Q", y="y1:Q", color=colour, angle=alt.Angle("angle:Q", scale=None))
-    words = base.mark_text(fontSize=14, color=DARK, aria=False).encode(x="x2:Q", y="y2:Q", text="text:N")
-    return fixed([lines, heads, words], size, size)
+    from_middle = {"x": alt.X("x0:Q", **sides), "y": alt.Y("y0:Q", **sides), "x2": alt.X2("x1"), "y2": alt.Y2("y1")}
+    ends, beyond_ends = ({"x": alt.X(f"x{place}:Q"), "y": alt.Y(f"y{place}:Q")} for place in (1, 2))
+    angle, head = alt.Angle("angle:Q", scale=None), {"shape": "triangle", "filled": True, "size": 130, "opacity": 1}
+    layers = [
+        mark("rule", arrows, from_middle, color=FILL, strokeWidth=3),
+        mark("point", arrows, ends, color=FILL, angle=angle, **head),
+        texts(arrows, beyond_ends, fontSize=14, color=DARK),
+    ]
+    return fixed(layers, size, size)
 
 
 def score_fields(
@@ -48,16 +50,10 @@ def score_fields(
     bands: int = 17,
     columns: int = 4,
 ) -> Design:
-    """Draw what every scoring function would give a key at every place.
+    """Draw what every scoring function would give a key at every place of the plane from -extent to extent.
 
-    Args:
-        fields: name of a function -> its scores (n, n), the top row first, over the plane from -extent to extent.
-        ramps: of the scores, one per function.
-        query: (2,), drawn as a line.
-        keys: (n_keys, 2), drawn as dots.
-        extent: of the plane.
-        bands: of one colour each; their borders are level lines.
-        columns: fields side by side.
+    Fields are the scores (n, n) by name of a function, the top row first, each with its ramp, in bands of one colour
+    whose borders are level lines. The query (2,) is a line, keys (n_keys, 2) are dots.
     """
     places, width, height = sheet(len(fields), columns, FIELD, FIELD, 22, 42)
     space = corners(width, height)
@@ -80,6 +76,6 @@ def score_fields(
         texts(frame, space, "ends", dy=-4, fontSize=10, color=LABELS, **words),
     ]
     for colour, thick in (("white", 5.5), (ROLE_COLOURS[Role.QUERY], 2.5)):
-        layers.append(alt.Chart(lines).mark_rule(color=colour, strokeWidth=thick, aria=False).encode(**space))
-    points = alt.Chart(dots).mark_circle(color=ROLE_COLOURS[Role.KEY], stroke=DARK, size=60, opacity=1, aria=False)
-    return fixed([*layers, points.encode(x=space["x"], y=space["y"])], width, height)
+        layers.append(mark("rule", lines, space, color=colour, strokeWidth=thick))
+    middle, look = {"x": space["x"], "y": space["y"]}, {"color": ROLE_COLOURS[Role.KEY], "stroke": DARK}
+    return fixed([*layers, mark("circle", dots, middle, size=60, opacity=1, **look)], width, height)

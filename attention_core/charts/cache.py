@@ -1,4 +1,4 @@
-"""Charts of language models: what the cache keeps, and what is expected with and without a head."""
+"""What the cache of a language model keeps."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.bars import before_after_bars
 from attention_core.charts.design import Columns, Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import haloed, images, mouse_cells
 from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.raster import png_url
-from attention_core.charts.scale import colour_bar_layer, from_to, names_at
+from attention_core.charts.scale import colour_bar_layer, from_to
 
 MOST_TOOLTIPS = 4000
 """Cells beyond which an image answers the mouse no more."""
@@ -41,32 +40,19 @@ def kept_chart(
     every = -(-len(tops) // max(1, height // 16))
     labels = {str(col): token for col, token in enumerate(tokens)}
     step = -(-n_cols // max(1, width // 26))
-    x_axis = alt.Axis(
-        values=[col + 0.5 for col in range(0, n_cols, step)],
-        labelExpr=f"{json.dumps(labels)}[floor(datum.value)]",
-        labelAngle=-45,
-        labelLimit=70,
-        labelOverlap=False,
-        grid=False,
-        ticks=False,
-        domain=False,
-    )
-    y_axis = alt.Axis(
-        values=[int(top) for top in tops[::every]],
-        labelExpr=f"{json.dumps(names)}[datum.value]",
-        labelBaseline="top",
-        grid=False,
-        domain=False,
-        tickSize=4,
-    )
+    columns = {"values": [col + 0.5 for col in range(0, n_cols, step)], "labelAngle": -45, "labelLimit": 70}
+    columns["labelExpr"] = f"{json.dumps(labels)}[floor(datum.value)]"
+    rows = {"values": tops[::every].tolist(), "labelBaseline": "top", "tickSize": 4}
+    rows["labelExpr"] = f"{json.dumps(names)}[datum.value]"
+    x_axis = alt.Axis(labelOverlap=False, grid=False, ticks=False, domain=False, **columns)
+    y_axis = alt.Axis(grid=False, domain=False, **rows)
     x = alt.X("left:Q", title="tokens so far", scale=from_to(0, n_cols), axis=x_axis)
     y = alt.Y("top:Q", title=None, scale=from_to(n_rows, 0), axis=y_axis)
     space = corners(n_cols, n_rows, x=x, y=y)
-    newest = alt.Chart(rectangles(n_cols - 1, 0, 1, n_rows)).encode(**space)
     layers = [
         colour_bar_layer(ramp, f"length of the kept {role.value}", min(width, 220)),
         images(rectangles(0, 0, n_cols, n_rows, url=png_url(lengths, ramp)), space),
-        *haloed(newest.mark_rect, (5, 3), ROLE_COLOURS[role], fillOpacity=0),
+        *haloed(rectangles(n_cols - 1, 0, 1, n_rows), space, (5, 3), ROLE_COLOURS[role]),
     ]
     if lengths.size <= MOST_TOOLTIPS:
         place, length = ("where:N", "kept in"), ("length:N", f"length of the {role.value}")
@@ -80,19 +66,3 @@ def _cells(lengths: np.ndarray, n_key_heads: Sequence[int], tokens: Sequence[str
     frame = rectangles(cols, rows, token=[tokens[col] for col in cols], where=[heads[row] for row in rows])
     frame["length"] = ["forgotten" if np.isnan(length) else f"{length:.3g}" for length in lengths.ravel()]
     return frame
-
-
-def before_after_chart(
-    labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str], height: int = 0
-) -> Design:
-    """Draw probabilities of the same things before and after a change, as pairs of horizontal bars.
-
-    The names are those of before and after; the height is by the number of labels if 0.
-    """
-    axis = alt.Axis(labelExpr=names_at(labels), ticks=False, labelLimit=130, labelOverlap=False)
-    bars = before_after_bars(labels, dict(zip(names, (before, after), strict=True)), decimals=3).encode(
-        y=alt.Y("place:O", title=None, axis=axis),
-        yOffset=alt.YOffset("when:N", sort=list(names)),
-        x=alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=4)),
-    )
-    return bars.properties(height=height or 34 * len(labels) + 70)

@@ -10,7 +10,7 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts.design import Design, alt
 from attention_core.charts.layers import corners, fixed, rectangles
-from attention_core.charts.marks import texts
+from attention_core.charts.marks import FILL, mark, texts, word
 from attention_core.charts.palette import LABELS, ROLE_COLOURS
 
 LINE, HEAD, SIZE, WIDE = 20, 34, 12, 376
@@ -47,16 +47,10 @@ def unrolled_chart(
     scores: np.ndarray | None,
     weights: np.ndarray | None,
 ) -> Design:
-    """Draw the network from the English words on the left to the French ones on the right, one step of it lit.
+    """Draw the network from the English words on the left to the French ones on the right, one of STEPS lit.
 
-    Args:
-        source: pieces that the encoder reads, downwards.
-        target: pieces that the decoder says, downwards.
-        present: the piece that is said now, from 0.
-        lit: the present step, one of STEPS.
-        scores: float (n_source,) of the present piece, drawn from the lowest one upwards; None where the last states
-            alone are handed over.
-        weights: likewise; they sum to 1.
+    Source and target are pieces, downwards. Scores and weights (n_source,) are those of the present piece, scores
+    drawn from the lowest one upwards; None where the last states alone are handed over.
     """
     high = LINE * max(len(source), len(target))
     reads, says = (HEAD + high * (np.arange(n) + 0.5) / n for n in (len(source), len(target)))
@@ -116,14 +110,13 @@ def _decoder(says: np.ndarray, present: int, lit: str, strength: dict[str, str])
 
 
 def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]) -> Iterator[Design]:
-    fill = {"color": alt.Color("fill:N", scale=None)}
     *ends, roles, shades, widths = map(list, zip(*lines, strict=True))
     wires = dict(zip(("left", "top", "right", "bottom"), ends, strict=True))
-    rules = alt.Chart(wires | {"width": widths, "fill": _colours(roles, shades)}).mark_rule(aria=False)
-    yield rules.encode(**space, **fill, size=alt.Size("width:Q", scale=None, legend=None))
+    wires |= {"width": widths, "fill": _colours(roles, shades)}
+    yield mark("rule", wires, space, color=FILL, size=alt.Size("width:Q", scale=None, legend=None))
     left, top, wide, high, roles, shades = map(list, zip(*shapes, strict=True))
-    frame = rectangles(left, top, wide, high, fill=_colours(roles, shades))
-    yield alt.Chart(frame).mark_rect(aria=False, cornerRadius=2).encode(**space, **fill)
+    boxes = rectangles(left, top, wide, high, fill=_colours(roles, shades))
+    yield mark("rect", boxes, space, color=FILL, cornerRadius=2)
 
 
 def _words(
@@ -131,14 +124,14 @@ def _words(
 ) -> Iterator[Design]:
     for weight, chosen in (("bold", np.array(strong)), ("normal", ~np.array(strong))):
         said = {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": np.array(words, object)[chosen]}
-        look = {"fontWeight": weight, "fontSize": SIZE, "color": LABELS, "limit": 72 if align == "right" else 62}
+        look: dict = {"fontWeight": weight, "fontSize": SIZE, "color": LABELS, "limit": 72 if align == "right" else 62}
         yield texts(said, space, align=align, baseline="middle", **look)
 
 
 def _heads(lit: str, space: dict[str, Any]) -> Iterator[Design]:
     for head, step, left, role in HEADS:
-        look = {"fontSize": 11, "fontWeight": "bold" if step == lit else "normal", "color": ROLE_COLOURS[role]}
-        yield texts({"left": [left], "top": [9], "text": [head]}, space, baseline="middle", **look)
+        look: dict = {"fontSize": 11, "fontWeight": "bold" if step == lit else "normal", "color": ROLE_COLOURS[role]}
+        yield word(head, left, 9, space, baseline="middle", **look)
 
 
 def _colours(roles: Sequence[Role], shades: Sequence[str]) -> list[str]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-
-import pandas as pd
 
 from attention_core.charts.design import Design, alt
-from attention_core.charts.marks import tips
+from attention_core.charts.marks import long_form, mark
 from attention_core.charts.palette import GREY
 from attention_core.charts.scale import rule_at, series_colour, shares
 from attention_core.topics.scoring.scaling import ScaleRow
 
 WITHOUT, WITH = "q · k", "q · k / √dₖ"
-COLOURS = ("#D55E00", "#0072B2")
+COLOUR = series_colour("scores", (WITHOUT, WITH), ("#D55E00", "#0072B2"), offset=2)
 
 
 def scale_chart(
@@ -37,38 +34,32 @@ def scale_chart(
     """
     if field not in ("variance", "entropy", "largest", "gradient"):
         raise ValueError(f"field must be variance, entropy, largest or gradient, got {field!r}")
-    frame = pd.DataFrame([asdict(row) for row in rows])
-    frame["scores"] = [WITH if scaled else WITHOUT for scaled in frame["scaled"]]
-    scale = alt.Scale(type="log", base=10) if logarithmic else alt.Scale(zero=True)
+    data = {"d_k": [row.d_k for row in rows], field: [getattr(row, field) for row in rows]}
+    data["scores"] = [WITH if row.scaled else WITHOUT for row in rows]
     axis = alt.Axis(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False)
-    line = alt.Chart(frame).mark_line(point=alt.OverlayMarkDef(size=28), strokeWidth=2)
-    line = line.encode(
-        x=alt.X("d_k:Q", title="dₖ", scale=alt.Scale(type="log", base=2), axis=axis),
-        y=alt.Y(f"{field}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="~g")),
-        color=series_colour("scores", (WITHOUT, WITH), COLOURS, offset=2),
-        tooltip=tips("scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")),
-    )
-    layers = [line]
+    scale = alt.Scale(type="log", base=10) if logarithmic else alt.Scale(zero=True)
+    space = {
+        "x": alt.X("d_k:Q", title="dₖ", scale=alt.Scale(type="log", base=2), axis=axis),
+        "y": alt.Y(f"{field}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="~g")),
+        "color": COLOUR,
+    }
+    told = "scores:N", ("d_k:Q", "dₖ"), (f"{field}:Q", title, ".4g")
+    layers = [mark("line", data, space, *told, point={"size": 28}, strokeWidth=2)]
     if reference is not None:
         layers.append(rule_at("y", "value", reference, strokeDash=[3, 3], color=GREY))
     if chosen is not None:
         layers.append(rule_at("x", "d_k", chosen, color=GREY, opacity=0.6))
-    heading = alt.Title(title, anchor="start", fontSize=13, fontWeight="normal")
-    return alt.layer(*layers, height=height, title=heading)
+    return alt.layer(*layers, height=height, title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
 def sorted_weights_chart(without: Sequence[float], with_scale: Sequence[float], *, height: int = 190) -> Design:
     """Draw one query's weights over its keys, largest first, without the division and with it."""
-    frame = pd.DataFrame(
-        {"scores": name, "rank": place + 1, "weight": float(weight)}
-        for name, weights in ((WITHOUT, without), (WITH, with_scale))
-        for place, weight in enumerate(weights)
-    )
-    marks = alt.Chart(frame, height=height).mark_bar()
-    return marks.encode(
-        x=alt.X("rank:O", title="keys, largest weight first", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-        xOffset=alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
-        y=shares("weight", "weight"),
-        color=series_colour("scores", (WITHOUT, WITH), COLOURS, offset=2),
-        tooltip=tips("scores:N", "rank:O", ("weight:Q", "", ".4f")),
-    )
+    series = {WITHOUT: without, WITH: with_scale}
+    data = long_form(("scores", "rank", "weight"), series, range(1, len(without) + 1))
+    space = {
+        "x": alt.X("rank:O", title="keys, largest weight first", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+        "xOffset": alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
+        "y": shares("weight", "weight"),
+        "color": COLOUR,
+    }
+    return mark("bar", data, space, "scores:N", "rank:O", ("weight:Q", "", ".4f")).properties(height=height)

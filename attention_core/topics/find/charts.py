@@ -1,0 +1,81 @@
+"""Feature channels as bars: one for each of many, or the few products that a score is the sum of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention_core.charts.design import Design, alt
+from attention_core.charts.marks import FILL, Line, clickable, mark, mouse_cells, pointer
+from attention_core.charts.palette import CHOSEN, GREY
+from attention_core.charts.scale import from_to
+from attention_core.topics.find import Products
+
+UP, DOWN = "#d98632", "#4a8cba"
+"""Above and below 0, as the two sides of the diverging ramp."""
+
+
+def channel_bars(
+    values: Sequence[float] | np.ndarray,
+    order: Sequence[int],
+    *,
+    title: str,
+    beside: Sequence[float] | np.ndarray | None = None,
+    beside_title: str = "",
+    chosen: int | None = None,
+    select: str | None = None,
+    height: int = 220,
+) -> Design:
+    """Draw one upright bar per channel, in the order of the channels' numbers from left to right.
+
+    A second value per channel, if there is one, is a tick beside its bar; the chosen channel is marked, and a point
+    selection over channels has the field channel.
+    """
+    places, numbers = np.arange(len(order)), np.asarray(values, float)[list(order)]
+    data = {"channel": order, "counted": np.add(order, 1), "value": numbers, "fill": _fill(numbers)}
+    data |= {"place": places, "left": places + 0.12, "right": places + 0.88, "end": places + 1}
+    told: list[Line] = [("counted:Q", "channel"), ("value:Q", title, ".3g")]
+    if beside is not None:
+        data["beside"] = np.asarray(beside, float)[list(order)]
+        told.append(("beside:Q", beside_title, ".3g"))
+        numbers = np.concatenate([numbers, data["beside"]])
+    scale = alt.Scale(domain=[numbers.min(initial=0.0), numbers.max(initial=1e-9)], nice=True)
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=4, titleFontWeight="normal"), scale=scale)
+    space = {"x": alt.X("left:Q", axis=None, scale=from_to(0, len(order))), "x2": alt.X2("right")}
+    layers = [mark("rect", data, {**space, "y": y, "y2": alt.Y2(datum=0)}, color=FILL)]
+    if beside is not None:
+        layers.append(mark("rule", data, {**space, "y": alt.Y("beside:Q")}, strokeWidth=2, color=GREY))
+    column = {"x": alt.X("place:Q"), "x2": alt.X2("end:Q")}
+    if chosen is not None:
+        here = {"place": places[np.equal(order, chosen)], "end": places[np.equal(order, chosen)] + 1}
+        layers.append(mark("rect", here, column, fillOpacity=0.12, fill=CHOSEN, stroke=CHOSEN))
+    mouse = mouse_cells(data, column, *told, **pointer(select))
+    return alt.LayerChart(layer=[*layers, clickable(mouse, select, "channel")], height=height)
+
+
+def _fill(values: np.ndarray) -> np.ndarray:
+    return np.where(values >= 0, UP, DOWN)
+
+
+def product_bars(products: Products, n_channels: int, *, height: int = 180) -> Design:
+    """Draw the largest products of one region's score as bars to the right and left, the other channels' last."""
+    names = [f"channel {channel + 1}" for channel in products.channels]
+    names.append(f"the other {n_channels - len(names)}")
+    values = np.array([*products.values.tolist(), products.rest])
+    words = [f"{value:+.2f}" for value in values]
+    data = {"channel": names, "product": values, "words": words, "fill": _fill(values)}
+    low, high = values.min(initial=0.0), values.max(initial=0.0)
+    room = 0.28 * (max(high, -low) or 1.0)
+    axis = alt.Axis(ticks=False, domain=False, labelLimit=110, labelOverlap=False, labelFlush=False)
+    space = {
+        "y": alt.Y("channel:N", sort=names, title=None, axis=axis),
+        "x": alt.X("product:Q", axis=None, scale=from_to(low - (room if low < 0 else 0), high + room)),
+    }
+    told = "channel:N", ("product:Q", "weight × feature", ".3f")
+    small = {"fontSize": 11, "color": GREY, "aria": False}
+    bars = mark("bar", data, space, *told, cornerRadiusEnd=1, color=FILL)
+    said = {**space, "text": alt.Text("words:N")}
+    right = mark("text", data, said, *told, align="left", dx=4, **small).transform_filter("datum.product >= 0")
+    left = mark("text", data, said, *told, align="right", dx=-4, **small).transform_filter("datum.product < 0")
+    return alt.LayerChart(layer=[bars, right, left], height=height)

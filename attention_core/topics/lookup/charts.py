@@ -1,0 +1,122 @@
+"""Charts of the soft look-up: weights against temperature, recall against noise, regression with its bump."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention_core.attention.types import Role
+from attention_core.charts.design import Design, alt
+from attention_core.charts.marks import long_form, mark
+from attention_core.charts.palette import CHOSEN, GREY, ROLE_COLOURS
+from attention_core.charts.scale import from_to, rule_at, series_colour, shares
+from attention_core.topics.lookup.recall import Recall
+
+LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+LONGEST = 36
+KINDS = {
+    "dictionary: found": "exact",
+    "soft: largest weight on the right record": "soft",
+    "soft: weight on the right record": "weight",
+}
+"""Name of a line -> what of a Recall it shows."""
+
+
+def sweep_chart(
+    weights: np.ndarray, temperatures: Sequence[float], labels: Sequence[str], now: float, *, height: int = 380
+) -> Design:
+    """Draw one query's weights (n_temperatures, n_keys) against the temperature, from look-up to plain average.
+
+    Temperatures are above 0, labels are those of the keys, and the temperature now is marked.
+    """
+    shown = np.argsort(-weights.max(0), kind="stable")[: len(LINES)]
+    names = [labels[key][:LONGEST] + "…" * (len(labels[key]) > LONGEST) for key in shown]
+    names = [name if names.index(name) == place else f"{name} ({place + 1})" for place, name in enumerate(names)]
+    series = dict(zip(names, weights[:, shown].T, strict=True))
+    n_others = weights.shape[1] - len(shown)
+    if n_others:
+        series[f"each of the other {n_others}"] = (1 - weights[:, shown].sum(1)) / n_others
+    colours = [*LINES[: len(shown)], GREY][: len(series)]
+    axis = alt.Axis(tickCount=5, format="~g", grid=False)
+    space = {
+        "x": alt.X("temperature:Q", scale=alt.Scale(type="log", nice=False), axis=axis),
+        "y": shares("weight", alt.Undefined),
+        "color": series_colour("record", list(series), colours, orient="bottom", columns=1, labelLimit=260),
+    }
+    told = "record:N", ("temperature:Q", "", ".3g"), ("weight:Q", "", ".3f")
+    data = long_form(("record", "temperature", "weight"), series, temperatures)
+    return alt.layer(mark("line", data, space, *told, strokeWidth=2), _dashed("temperature", now, GREY), height=height)
+
+
+def recall_chart(results: Sequence[Recall], *, height: int = 330) -> Design:
+    """Draw the share of records found against the share of letters that are wrong."""
+    series = {words: [getattr(result, field) for result in results] for words, field in KINDS.items()}
+    colours = ["#6B7785", "#0072B2", ROLE_COLOURS[Role.WEIGHTS]]
+    space = {
+        "x": alt.X("noise:Q", title="share of letters replaced in the keys", axis=alt.Axis(format="%", tickCount=5)),
+        "y": shares("share"),
+        "color": series_colour("look-up", list(KINDS), colours, orient="bottom", columns=1, labelLimit=320),
+    }
+    data = long_form(("look-up", "noise", "share"), series, [result.noise for result in results])
+    told = "look-up:N", ("noise:Q", "", ".0%"), ("share:Q", "", ".1%")
+    return mark("line", data, space, *told, point={"size": 36}, strokeWidth=2).properties(height=height)
+
+
+def regression_chart(
+    keys: np.ndarray,
+    values: np.ndarray,
+    curve: tuple[np.ndarray, np.ndarray],
+    queries: np.ndarray,
+    answers: np.ndarray,
+    weights: np.ndarray,
+    chosen: int,
+    names: tuple[str, str],
+    span: tuple[float, float],
+    *,
+    height: int = 230,
+) -> Design:
+    """Draw numeric records as large as their weights, what every query would get back, and the chosen query.
+
+    Keys, values and weights are (n,), the weights those of the chosen query; the curve is places along the axis and
+    what a query there gets back, (m,) each; queries and answers are (n_queries,). The names are those of a key and of
+    a value, the span is the least and the largest number of the axis of keys.
+    """
+    at = {
+        "x": alt.X("key:Q", title=None, scale=from_to(*span, padding=8), axis=alt.Axis(grid=False, labels=False)),
+        "y": alt.Y("value:Q", title=names[1], scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4, minExtent=44)),
+    }
+    colour, (key, value) = ROLE_COLOURS[Role.CONTEXT], names
+    size = alt.Size("weight:Q", scale=alt.Scale(range=[14, 320]), legend=None)
+    told = ("key:Q", key), ("value:Q", value), ("weight:Q", "", ".3f")
+    records = {"key": keys, "value": values, "weight": weights}
+    diamonds = {"shape": "diamond", "filled": True, "opacity": 1, "size": 90, "color": colour, "stroke": "white"}
+    asked = ("key:Q", "query"), ("value:Q", "comes back", ".4g")
+    return alt.layer(
+        _dashed("key", float(queries[chosen]), CHOSEN),
+        mark("circle", records, at, *told, size=size, opacity=0.85, color=ROLE_COLOURS[Role.WEIGHTS]),
+        mark("line", {"key": curve[0], "value": curve[1]}, at, color=colour, strokeWidth=2, clip=True, aria=True),
+        mark("point", {"key": queries, "value": answers}, at, *asked, **diamonds),
+        height=height,
+    )
+
+
+def bump_chart(
+    keys: np.ndarray, weights: np.ndarray, query: float, span: tuple[float, float], name: str, *, height: int = 150
+) -> Design:
+    """Draw the weights (n,) of one query over numeric keys (n,) as thin bars around it; the name is that of a key."""
+    space = {
+        "x": alt.X("key:Q", title=name, scale=from_to(*span, padding=8), axis=alt.Axis(grid=False)),
+        "y": alt.Y("weight:Q", title="weight", axis=alt.Axis(tickCount=2, minExtent=44)),
+        "y2": alt.Y2("floor"),
+    }
+    data, told = (
+        {"key": keys, "weight": weights, "floor": np.zeros(len(keys))},
+        (("key:Q", name), ("weight:Q", "", ".3f")),
+    )
+    stems = mark("rule", data, space, *told, color=ROLE_COLOURS[Role.WEIGHTS], strokeWidth=3)
+    return alt.layer(_dashed("key", query, CHOSEN), stems, height=height)
+
+
+def _dashed(field: str, value: float, colour: str) -> Design:
+    return rule_at("x", field, value, color=colour, strokeWidth=1.5, strokeDash=[4, 3])

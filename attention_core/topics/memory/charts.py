@@ -1,0 +1,125 @@
+"""Charts of what a recurrent network remembers: states over time, and how much each word matters to each state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from attention_core.charts.design import Design, alt
+from attention_core.charts.heatmap import row_mark
+from attention_core.charts.layers import cells_frame, corners, fixed, rectangles
+from attention_core.charts.marks import clickable, haloed, images, mark, mouse_cells
+from attention_core.charts.palette import MASKED, VIRIDIS, Ramp
+from attention_core.charts.raster import block, png_url
+from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_scale, from_to, names_at
+
+DECADES = 4
+"""Powers of ten that logarithmic colours and axes span at most; what is smaller is drawn as the smallest."""
+PER_LABEL = 15
+"""Screen pixels that a slanted word at an axis needs."""
+
+
+def over_time(
+    values: np.ndarray,
+    labels: Sequence[str],
+    ramp: Ramp,
+    *,
+    title: str,
+    bar: str | None = None,
+    columns: Mapping[str, Sequence[Any]],
+    read: Sequence[bool],
+    now: int | None = None,
+    size: tuple[int, int] = (480, 192),
+    words: bool = True,
+) -> Design:
+    """Draw numbers (d, n) that change while a sentence is read: time runs to the right, dimensions downwards.
+
+    More rows than screen pixels are averaged in whole blocks. Columns are what the mouse tells, name -> n values, of
+    those that are read by now; the one that is read at this moment is framed. The title stands above the chart, that
+    of the colour bar, if there is one, and the words, if wanted, below.
+    """
+    n = len(labels)
+    width, height = size
+    there = np.asarray(read, dtype=bool)
+    rows = -(-len(values) // height), 1
+    sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
+    middles = [place + 0.5 for place in range(n)]
+    axis = alt.Axis(values=middles, labelAngle=-45, grid=False, **_word_labels(labels, width)) if words else None
+    x = alt.X("left:Q", title=None, scale=from_to(0, n), axis=axis)
+    space = corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=from_to(1, 0)))
+    data = {name: np.asarray(some)[there] for name, some in rectangles(range(n), 0, **columns).items()}
+    told = [
+        (f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", "" if isinstance(some[0], int) else ".3g")
+        for name, some in columns.items()
+    ]
+    url = png_url(np.where(there, sums / sizes, np.nan), ramp)
+    layers = [images(rectangles(0, 0, n, url=url), space, clip=True), mouse_cells(data, space, *told)]
+    if bar is not None:
+        layers.append(colour_bar_layer(ramp, bar, min(width, 200)))
+    if now is not None:
+        layers += haloed(rectangles(now, 0), space, (4, 2))
+    heading = alt.Title(title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
+    return fixed(layers, width, height, title=heading)
+
+
+def gradient_ramp(matrices: Sequence[np.ndarray], logarithmic: bool = False) -> Ramp:
+    """Return one ramp for matrices that are compared, NaN = nothing there.
+
+    A logarithmic one is for log10 of the values, over at most DECADES powers of ten.
+    """
+    values = np.concatenate([cells[np.isfinite(cells) & (cells > 0)] for cells in matrices] or [np.ones(1)])
+    high = float(values.max(initial=0.0)) or 1.0
+    if not logarithmic:
+        return Ramp(VIRIDIS, 0.0, high)
+    least = max(float(values.min(initial=high)), high * 10.0**-DECADES)
+    return Ramp(VIRIDIS, float(np.log10(min(least, high / 10))), float(np.log10(high)))
+
+
+def gradient_heatmap(
+    matrix: np.ndarray,
+    labels: Sequence[str],
+    ramp: Ramp,
+    *,
+    title: str,
+    told: np.ndarray,
+    logarithmic: bool = False,
+    marked_row: int | None = None,
+    select: str | None = None,
+    size: int = 420,
+) -> Design:
+    """Draw how much each word (column) matters to each state (row), (n, n); NaN = it cannot know it, a grey cell.
+
+    The ramp is from gradient_ramp, logarithmic or not, and shared by charts that are compared; told (n, n) are the
+    sentences that the mouse tells of each cell. The present state's row is framed, and a point selection over cells
+    has the fields row and col.
+    """
+    cells = cells_frame(matrix, labels, labels) | {"told": told.ravel()}
+    cells["shown"] = np.log10(np.clip(cells["value"], 1e-30, None)) if logarithmic else cells["value"]
+    text, ticks = "format(pow(10, datum.value), '.2~r')", np.linspace(ramp.low, ramp.high, 3).tolist()
+    powers = {"values": ticks, "labelExpr": text} if logarithmic else {}
+    bar = colour_bar(ramp, title, min(size, 260), **powers)
+    names, shown = _word_labels(labels, size), alt.Color("shown:Q", scale=colour_scale(ramp), legend=bar)
+    space = {
+        "x": alt.X("col:O", title="how much does this word matter", axis=alt.Axis(labelAngle=-45, **names)),
+        "y": alt.Y("row:O", title="to the state after this one?", axis=alt.Axis(**names)),
+        "color": alt.condition("datum.masked", alt.value(f"{MASKED}40"), shown),
+    }
+    drawn = mark("rect", cells, space, ("told:N", " "), invalid=None)
+    layers = [clickable(drawn, select, "row", "col", clear=alt.Undefined)]
+    if marked_row is not None:
+        layers += row_mark(marked_row, size / len(labels))
+    return fixed(layers, size, size)
+
+
+def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
+    every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
+    return {
+        "labelExpr": names_at(labels, "floor(datum.value)", every),
+        "labelLimit": 90,
+        "ticks": False,
+        "domain": False,
+        "labelOverlap": "greedy",
+        "labelSeparation": -200,
+    }

@@ -1,0 +1,146 @@
+"""Charts of a reading: looks by columns under the drawing, one region through all looks, vectors as strips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention_core.attention.types import Role
+from attention_core.charts.design import Design, alt
+from attention_core.charts.layers import corners, fixed, rectangles
+from attention_core.charts.marks import EDGE, FILL, clickable, images, mark, outlined, pointer, texts
+from attention_core.charts.overlay import glow_ramp, image_url
+from attention_core.charts.palette import LABELS, ROLE_COLOURS, Ramp, signed_ramp
+from attention_core.charts.scale import colour_bar, colour_scale, from_to, names_at
+
+NAME: dict = {"fontSize": 12, "color": LABELS}
+NAMES = 64
+"""Screen pixels for the names of rows, left of the chart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """A vector (n,) to be shown as a row of coloured cells; its role decides the colour of its name."""
+
+    name: str
+    values: np.ndarray
+    role: Role
+
+
+def columns_chart(
+    picture: np.ndarray,
+    columns: np.ndarray,
+    labels: Sequence[str],
+    *,
+    select: str | None = None,
+    size: int = 600,
+    marked: int | None = None,
+    column: int | None = None,
+) -> Design:
+    """Draw the picture and under it a row for every look: how much weight each column of the picture gets.
+
+    The picture is uint8 (height, width, 3 or 4), columns are weights summed over the rows of regions, float
+    (n_looks, n_columns). Marked is the present look, `column` is followed through the looks, and a point selection
+    over cells has the fields look and column.
+    """
+    n, n_columns = columns.shape
+    high, gap, row_height = size * picture.shape[0] / picture.shape[1], 8, 24
+    ramp = glow_ramp(n_columns, float(columns.max()))
+    tops = high + gap + row_height * np.arange(n)
+    whole = rectangles(0, 0, n_columns, high, url=image_url(picture))
+    looks, places = np.divmod(np.arange(columns.size), n_columns)
+    names = [labels[look] for look in looks]
+    known = {"look": looks, "label": names, "column": places, "counted": places + 1, "weight": columns.ravel()}
+    cells = rectangles(places, tops[looks], 1, row_height - 2, **known)
+    end = float(tops[-1] + row_height)
+    space = corners(n_columns, end)
+    told = ("label:N", "look"), ("counted:Q", "column"), ("weight:Q", "", ".1%")
+    colour = _colour("weight", ramp, "weight of a column", 260)
+    layers = [
+        images(whole, space, clip=True, smooth=True),
+        mark("rect", whole, space, **EDGE),
+        clickable(mark("rect", cells, space, *told, color=colour, **pointer(select)), select, "look", "column"),
+        texts(rectangles(0, tops + row_height / 2 - 1, text=labels), space, align="right", dx=-8, **NAME),
+    ]
+    if marked is not None:
+        row = rectangles(0, tops[marked] - 1, n_columns, row_height)
+        layers.append(outlined(row, space, 2))
+    if column is not None:
+        beam = rectangles(column, 0.0, 1, end)
+        layers.append(outlined(beam, space, 1.2, LABELS, strokeDash=[4, 3]))
+    return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
+
+
+def _colour(field: str, ramp: Ramp, title: str, bar: int) -> Design:
+    return alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
+
+
+def region_chart(
+    scores: np.ndarray,
+    weights: np.ndarray,
+    labels: Sequence[str],
+    *,
+    marked: int | None = None,
+    width: int = 280,
+    height: int = 200,
+) -> Design:
+    """Draw one region's score at every look as a line, with the weight that follows from it at every point.
+
+    Scores, weights and labels are one per look; the marked look is the present one.
+    """
+    n, room = len(scores), 0.18 * max(float(np.ptp(scores)), 1.0)
+    data = {
+        "place": range(n),
+        "score": scores,
+        "weight": weights,
+        "label": labels,
+        "present": [place == marked for place in range(n)],
+        "valley": _valleys(scores),
+    }
+    looks = {"values": list(range(n)), "labelExpr": names_at(labels), "labelAngle": 0}
+    names = alt.Axis(title=None, ticks=False, grid=False, **looks)
+    space = {
+        "x": alt.X("place:Q", axis=names, scale=from_to(-0.5, n - 0.5)),
+        "y": alt.Y("score:Q", axis=alt.Axis(tickCount=4), scale=from_to(scores.min() - room, scores.max() + room)),
+    }
+    told, colour = (("label:N", "look"), ("score:Q", "", ".2f"), ("weight:Q", "", ".2%")), ROLE_COLOURS[Role.SCORES]
+    size = alt.condition("datum.present", alt.value(160), alt.value(55))
+    percent = {**space, "text": alt.Text("weight:Q", format=".1%")}
+    look = {"fontSize": 11, "color": ROLE_COLOURS[Role.WEIGHTS]}
+    layers = [
+        mark("line", data, space, color=colour, strokeWidth=2),
+        mark("circle", data, space, *told, size=size, opacity=1, color=colour),
+        mark("text", data, percent, dy=-13, **look).transform_filter("!datum.valley"),
+        mark("text", data, percent, dy=14, **look).transform_filter("datum.valley"),
+    ]
+    return fixed(layers, width, height)
+
+
+def _valleys(scores: np.ndarray) -> np.ndarray:
+    """Say where a line through the scores bends upwards: what is written above such a point lies on the line."""
+    around = np.pad(scores, 1, mode="edge")
+    return (around[:-2] + around[2:]) / 2 > scores
+
+
+def strips_chart(strips: Sequence[Strip], *, width: int = 600, row_height: int = 20) -> Design:
+    """Draw vectors as rows of coloured cells on one signed scale, from top to bottom, the longest as wide as asked.
+
+    A row is so high without the name above it.
+    """
+    head, sizes, names = 18, [len(strip.values) for strip in strips], [strip.name for strip in strips]
+    values = np.concatenate([strip.values for strip in strips]).astype(float)
+    tops = head + float(head + row_height) * np.arange(len(strips))
+    numbers = np.concatenate([np.arange(size) for size in sizes])
+    known = {"vector": np.repeat(names, sizes), "number": numbers + 1, "value": values.round(4)}
+    high = int(tops[-1] + row_height)
+    space = corners(max(sizes), high)
+    above = rectangles(0, tops - 4, text=names, fill=[ROLE_COLOURS[strip.role] for strip in strips])
+    colour = _colour("value", signed_ramp(values), "value", min(width - 20, 200))
+    told, cells = ("vector:N", "number:Q", ("value:Q", "", ".3f")), np.repeat(tops, sizes)
+    layers = [
+        mark("rect", rectangles(numbers, cells, 1, row_height, **known), space, *told, color=colour, aria=False),
+        texts(above, space, color=FILL, align="left", baseline="bottom", fontSize=12, fontWeight=600),
+    ]
+    return fixed(layers, width, high)

@@ -1,0 +1,113 @@
+"""Charts of the transformer's page: what n costs, dot products over distance, clock hands, what a head is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from torch import Tensor
+
+from attention_core.attention.positions import ByDistance
+from attention_core.attention.types import Role
+from attention_core.charts.bars import before_after_bars
+from attention_core.charts.design import Design, alt
+from attention_core.charts.head_maps import head_axes
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.layers import fixed
+from attention_core.charts.marks import long_form, mark
+from attention_core.charts.palette import GREY, ROLE_COLOURS
+from attention_core.charts.scale import names_at, rule_at, series_colour, shares, wrapping
+from attention_core.device import to_array
+from attention_core.topics.transformer.cost import WAYS, CostRow, expected_line, measured
+
+COLOURS = ("#6B7785", "#D55E00", "#0072B2")
+UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
+LINE = "#1B6CA8"
+
+
+def cost_chart(rows: Sequence[CostRow], field: str, *, marked: int | None = None, height: int = 330) -> Design:
+    """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed.
+
+    An n can be marked, such as that of the person's sentence.
+    """
+    points, slopes = (
+        [(WAYS[way].title, n, value) for way in WAYS for n, value in pairs(rows, way, field)]
+        for pairs in (measured, expected_line)
+    )
+    sizes = sorted({row.n for row in rows})
+    x_axis = alt.Axis(values=sizes, format="~s" if max(sizes, default=0) > 99999 else "d", grid=False)
+    y_axis = alt.Axis(values=[10.0**power for power in range(-4, 7)], format="~g")
+    titles = [way.title for way in WAYS.values()]
+    space = {
+        "x": alt.X("n:Q", title="n, positions", scale=alt.Scale(type="log", base=2, nice=False), axis=x_axis),
+        "y": alt.Y("value:Q", title=UNITS[field], scale=alt.Scale(type="log"), axis=y_axis),
+        "color": series_colour("way", titles, COLOURS, offset=2, columns=wrapping(titles), labelLimit=260),
+    }
+    dashed = {"strokeDash": [4, 4], "strokeWidth": 1.3, "opacity": 0.75}
+    told = "way:N", ("n:Q", "", ","), ("value:Q", UNITS[field], ".3g")
+    layers = [
+        mark("line", _columns(slopes), space, **dashed),
+        mark("line", _columns(points), space, *told, strokeWidth=2, point={"size": 34}),
+    ]
+    if marked is not None and sizes and sizes[0] <= marked <= sizes[-1]:
+        layers.append(rule_at("x", "n", marked, color=GREY))
+    return alt.layer(*layers, height=height)
+
+
+def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
+    return {name: [row[place] for row in rows] for place, name in enumerate(("way", "n", "value"))}
+
+
+def distance_chart(by_distance: ByDistance, title: str, *, height: int = 230) -> Design:
+    """Draw a dot product over the distance of two positions: its mean, and its range over all such pairs."""
+    data = {name: to_array(getattr(by_distance, name)) for name in ("distances", "mean", "low", "high")}
+    x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
+    ends = {"x": x, "y": alt.Y("low:Q", title=title), "y2": alt.Y2("high:Q")}
+    mean, low, high = ("mean:Q", "", ".4g"), ("low:Q", "lowest", ".4g"), ("high:Q", "highest", ".4g")
+    look = {"color": LINE, "strokeWidth": 2, "point": {"size": 22} if len(data["mean"]) < 99 else False}
+    line = {"x": x, "y": alt.Y("mean:Q", title=title, axis=alt.Axis(tickCount=4))}
+    return alt.layer(
+        mark("area", data, ends, color=LINE, opacity=0.2),
+        mark("line", data, line, ("distances:Q", "distance"), mean, low, high, **look),
+        height=height,
+    )
+
+
+def hands_chart(angles: Tensor, pairs: Sequence[int], *, cell: int = 30) -> Design:
+    """Draw how far rotary positions turn: one row of hands per pair of numbers, one hand per position.
+
+    Angles are (n, d / 2) radians; pairs are counted from 0, and small numbers turn fast.
+    """
+    turned = np.degrees(to_array(angles[:, list(pairs)].double())).T
+    order = [str(pair) for pair in pairs]
+    data = long_form(("pair", "position", "turned"), dict(zip(order, turned, strict=True)))
+    data["degrees"] = [degrees % 360 for degrees in data["turned"]]
+    space = {
+        "x": alt.X("position:O", title="position", axis=alt.Axis(labelAngle=0, ticks=False)),
+        "y": alt.Y("pair:N", title="pair of numbers", sort=order, axis=alt.Axis(ticks=False)),
+        "angle": alt.Angle("degrees:Q", scale=alt.Scale(domain=[0, 360], range=[0, 360])),
+    }
+    look = {"shape": "arrow", "filled": True, "opacity": 1, "size": cell**2 * 0.7, "color": ROLE_COLOURS[Role.QUERY]}
+    told = "position:O", "pair:N", ("turned:Q", "turned by (degrees)", ".1f")
+    return fixed([mark("point", data, space, *told, **look)], cell * len(angles), cell * len(order))
+
+
+def worth_chart(worth: np.ndarray, *, size: int = 300) -> Design:
+    """Draw what the translation loses without each head, (n_layers, n_heads) in nats, around 0."""
+    return matrix_chart(worth, *head_axes(*worth.shape), Role.SCORES, title="log-probability lost", size=size)
+
+
+def said_chart(pieces: Sequence[str], before: Sequence[float], after: Sequence[float], height: int = 210) -> Design:
+    """Draw how probable each piece of the translation is, before and after heads were switched off."""
+    series = {"as trained": before, "edited": after}
+    angle = 0 if len(pieces) <= 14 else -45
+    axis = alt.Axis(labelExpr=names_at(pieces), labelAngle=angle, labelLimit=80, ticks=False)
+    return (
+        before_after_bars(pieces, series, fields=("piece", "model"))
+        .encode(
+            x=alt.X("place:O", title=None, axis=axis),
+            xOffset=alt.XOffset("model:N", sort=list(series)),
+            y=shares("probability", "probability of the piece"),
+        )
+        .properties(height=height)
+    )

@@ -1,0 +1,129 @@
+"""A feed-forward network beside the pairs of attention: one weight per input against one number per pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attention_core.attention.types import Role
+from attention_core.charts.design import Design
+from attention_core.charts.layers import corners, fixed, rectangles
+from attention_core.charts.marks import FILL, INK, haloed, mark, texts
+from attention_core.charts.palette import DARK, GREY, ROLE_COLOURS, WORDS, Ramp
+from attention_core.charts.scale import colour_bar_layer, painted
+from attention_core.topics.vectors.product import short
+
+UNIT = corners(1, 1)
+SIZE = (430, 230)
+LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83
+"""Where inputs, units and the answer stand."""
+SMALL: dict[str, Any] = {"fontSize": 12, "color": WORDS}
+Edge = tuple[float, float, float, float, str]
+"""From x and y to x and y, and the weight."""
+
+
+def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> Design:
+    """Draw w1 x1 + w2 x2 + ... = y: inputs on the left, an edge with its weight for each, their sum on the right.
+
+    Weights, the neuron's own numbers, and inputs are (n, d), with a label per input. A neuron that bends its sum has
+    `bent`, what comes out; the sum then stands below it.
+    """
+    parts = (weights * inputs).sum(1)
+    total, heights, numbers = short(float(parts.sum())), _heights(len(labels)), range(1, len(labels) + 1)
+    of_input = [f"w{i} = ({_listed(row)})" for i, row in zip(numbers, weights, strict=True)]
+    of_part = [f"w{i} · {label} = {short(part)}" for i, label, part in zip(numbers, labels, parts, strict=True)]
+    layers = [
+        _edges([(0.56, height, RIGHT, 0.5, "") for height in heights]),
+        *_circles(LEFT, heights, labels, role=Role.INPUT),
+        texts(rectangles(0.16, heights, text=of_input), UNIT, align="left", dy=-8, **SMALL),
+        texts(rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=9, **SMALL),
+        *_circles(RIGHT, [0.5], [bent or total], [f"y = tanh({total})" if bent else "y"], role=Role.OUTPUT),
+    ]
+    return fixed(layers, *SIZE)
+
+
+def layers_chart(
+    weights: np.ndarray, units: Sequence[float], second: Sequence[float], answer: float, labels: Sequence[str]
+) -> Design:
+    """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
+
+    Weights are (n_units, n, d), told on hover; a unit says a number and has a second weight.
+    """
+    heights, middles = _heights(len(labels)), _heights(len(units))
+    first = [
+        (LEFT, height, MIDDLE, middle, f"({_listed(weights[unit, place])})")
+        for unit, middle in enumerate(middles)
+        for place, height in enumerate(heights)
+    ]
+    last = [(MIDDLE, middle, RIGHT, 0.5, short(weight)) for middle, weight in zip(middles, second, strict=True)]
+    halfway = [(MIDDLE + RIGHT) / 2] * len(last), [(middle + 0.5) / 2 for middle in middles]
+    layers = [
+        _edges([*first, *last]),
+        texts(rectangles(*halfway, text=[weight for *_, weight in last]), UNIT, dy=-10, **SMALL),
+        *_circles(LEFT, heights, labels, role=Role.INPUT),
+        *_circles(MIDDLE, middles, [*map(short, units)], [f"h{i + 1}" for i in range(len(units))], role=Role.INPUT),
+        *_circles(RIGHT, [0.5], [short(answer)], ["y"], role=Role.OUTPUT),
+    ]
+    return fixed(layers, *SIZE)
+
+
+def _heights(n: int) -> list[float]:
+    return [(place + 0.5) / n for place in range(n)]
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    return ", ".join(map(short, numbers))
+
+
+def _edges(edges: Sequence[Edge]) -> Design:
+    data = dict(zip(("left", "top", "right", "bottom", "weight"), map(list, zip(*edges, strict=True)), strict=True))
+    return mark("rule", data, UNIT, "weight:N", color=GREY, strokeWidth=1.5, aria=False)
+
+
+def _circles(
+    x: float, y: Sequence[float], inside: Sequence[str], under: Sequence[str] = (), *, role: Role
+) -> list[Design]:
+    data, large = rectangles(x, y, text=inside), role is Role.OUTPUT
+    style: dict[str, Any] = {"fontSize": 13, "fontWeight": "bold"} if large else {"fontSize": 12}
+    place = {"x": UNIT["x"], "y": UNIT["y"]}
+    layers = [
+        mark("circle", data, place, size=1900 if large else 1000, color=ROLE_COLOURS[role], opacity=1),
+        texts(data, UNIT, color="white", **style),
+    ]
+    return [*layers, texts(data | {"text": under}, UNIT, dy=36 if large else 26, **SMALL)] if under else layers
+
+
+def pair_cells(
+    values: np.ndarray,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    ramp: Ramp,
+    *,
+    title: str,
+    size: int = 230,
+    marked: tuple[int, int] | None = None,
+) -> Design:
+    """Draw the cartesian product of rows and columns: every pair a cell with its name and its number.
+
+    Values are (n_rows, n_columns), not finite = masked. Rows ask and columns are asked. The marked (row, column) is
+    framed; the longer side has so many screen pixels, and the title is that of the colour bar.
+    """
+    n_rows, n_cols = values.shape
+    rows, cols = np.indices(values.shape).reshape(2, -1)
+    fill, ink = painted(values.ravel(), ramp)
+    pairs = [f"({row}, {column})" for row in row_labels for column in column_labels]
+    numbers = [short(value) if np.isfinite(value) else "-∞" for value in values.ravel()]
+    data = rectangles(cols + 0.5, rows + 0.5, pair=pairs, text=numbers, fill=fill, ink=ink)
+    cell, space = size / max(values.shape), corners(n_cols, n_rows)
+    middle, square = {"x": space["x"], "y": space["y"]}, {"width": cell - 2, "height": cell - 2}
+    layers = [mark("rect", data, middle, "pair:N", "text:N", color=FILL, aria=False, **square)]
+    if marked is not None:
+        layers += haloed(rectangles(marked[1] + 0.5, marked[0] + 0.5), middle, (5, 2.5), DARK, **square)
+    named = max(map(len, pairs)) * 6 < cell
+    if named:
+        layers.append(texts(data, space, "pair", color=INK, dy=-9, fontSize=11))
+    layers.append(texts(data, space, color=INK, dy=9 if named else 0, fontSize=13))
+    layers.append(colour_bar_layer(ramp, title, min(size - 20, 220)))
+    return fixed(layers, round(cell * n_cols), round(cell * n_rows))

@@ -1,0 +1,47 @@
+"""What the app takes from Streamlit's inside is still there; the tests of uploads and tables say that it works."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+PARTS = {
+    "streamlit.elements.widgets.data_editor:DataEditorSerde.deserialize": "reads what people type into a table",
+    "streamlit.elements.widgets.data_editor:DataEditorSerde.__init__": "begins a table",
+    "streamlit.runtime.uploaded_file_manager:UploadedFile.__init__": "is a file in a script's hand",
+    "streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager.remove_file": "forgets a file",
+    "streamlit.runtime:Runtime.get_app_session": "finds a visitor's page",
+    "streamlit.runtime:Runtime.close_session": "ends the session of a visitor who has gone",
+    "streamlit.runtime.app_session:AppSession.request_rerun": "runs a visitor's page again",
+}
+
+
+@pytest.mark.parametrize("place", PARTS)
+def test_it_is_there(place):
+    module, _, names = place.partition(":")
+    words = f"Streamlit no longer has {place}, which {PARTS[place]}: ui/inside_streamlit.py needs it another way."
+    try:
+        part = import_module(module)
+    except ImportError:
+        pytest.fail(words)
+    for name in names.split("."):
+        part = getattr(part, name, None)
+        assert part is not None, words
+
+
+def test_uploads_are_kept_by_session_and_file():
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+    words = "Streamlit keeps uploads in another place: ui/inside_streamlit.py sums them up in file_storage."
+    assert getattr(MemoryUploadedFileManager(""), "file_storage", None) == {}, words
+
+
+def test_a_table_and_an_uploader_use_what_was_put_in_their_place():
+    from streamlit.elements.widgets import data_editor, file_uploader
+
+    import ui.inside_streamlit as inside
+
+    words = "Streamlit's {} uses another class: ui/inside_streamlit.py puts its bounds into this one."
+    assert data_editor.DataEditorSerde.deserialize is inside._read_bounded_edits, words.format("table")
+    assert file_uploader.UploadedFile.__init__ is inside._open_counted, words.format("uploader")
