@@ -276,7 +276,6 @@ class SceneQuestion(SceneEncoder):
 
 
 def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
-    """Return a network with one hidden layer."""
     return nn.Sequential(nn.Linear(d_in, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_out))
 
 

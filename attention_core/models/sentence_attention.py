@@ -100,7 +100,6 @@ class WordVectors(nn.Module):
 
 
 def hide_words(pieces: Tensor, share: float) -> Tensor:
-    """Return the pieces with a random share of the words made unknown."""
     hidden = (torch.rand(pieces.shape[:-1], device=pieces.device) < share) & (pieces[..., 0] != PAD)
     unknown = torch.full_like(pieces, PAD)
     unknown[..., 0] = UNKNOWN
