@@ -16,7 +16,15 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.models.digit_reader_steps import FEATURES, OUTPUT, QUERY, STATE
-from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, picture_step, regions
+from attention_core.models.features import (
+    Layer,
+    Looked,
+    PlacedRegions,
+    additive_parameters,
+    check_size,
+    picture_step,
+    regions,
+)
 from attention_core.models.registry import register
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
@@ -97,10 +105,7 @@ class DigitReader(PlacedRegions):
         Raises:
             ValueError: pictures of another size.
         """
-        if pictures.ndim != 3 or tuple(pictures.shape[1:]) != self.config.size:
-            raise ValueError(
-                f"pictures must be (batch, {self.config.size[0]}, {self.config.size[1]}), got {tuple(pictures.shape)}"
-            )
+        check_size(pictures, *self.config.size)
         return regions(self.features(pictures[:, None])) + self.place
 
     def look(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:

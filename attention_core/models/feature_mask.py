@@ -14,7 +14,7 @@ from attention_core.attention.scores import Dot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.models.feature_mask_steps import FEATURES, OUTPUT, QUERY
-from attention_core.models.features import FeatureMap, Layer, Looked, picture_step, regions
+from attention_core.models.features import FeatureMap, Layer, Looked, check_size, picture_step, regions
 from attention_core.models.registry import register
 from attention_core.models.traced import Traced, first_trace
 
@@ -78,8 +78,7 @@ class FeatureMask(Traced):
             ValueError: pictures of another size.
         """
         side = self.config.side
-        if pictures.ndim != 3 or pictures.shape[1:] != (side, side):
-            raise ValueError(f"pictures must be (batch, {side}, {side}), got {tuple(pictures.shape)}")
+        check_size(pictures, side, side)
         features = regions(self.features(pictures[:, None]))[:, None]
         query = self.query.expand(len(pictures), 1, 1, -1)
         if not self.config.attends:

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
-from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.data.scene_captions import END, START, WORDS, words_of
@@ -178,13 +177,6 @@ class SceneCaption(SceneEncoder):
         started = torch.cat((self.start(value.mean(1)).tanh(), states))
         asks, regions = Axis("words", names), Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY])
         named = {"states": started, "said": self.embedding.weight[said], "mlp": self.query}
-        vectors = {
-            "cnn": self.features,
-            "place": self.place,
-            **affine(K=self.key, V=self.value),
-            "empty_key": self.empty_key[None],
-            "empty_value": self.empty_value[None],
-        }
         return AttentionTrace(
             query=query[None],
             key=key,
@@ -195,7 +187,10 @@ class SceneCaption(SceneEncoder):
                 mechanism="attention of a recurrent decoder over a drawing",
                 query_axis=asks,
                 key_axis=regions,
-                steps_before=(*encoder_steps(picture, encoded, regions, vectors), QUERY.step(query, asks, **named)),
+                steps_before=(
+                    *encoder_steps(picture, encoded, regions, self.named()),
+                    QUERY.step(query, asks, **named),
+                ),
                 steps_after=(
                     STATE.step(states, asks, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
                     OUTPUT.step(logits.softmax(-1), asks, Axis("words", LABELS), say=self.say),
