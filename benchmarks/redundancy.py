@@ -36,7 +36,6 @@ def out_of_order(pairs: list[Pair]) -> list[Pair]:
 
 
 def main() -> None:
-    """Measure, print, write results/redundancy.json."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.redundancy", description=__doc__)
     parser.add_argument("--data", help="folder of the data sets, or a tab-separated file")
     pairs = list(split_pairs(read_pairs(parser.parse_args().data)).test)

@@ -326,7 +326,6 @@ def remove_strokes(pad: Pad, width: float) -> None:
 
 
 def _replace(pad: Pad, drawing: dict[str, Any], told: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
-    """Put another drawing onto the pad, which means mounting a new canvas."""
     _tell(pad, drawing, told, undone)
     pad.pixels.value = None
     pad.generation.value += 1
@@ -337,7 +336,6 @@ def _choose_preset(pad: Pad, label: str) -> None:
 
 
 def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
-    """Return a stroke as the canvas' own library writes one."""
     commands: list[list[Any]] = [["M", *path[0].tolist()], *(["L", *point] for point in path[1:].tolist())]
     (left, top), (right, bottom) = path.min(0).tolist(), path.max(0).tolist()
     return {

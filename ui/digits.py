@@ -38,12 +38,10 @@ class Answer:
 
     @property
     def digit(self) -> int:
-        """The most probable digit."""
         return int(self.probabilities.argmax())
 
     @property
     def confidence(self) -> float:
-        """Its probability."""
         return float(self.probabilities.max())
 
 

@@ -27,7 +27,6 @@ class Health:
         self.app = app
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
-        """Answer as the app does, while nothing is missing."""
         if scope["type"] != "http" or not MISSING:
             await self.app(scope, receive, send)
         elif scope["path"].endswith(PATH) and OF_PAGES.isdisjoint(Headers(scope=scope)):

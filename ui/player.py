@@ -44,7 +44,6 @@ class Player(Generic[Value]):
 
     @property
     def plays(self) -> bool:
-        """Whether it goes on by itself now."""
         return PLAYING.value == self.name
 
     def follow(self, values: Sequence[Value]) -> None:
@@ -65,11 +64,9 @@ class Player(Generic[Value]):
         self.field.value = values[max(0, min(len(values) - 1, values.index(self.field.value) + by))]
 
     def previous_button(self, values: Sequence[Value]) -> None:
-        """Draw the button that goes back."""
         self._button("Previous", values, -1, icon=":material/chevron_left:", shortcut=f"{self.modifier}Left")
 
     def next_button(self, values: Sequence[Value]) -> None:
-        """Draw the button that goes on."""
         self._button(
             "Next",
             values,

@@ -107,7 +107,6 @@ class UploadBounds:
         return self._too_much(session, n_bytes)
 
     def _too_much(self, session: str, more: int) -> str:
-        """Return why so many bytes more are too much, or nothing."""
         own, others = files_of(session), all_files()
         if _weight(own) + self.coming[session] + more > SESSION_UPLOAD_BYTES.most:
             most = f"{SESSION_UPLOAD_BYTES.most // MIB} MB, {sum(own) / MIB:.0f} are in use"

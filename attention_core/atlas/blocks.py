@@ -26,7 +26,6 @@ def parts(cells: Cells, rows: slice, cols: slice, block: int) -> Iterator[tuple[
 
 
 def place(part: slice, origin: int, block: int) -> slice:
-    """Return which blocks a part covers, counted from the origin."""
     return slice((part.start - origin) // block, math.ceil((part.stop - origin) / block))
 
 

@@ -48,7 +48,6 @@ class Tile(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """Memory that the tile takes up."""
         return self.mean.nbytes + (0 if self.largest is self.mean else self.largest.nbytes)
 
 
@@ -175,7 +174,6 @@ class Atlas:
         return self._survey.result("row_entropy")
 
     def _computed(self, level: int, row: int, col: int) -> tuple[Tile, bool]:
-        """Return a tile, and whether it will stay as it is."""
         block = 2**level
         rows = slice(row * TILE * block, min((row + 1) * TILE * block, self.n_queries))
         cols = slice(col * TILE * block, min((col + 1) * TILE * block, self.n_keys))

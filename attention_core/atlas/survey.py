@@ -46,7 +46,6 @@ class Survey:
 
     @property
     def is_done(self) -> bool:
-        """Whether every row has been seen."""
         return self._n_done == self._n_bands
 
     @torch.inference_mode()
@@ -158,5 +157,4 @@ class _Band:
 
     @property
     def share(self) -> float:
-        """The share of the band's parts that are done."""
         return 1 - len(self.waiting) / max(self._n_parts, 1)

@@ -60,17 +60,14 @@ class Pairs:
 
     @property
     def n_heads(self) -> int:
-        """Number of heads."""
         return self.query.shape[0]
 
     @property
     def n_queries(self) -> int:
-        """Number of rows of the weights."""
         return self.query.shape[1]
 
     @property
     def n_keys(self) -> int:
-        """Number of columns of the weights."""
         return self.key.shape[1]
 
     def key_of(self, head: int) -> Tensor:
@@ -102,7 +99,6 @@ class Pairs:
         return self.mask is not None or any(edit.hides for edit in self.arranged)
 
     def changed_rows(self, head: int, edits: Changes | None = None) -> Rows:
-        """Return the rows of a head whose weights these edits, or all, change."""
         rows: set[int] = set()
         for edit in self.arranged if edits is None else edits:
             its = edit.rows(self, head)

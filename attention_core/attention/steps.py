@@ -213,7 +213,6 @@ def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols
 
 
 def _edits(trace: AttentionTrace) -> str:
-    """Return the line that changes the last scores, or nothing."""
     places = _places(trace)
     moved = "scores[:, order]" if "order" in places else "scores"
     scaled = f"{moved} * factor" if "factor" in places else moved
@@ -226,7 +225,6 @@ def _places(trace: AttentionTrace) -> set[str]:
 
 
 def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
-    """Return what the code from the scores to the context names, for one head."""
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
     return trace.scoring.parameters() | {
         "query": at_least_single(trace.query[head]),

@@ -29,12 +29,10 @@ class Bound:
 
     @property
     def most(self) -> int:
-        """How much there is at most here."""
         return self.hosted if self.hosted is not None and is_hosted() else self.own
 
     @property
     def millions(self) -> int:
-        """The same in millions, such as MB of bytes."""
         return self.most // 1_000_000
 
     def __str__(self) -> str:

@@ -17,6 +17,8 @@ WORD: dict = {"baseline": "middle", "fontSize": SIZE}
 
 
 class Bars(NamedTuple):
+    """A column of bars beside lines of text."""
+
     title: str
     values: Sequence[float]  # one per line
     limit: float  # what a whole bar stands for

@@ -30,6 +30,8 @@ THEME: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Look:
+    """How a chart looks where it is shown."""
+
     themed: bool = False  # whether it has a theme of its own, as a file needs one; a page has its own, light or dark
 
     def dress(self, spec: dict[str, Any]) -> dict[str, Any]:

@@ -41,6 +41,7 @@ def texts(data: Data, space: Mapping[str, Any], field: str = "text", **style: An
 
 
 def word(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> ChartTemplate:
+    """Return one text at a place."""
     return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
 
 
@@ -78,6 +79,7 @@ def clickable(chart: ChartTemplate, select: str | None, *fields: str, clear: Any
 
 
 def pointer(select: str | None) -> dict[str, Any]:
+    """Return what makes the mouse a hand over marks that can be selected."""
     return {"cursor": "pointer" if select else "default", "aria": False}
 
 

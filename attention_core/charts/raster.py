@@ -110,6 +110,7 @@ def _palette_png(shares: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
 
 
 def png(image: Image.Image) -> bytes:
+    """Return a picture as a PNG file."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=LEVEL)
     return buffer.getvalue()

@@ -13,6 +13,7 @@ from attention_core.charts.palette import DARK, MASKED, Ramp
 
 
 def colour_scale(ramp: Ramp) -> ChartTemplate:
+    """Return the Altair scale that paints as the ramp does."""
     power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
     return alt.Scale(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
@@ -30,6 +31,7 @@ def wrapping(names: Sequence[str]) -> dict[str, str]:
 
 
 def one_each(names: Sequence[str], looks: Sequence[Any]) -> ChartTemplate:
+    """Return the scale that gives each name its own colour, shape or dashes."""
     return alt.Scale(domain=list(names), range=list(looks))
 
 
@@ -91,10 +93,12 @@ def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> ChartTe
 
 
 def from_to(low: float, high: float, **more: Any) -> ChartTemplate:
+    """Return the scale that begins and ends exactly there."""
     return alt.Scale(domain=[low, high], nice=False, **more)
 
 
 def shares(field: str, title: Any = None, ticks: int = 3) -> ChartTemplate:
+    """Return the vertical axis of shares from 0 to 1, in per cent."""
     axis = alt.Axis(format="%", tickCount=ticks)
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 

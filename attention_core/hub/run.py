@@ -171,7 +171,6 @@ def _hidden(output: Any) -> Tensor | None:
 
 
 def _not_finite(recording: Recording, logits: Tensor | None, hidden: Tensor | None) -> Iterator[str]:
-    """Yield a note where a number is not a number or is infinite."""
     for trace in recording.traces:
         if not all(map(all_finite, (trace.query, trace.key, trace.value))):
             yield f"Query, key or value of {trace.story.name} holds numbers that are infinite or not a number (NaN)."

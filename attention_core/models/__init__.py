@@ -1,7 +1,7 @@
 """The project's trained models.
 
-To add one: a file here with its config, its nn.Module and a call of register(); a file with its recipe in
-attention_core/train; one with its evaluator in attention_core/evaluate if none there reads its kind of data; its test.
+To add one: a file here with its config, its nn.Module and a call of register(); its recipe in attention_core/train; a
+file with its evaluator in attention_core/evaluate if none there reads its kind of data; its test.
 No other file lists it. Training it writes its weights and their card.
 """
 

@@ -13,53 +13,24 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.attention.types import Axis, Story
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
-from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, picture_step, regions
+from attention_core.models.digit_reader_steps import FEATURES, OUTPUT, QUERY, STATE
+from attention_core.models.features import (
+    Layer,
+    Looked,
+    PlacedRegions,
+    additive_parameters,
+    check_size,
+    picture_step,
+    regions,
+)
 from attention_core.models.registry import register
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 END = 10
 """The class that says: nothing more to read."""
 CLASSES = (*(str(digit) for digit in range(10)), "end")
-
-FEATURES = Text(
-    "key",
-    "Features: keys and values",
-    "F",
-    r"F_j = \mathrm{CNN}(p)_j + r_{\mathrm{row}(j)} + c_{\mathrm{column}(j)}, \qquad k_j = v_j = F_j",
-    "key = value = cnn(picture[None, None])[0].flatten(1).T + place",
-    "Convolutions describe every region; a learned vector for its row and one for its column say where it is.",
-    Role.KEY,
-)
-QUERY = Text(
-    "query",
-    "States before each look: queries",
-    "h₍ₜ₋₁₎",
-    r"q_t = h_{t-1}",
-    "query = states[:-1]  # the start, then the state after each look but the last",
-    "The picture stays the same; the state changes with every look. It knows what has been seen, so it asks for what "
-    "comes next.",
-    Role.QUERY,
-)
-STATE = Text(
-    "state",
-    "States after each look",
-    "hₜ",
-    r"h_t = \mathrm{GRU}(c_t, h_{t-1})",
-    "state = gru_cell(context, query)  # the glimpse and the state before it",
-    "The glimpse goes into the recurrent state, which will be the next query.",
-    Role.CONTEXT,
-)
-OUTPUT = Text(
-    "output",
-    "Answers",
-    "ŷₜ",
-    r"\hat y_t = \mathrm{softmax}(\mathrm{MLP}[c_t; h_t])",
-    "probabilities = classify(torch.cat((context, state), -1)).softmax(-1)",
-    "After every look: ten digits, or the end, which stops the reading.",
-    Role.OUTPUT,
-)
 
 
 @dataclass(frozen=True)
@@ -134,10 +105,7 @@ class DigitReader(PlacedRegions):
         Raises:
             ValueError: pictures of another size.
         """
-        if pictures.ndim != 3 or tuple(pictures.shape[1:]) != self.config.size:
-            raise ValueError(
-                f"pictures must be (batch, {self.config.size[0]}, {self.config.size[1]}), got {tuple(pictures.shape)}"
-            )
+        check_size(pictures, *self.config.size)
         return regions(self.features(pictures[:, None])) + self.place
 
     def look(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -12,41 +12,13 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.attention.scores import Dot
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Story, Text
-from attention_core.models.features import FeatureMap, Layer, Looked, picture_step, regions
+from attention_core.attention.types import Axis, Story
+from attention_core.models.feature_mask_steps import FEATURES, OUTPUT, QUERY
+from attention_core.models.features import FeatureMap, Layer, Looked, check_size, picture_step, regions
 from attention_core.models.registry import register
+from attention_core.models.traced import Traced, first_trace
 
 LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
-
-FEATURES = Text(
-    "key",
-    "Features: keys and values",
-    "F",
-    r"F = \mathrm{CNN}(p), \qquad k_j = v_j = F_j",
-    "key = value = cnn(picture[None, None])[0].flatten(1).T",
-    "Convolutions turn the picture into $n channels over $rows x $columns regions. A region's features are its key and "
-    "its value.",
-    Role.KEY,
-)
-QUERY = Text(
-    "query",
-    "Query: the weights of a 1 x 1 convolution",
-    "q",
-    r"q \in \mathbb{R}^{$n} \text{, learned, the same for every picture}",
-    "query = q.view(1, -1)  # the weights of the 1 x 1 convolution",
-    "Nobody asks a question here: the query is a constant, learned once. A 1 x 1 convolution with these weights is a "
-    "dot product with the features of every region.",
-    Role.QUERY,
-)
-OUTPUT = Text(
-    "output",
-    "Answer",
-    "ŷ",
-    r"\hat y = \mathrm{softmax}(W_2\, \mathrm{relu}(W_1 c + b_1) + b_2)",
-    "probabilities = classify(context).softmax(-1)",
-    "A small network reads the digit from the one vector that the mask let through.",
-    Role.OUTPUT,
-)
 
 
 @dataclass(frozen=True)
@@ -68,7 +40,7 @@ class FeatureMaskConfig:
     attends: bool = True
 
 
-class FeatureMask(nn.Module):
+class FeatureMask(Traced):
     """Features, one map over them, their weighted sum, a classifier.
 
     The map is a 1 x 1 convolution: at every region the same learned vector meets the region's features in a dot
@@ -106,8 +78,7 @@ class FeatureMask(nn.Module):
             ValueError: pictures of another size.
         """
         side = self.config.side
-        if pictures.ndim != 3 or pictures.shape[1:] != (side, side):
-            raise ValueError(f"pictures must be (batch, {side}, {side}), got {tuple(pictures.shape)}")
+        check_size(pictures, side, side)
         features = regions(self.features(pictures[:, None]))[:, None]
         query = self.query.expand(len(pictures), 1, 1, -1)
         if not self.config.attends:
@@ -116,22 +87,10 @@ class FeatureMask(nn.Module):
         logits, weights = self.classify(attended.context[:, 0, 0]), cast(Tensor, attended.weights)[:, 0]
         if not trace:
             return Looked(logits, weights)
-        attention_trace = AttentionTrace(
-            query=query[0],
-            key=features[0],
-            value=features[0],
-            score=Dot(),
-            edits=edits,
-            fused_context=attended.context[0],
-            story=self._story(pictures[0], features[0, 0], logits[0]),
+        story = self._story(pictures[0], features[0, 0], logits[0])
+        return Looked(
+            logits, weights, (first_trace(query, features, features, attended, story, score=Dot(), edits=edits),)
         )
-        return Looked(logits, weights, (attention_trace,))
-
-    def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
-        """Return the attention trace of one picture, (60, 60) in [0, 1], a tensor or an array."""
-        picture = torch.as_tensor(picture, dtype=torch.float32, device=self.query.device)
-        with torch.inference_mode():
-            return self(picture[None], edits=edits, trace=True).traces[0]
 
     def _story(self, picture: Tensor, features: Tensor, logits: Tensor) -> Story:
         """Return the story of one picture, (side, side), with its features (n_regions, n_channels) and logits (10,)."""

@@ -105,6 +105,12 @@ def regions(features: Tensor) -> Tensor:
     return features.flatten(2).transpose(1, 2)
 
 
+def check_size(pictures: Tensor, *size: int) -> None:
+    """Raise ValueError for pictures that are not (batch, *size)."""
+    if tuple(pictures.shape[1:]) != size:
+        raise ValueError(f"pictures must be (batch, {', '.join(map(str, size))}), got {tuple(pictures.shape)}")
+
+
 def picture_step(picture: Tensor, *, formula: str, code: str, explanation: str) -> Step:
     """Return the step that shows how much ink a model sees where.
 

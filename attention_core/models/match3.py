@@ -14,42 +14,15 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.simplicial import others, pair_axis, pair_products, pairs_of_others, simplicial_attend
 from attention_core.attention.steps import affine, projections
-from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Role, Story, Text, always
+from attention_core.attention.trace import Prediction
+from attention_core.attention.types import Axis, Story, always
 from attention_core.data.match3 import FEWEST, MODULUS, MOST
+from attention_core.models.match3_steps import ANSWER, PAIRS, VECTORS
 from attention_core.models.registry import register
+from attention_core.models.traced import Traced, first_trace
 
 N_WAVES = (MODULUS - 1) // 2
 
-VECTORS = Text(
-    "vectors",
-    "Numbers as circles",
-    "X",
-    r"x \mapsto \left(\cos \tfrac{2\pi f x}{31},\ \sin \tfrac{2\pi f x}{31}\right)_{f = 1, \dots, 15}",
-    "x = vectors[numbers + [31]]  # fixed, not learned; 31 is nobody",
-    "Modulo 31 the numbers lie on a circle, here on fifteen of them. Adding is turning.",
-    Role.INPUT,
-)
-PAIRS = Text(
-    "pairs",
-    "Keys of pairs",
-    "K⊙K",
-    r"k_{jl} = k_j \odot k_l",
-    "value = (value[:, None] * value[None, :]).flatten(0, 1)  # one per pair; keys likewise\n"
-    "key = (key[:, None] * key[None, :]).flatten(0, 1)",
-    "The keys of two numbers, multiplied element by element, are the key of the pair; the values likewise. One square "
-    "per dimension: first number down, second across.",
-    Role.KEY,
-)
-ANSWER = Text(
-    "answer",
-    "Answer",
-    "answer",
-    r"P = \operatorname{softmax}(W_2\, g(W_1 [x_i; c_i] + b_1) + b_2)",
-    "p = read_out(torch.cat((x[:-1], context), -1)).softmax(-1)",
-    "A small network reads each number beside what it received: is there a pair?",
-    Role.OUTPUT,
-)
 CIRCLES = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
 
 
@@ -82,7 +55,7 @@ def residue_vectors() -> Tensor:
     return torch.cat((numbers, nobody.to(numbers)))
 
 
-class Match3Head(nn.Module):
+class Match3Head(Traced):
     """One attention head and a small read-out, for each number of a sequence.
 
     Both kinds have the same projections to query, key and value. The pairwise head compares a query with the key of
@@ -94,6 +67,7 @@ class Match3Head(nn.Module):
     """
 
     vectors: Tensor
+    takes = torch.int64
 
     def __init__(self, config: Match3Config) -> None:
         super().__init__()
@@ -154,16 +128,9 @@ class Match3Head(nn.Module):
         vectors = query[0, 0], key[0, 0], value[0, 0]
         if self.config.pairs:
             key, value = pair_products(key, key), pair_products(value, value)
-        attention_trace = AttentionTrace(
-            query=query[0],
-            key=key[0],
-            value=value[0],
-            mask=mask.flatten(1)[None],
-            edits=edits,
-            fused_context=attended.context[0],
-            story=self._story(numbers[0].tolist(), everyone[0], vectors, logits[0]),
-        )
-        return Prediction(logits, (attention_trace,))
+        story = self._story(numbers[0].tolist(), everyone[0], vectors, logits[0])
+        allowed = mask.flatten(1)[None]
+        return Prediction(logits, (first_trace(query, key, value, attended, story, mask=allowed, edits=edits),))
 
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         """Return the story of n numbers, from everyone's vectors, query, key and value of single ones, and logits."""
@@ -198,12 +165,6 @@ class Match3Head(nn.Module):
                 ANSWER.step(logits.softmax(-1), asks, Axis("answers", ["no pair", "a pair"]), read_out=self.read_out),
             ),
         )
-
-    def trace(self, numbers: Tensor | list[int], edits: Edits = ()) -> AttentionTrace:
-        """Return the attention trace of one sequence of whole numbers from 0 to 30."""
-        sequence = torch.as_tensor(numbers, dtype=torch.int64, device=self.vectors.device)
-        with torch.inference_mode():
-            return self(sequence[None], edits=edits, trace=True).traces[0]
 
 
 def _check(numbers: Tensor) -> None:

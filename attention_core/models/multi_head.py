@@ -12,32 +12,8 @@ from attention_core.attention.attend import Attended, attend, merge_heads, split
 from attention_core.attention.edits import Edits
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Story, Text, always
-
-MECHANISMS = {
-    "encoder": "encoder self-attention",
-    "decoder": "decoder self-attention, causal",
-    "cross": "cross-attention to the source",
-}
-INPUTS = Text(
-    "embedding",
-    "Inputs",
-    "X",
-    r"X = \mathrm{LayerNorm}(\text{layer below})",
-    "x = layer_norm(x)",
-    "One vector per word, brought to a common size. In the first layer: the word plus its position.",
-    Role.INPUT,
-)
-MERGE = Text(
-    "merge",
-    "Heads merged",
-    "merge",
-    r"O = [C^{(1)} ; \dots ; C^{($n)}]\, W_O + b_O",
-    "output = torch.cat(contexts, -1) @ W_O + b_O  # of all heads",
-    "The contexts of all $n heads are laid end to end and mixed by one matrix; the result is added to what the layer "
-    "was given.",
-    Role.OUTPUT,
-)
+from attention_core.attention.types import Axis, Story, always
+from attention_core.models.multi_head_steps import INPUTS, MECHANISMS, MERGE
 
 
 class Memory(NamedTuple):

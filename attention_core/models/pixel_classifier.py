@@ -15,60 +15,11 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.rotary import places, plane_waves, turn
 from attention_core.attention.steps import affine, projections
-from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Role, Story, Text, always
+from attention_core.attention.trace import Prediction
+from attention_core.attention.types import Axis, Story, always
+from attention_core.models.pixel_steps import CLASS, EMBEDDING, FEED_FORWARD, RELATIVE, TURNED, pixel_story
 from attention_core.models.registry import register
-
-PIXELS = Text(
-    "pixels",
-    "Pixels",
-    "pixels",
-    r"p \in [0, 1]^{784}",
-    "pixels = image.reshape(-1, 1)  # 784 numbers, 0 = paper, 1 = ink",
-    "The picture, read line by line: 784 numbers. Each becomes one token.",
-    Role.INPUT,
-)
-EMBEDDING = Text(
-    "embedding",
-    "Embeddings",
-    "X",
-    r"x_i = p_i\, e + \pi_i",
-    "x = pixels * e + position  # e and the 784 positions are learned",
-    "Value plus position: its ink times a learned vector, plus a learned vector for its place.",
-    Role.INPUT,
-)
-TURNED = (
-    " It tells where the pixel is, never how dark (W_V is zero for ink), so that the drawing reaches the answer "
-    "through the weights alone. Each is turned by its place (R, a rotation), to be read relative to whoever looks."
-)
-RELATIVE = Text(
-    "relative",
-    "Context turned back",
-    "R⁻¹C",
-    r"c'_i = R_i^{-1} c_i",
-    "context = turn(context, -places @ waves.T)",
-    "Positions are now measured relative to the query pixel: where is the ink, *seen from here*?",
-    Role.CONTEXT,
-)
-FEED_FORWARD = Text(
-    "ffn",
-    "Feed-forward network",
-    "FFN",
-    r"h_i = g(W_2\, g(W_1 c'_i + b_{r_i}) + b)",
-    "hidden = F.gelu(F.gelu(context @ W_1.T + bias_of_place) @ W_2.T + bias)",
-    "The same small network reads every pixel's context: one picture per feature.",
-    Role.OUTPUT,
-)
-CLASS = Text(
-    "class",
-    "Class",
-    "class",
-    r"P = \operatorname{softmax}(W_4\, g(W_3\, \overline{h} + b_3) + b_4)",
-    "parts = F.avg_pool2d(hidden.T.unflatten(1, image.shape), size).reshape(1, -1)\n"
-    "probabilities = (F.gelu(parts @ W_3.T + b_3) @ W_4.T + b_4).softmax(-1)",
-    "The features are averaged in 7 x 7 parts of the picture, and two layers read them as a digit.",
-    Role.OUTPUT,
-)
+from attention_core.models.traced import Traced, first_trace
 
 
 @dataclass(frozen=True)
@@ -183,7 +134,7 @@ def score_waves(config: PixelConfig) -> Tensor:
     return torch.cat((torch.zeros(1, 2), plane_waves(n_slow, 0.6 * near), plane_waves(n - 1 - n_slow, 1.2 * near)))
 
 
-class PixelClassifier(nn.Module):
+class PixelClassifier(Traced):
     """One layer of self-attention with one head; a feed-forward network reads what each pixel collected.
 
     Nothing goes around the attention: with uniform weights the network is blind.
@@ -224,24 +175,9 @@ class PixelClassifier(nn.Module):
         collected, hidden, logits = self._read(attended.context[:, 0], where)
         if not trace:
             return Prediction(logits)
-        attention_trace = AttentionTrace(
-            query=query[0],
-            key=key[0],
-            value=value[0],
-            edits=edits,
-            normaliser=None if attended.log_normaliser is None else attended.log_normaliser[0],
-            fused_context=attended.context[0],
-            story=self._story(
-                images[0], where, tokens[0], (query[0], key[0], value[0]), (collected[0], hidden[0], logits[0])
-            ),
-        )
-        return Prediction(logits, (attention_trace,))
-
-    def trace(self, image: Tensor, edits: Edits = ()) -> AttentionTrace:
-        """Return the attention trace of one picture, (28, 28) in [0, 1], a tensor or an array."""
-        image = torch.as_tensor(image, dtype=torch.float32, device=self.embedding.value.device)
-        with torch.inference_mode():
-            return self(image[None], edits=edits, trace=True).traces[0]
+        after = collected[0], hidden[0], logits[0]
+        story = self._story(images[0], where, tokens[0], (query[0], key[0], value[0]), after)
+        return Prediction(logits, (first_trace(query, key, value, attended, story, edits=edits),))
 
     def read(self, context: Tensor) -> Prediction:
         """Answer from what every pixel of a picture of 28 x 28 has collected, (batch, n, d_k)."""
@@ -269,44 +205,32 @@ class PixelClassifier(nn.Module):
         (first, second), third, fourth = self.features, self.classify[1], self.classify[4]
         bias_of_place = first.bias + self._bias_of_place(side)  # type: ignore[operator]
         read = {"W_1": first.weight, "bias_of_place": bias_of_place, "W_2": second.weight, "bias": second.bias}
-        answered = {"W_3": third.weight, "b_3": third.bias, "W_4": fourth.weight, "b_4": fourth.bias}
+        answered: dict[str, Any] = {"W_3": third.weight, "b_3": third.bias, "W_4": fourth.weight, "b_4": fourth.bias}
         collected, hidden, logits = after
-        return Story(
-            mechanism="self-attention over pixels",
-            query_axis=pixels,
-            key_axis=pixels,
-            steps_before=(
-                PIXELS.step(image.flatten()[:, None], pixels, Axis("values", ["ink"]), image=image),
-                EMBEDDING.step(tokens, pixels, e=F.pad(embedding.value, (d_k, 0)), position=embedding.positions(side)),
-                *projections(
-                    vectors,
-                    [pixels] * 3,
-                    formula=r"$letter = ${before}X W_$letter + b_$letter$after",
-                    code="$name = x @ W_$letter + b_$letter$turn",
-                    explanation=(
-                        "A learned projection of the same embeddings: what each pixel $meaning.$turned One picture "
-                        "per dimension."
-                    ),
-                    inputs=partial(always, projected),
-                    before=("", "", r"R\,("),
-                    after=("", "", ")"),
-                    turn=("", "", "\nvalue = turn(value, places @ waves.T)"),
-                    turned=("", "", TURNED),
+        towards = (
+            EMBEDDING.step(tokens, pixels, e=F.pad(embedding.value, (d_k, 0)), position=embedding.positions(side)),
+            *projections(
+                vectors,
+                [pixels] * 3,
+                formula=r"$letter = ${before}X W_$letter + b_$letter$after",
+                code="$name = x @ W_$letter + b_$letter$turn",
+                explanation=(
+                    "A learned projection of the same embeddings: what each pixel $meaning.$turned One picture per "
+                    "dimension."
                 ),
-            ),
-            steps_after=(
-                RELATIVE.step(collected, pixels, **turning),
-                FEED_FORWARD.step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
-                CLASS.step(
-                    logits.softmax(-1)[None],
-                    Axis("pictures", ["this one"]),
-                    Axis("digits", [str(digit) for digit in range(10)]),
-                    image=image,
-                    size=side // self.config.cells,
-                    **answered,
-                ),
+                inputs=partial(always, projected),
+                before=("", "", r"R\,("),
+                after=("", "", ")"),
+                turn=("", "", "\nvalue = turn(value, places @ waves.T)"),
+                turned=("", "", TURNED),
             ),
         )
+        then = (
+            RELATIVE.step(collected, pixels, **turning),
+            FEED_FORWARD.step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
+        )
+        answered["size"] = side // self.config.cells
+        return pixel_story("self-attention over pixels", image, towards, then, CLASS, logits, **answered)
 
     def _bias_of_place(self, side: int) -> Tensor:
         factor = side // self.place.shape[-1]

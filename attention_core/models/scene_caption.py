@@ -11,45 +11,18 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
-from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.attention.types import Axis, Story
 from attention_core.data.scene_captions import END, START, WORDS, words_of
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, Looked
 from attention_core.models.registry import register
+from attention_core.models.scene_caption_steps import OUTPUT, QUERY, STATE
 from attention_core.models.scene_question import LAYERS, SceneEncoder, mlp_of
 from attention_core.models.scene_question_steps import EMPTY, encoder_steps
 
 LABELS = ("start", "end", *WORDS)
 N_WORDS = len(LABELS)
-QUERY = Text(
-    "query",
-    "Queries: what comes next",
-    "q",
-    r"q_t = \mathrm{MLP}[h_{t-1}; y_{t-1}]",
-    "query = mlp(torch.cat((states[:-1], said), -1))  # said: a vector for each word before",
-    "Made of the state before each word and of the word before: what has been told decides where to look next.",
-    Role.QUERY,
-)
-STATE = Text(
-    "state",
-    "States after each look",
-    "hₜ",
-    r"h_t = \mathrm{GRU}([y_{t-1}; c_t], h_{t-1})",
-    "state = gru_cell(torch.cat((said, context), -1), states[:-1])",
-    "The word before and what was seen go into the recurrent state.",
-    Role.CONTEXT,
-)
-OUTPUT = Text(
-    "output",
-    "Words",
-    "ŷₜ",
-    r"\hat y_t = \mathrm{softmax}(\mathrm{MLP}[h_t; c_t])",
-    "probabilities = say(torch.cat((state, context), -1)).softmax(-1)",
-    "After every look a word, or the end; the likeliest is said and fed back. The first looks come before any word.",
-    Role.OUTPUT,
-)
 
 
 @dataclass(frozen=True)
@@ -204,13 +177,6 @@ class SceneCaption(SceneEncoder):
         started = torch.cat((self.start(value.mean(1)).tanh(), states))
         asks, regions = Axis("words", names), Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY])
         named = {"states": started, "said": self.embedding.weight[said], "mlp": self.query}
-        vectors = {
-            "cnn": self.features,
-            "place": self.place,
-            **affine(K=self.key, V=self.value),
-            "empty_key": self.empty_key[None],
-            "empty_value": self.empty_value[None],
-        }
         return AttentionTrace(
             query=query[None],
             key=key,
@@ -221,7 +187,10 @@ class SceneCaption(SceneEncoder):
                 mechanism="attention of a recurrent decoder over a drawing",
                 query_axis=asks,
                 key_axis=regions,
-                steps_before=(*encoder_steps(picture, encoded, regions, vectors), QUERY.step(query, asks, **named)),
+                steps_before=(
+                    *encoder_steps(picture, encoded, regions, self.named()),
+                    QUERY.step(query, asks, **named),
+                ),
                 steps_after=(
                     STATE.step(states, asks, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
                     OUTPUT.step(logits.softmax(-1), asks, Axis("words", LABELS), say=self.say),

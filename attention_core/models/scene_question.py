@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +18,7 @@ from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, regions
+from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, check_size, regions
 from attention_core.models.registry import register
 from attention_core.models.scene_question_steps import ReasoningStep, look_trace, word_trace
 
@@ -79,13 +79,16 @@ class SceneEncoder(PlacedRegions):
         Raises:
             ValueError: pictures of another size.
         """
-        side = self.side
-        if pictures.ndim != 4 or tuple(pictures.shape[1:]) != (4, side, side):
-            raise ValueError(f"pictures must be (batch, 4, {side}, {side}), got {tuple(pictures.shape)}")
+        check_size(pictures, 4, self.side, self.side)
         seen = regions(self.features(pictures)) + self.place
         none = len(pictures), 1, -1
         keys = torch.cat((self.key(seen), self.empty_key.expand(*none)), 1)
         return keys, torch.cat((self.value(seen), self.empty_value.expand(*none)), 1)
+
+    def named(self) -> dict[str, Any]:
+        """Return what the code of the steps towards keys and values names, but for the picture."""
+        empty = {"empty_key": self.empty_key[None], "empty_value": self.empty_value[None]}
+        return {"cnn": self.features, "place": self.place, **affine(K=self.key, V=self.value), **empty}
 
 
 class SceneQuestion(SceneEncoder):
@@ -249,15 +252,7 @@ class SceneQuestion(SceneEncoder):
         asked = self.encode_questions(torch.tensor([list(words)], device=device))
         steps = list(self._steps(encoded, asked, scoring, edits))
         probabilities = self._answer(steps)[0].softmax(-1)
-        named = {
-            "picture": picture,
-            "cnn": self.features,
-            "place": self.place,
-            **affine(K=self.key, V=self.value),
-            "empty_key": self.empty_key[None],
-            "empty_value": self.empty_value[None],
-            "answer": self.answer,
-        }
+        named = {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
             look_trace(
                 steps,
@@ -276,7 +271,6 @@ class SceneQuestion(SceneEncoder):
 
 
 def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
-    """Return a network with one hidden layer."""
     return nn.Sequential(nn.Linear(d_in, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_out))
 
 

@@ -7,7 +7,7 @@ frozen and tells a second network what to look at.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -18,70 +18,22 @@ from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Role, Step, Story, Text
+from attention_core.attention.types import Axis, Step, Story
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
 from attention_core.models.features import additive_parameters
 from attention_core.models.registry import register
+from attention_core.models.sentence_attention_steps import (
+    ANSWER,
+    EMBEDDING,
+    KEYS,
+    KEYS_AND_VALUES,
+    MECHANISMS,
+    QUERY,
+    VALUES,
+)
 
 ANSWERS = ("negative", "positive")
 POOLINGS = ("attention", "mean")
-MECHANISMS = {
-    "attention": "additive attention with one learned query",
-    "mean": "plain average of the encoder's states",
-    "two-phase": "frozen attention over a second network's words",
-}
-
-EMBEDDING = Text(
-    "embedding",
-    "Words as vectors",
-    "X",
-    r"x_j = \sum_{p \,\in\, \text{pieces of word } j} E[p] \; + \; E[\text{pair}_{j-1,\,j}]",
-    "embedded = table(pieces).sum(-2)",
-    "Every word is looked up in a table of learned vectors. A rare word is the sum of its pieces; a common pair such "
-    "as “not bad” adds a vector of its own to its second word.",
-    Role.INPUT,
-)
-STATES = Text(
-    "key",
-    "Encoder states: keys and values",
-    "H",
-    r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad "
-    r"\overrightarrow{h}_j = \mathrm{GRU}(x_j, \overrightarrow{h}_{j-1})",
-    "$assigned = encoder(embedded)[0]",
-    "A recurrent network reads forwards and backwards; its two states at a word, end to end, are that word's $part. "
-    "They know the neighbours: “bad” after “not” is a different state from “bad” alone.",
-    Role.KEY,
-)
-KEYS = replace(STATES, title="Encoder states: keys").filled(assigned="key", part="key")
-KEYS_AND_VALUES = STATES.filled(assigned="key = value", part="key and value")
-VALUES = Text(
-    "value",
-    "The second network's words: values",
-    "V",
-    r"v_j = \tanh(W x_j + b)",
-    "value = torch.tanh(read(embedded))",
-    "A second network reads one word's vector at a time, blind to the rest of the sentence.",
-    Role.VALUE,
-)
-QUERY = Text(
-    "query",
-    "The learned query",
-    "q",
-    r"q \in \mathbb{R}^{$width} \quad \text{learned, the same for every sentence}",
-    "query = q.view(1, -1)  # a parameter, like any weight matrix",
-    "Nobody in the sentence asks. The query is a constant that was learned together with everything else; it amounts "
-    "to the question “what here tells praise from blame?”.",
-    Role.QUERY,
-)
-ANSWER = Text(
-    "answer",
-    "Answer",
-    "softmax Wc",
-    r"p = \mathrm{softmax}(W c + b)",
-    "probabilities = answer(context).softmax(-1)",
-    "The mixed vector, and nothing else of the sentence, decides between negative and positive.",
-    Role.OUTPUT,
-)
 
 
 @dataclass(frozen=True)
@@ -148,7 +100,6 @@ class WordVectors(nn.Module):
 
 
 def hide_words(pieces: Tensor, share: float) -> Tensor:
-    """Return the pieces with a random share of the words made unknown."""
     hidden = (torch.rand(pieces.shape[:-1], device=pieces.device) < share) & (pieces[..., 0] != PAD)
     unknown = torch.full_like(pieces, PAD)
     unknown[..., 0] = UNKNOWN

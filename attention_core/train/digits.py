@@ -16,7 +16,7 @@ from attention_core.data.strokes import Trajectories, load_trajectories, stroke_
 from attention_core.evaluate.digits import accuracy, to_tensor
 from attention_core.models import load
 from attention_core.models.pixel_classifier import PixelClassifier
-from attention_core.models.pixel_notes import VARIANTS, PixelProduct
+from attention_core.models.pixel_notes import VARIANTS, PixelNotes
 from attention_core.train.loop import RECIPES, Moment, Recipe
 from attention_core.weights import WeightsError
 
@@ -109,8 +109,5 @@ RECIPES |= {
     ),
     "ffn-classifier": _recipe(epochs=20, learning_rate=2e-3),
     "digit-vit": _recipe(epochs=37, learning_rate=2e-3, changed=32 / 37, weight_decay=0.05, half=True),
-    **{
-        name: NOTES(snapshot_at=SNAPSHOT_AT if issubclass(made_of[0], PixelProduct) else ())
-        for name, made_of in VARIANTS.items()
-    },
+    **{name: NOTES(snapshot_at=SNAPSHOT_AT if made_of[0] is PixelNotes else ()) for name, made_of in VARIANTS.items()},
 }

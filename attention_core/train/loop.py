@@ -26,19 +26,13 @@ CHECKPOINT_SECONDS = 120
 
 
 class Moment(NamedTuple):
-    """How far a training has come.
-
-    Attributes:
-        step: batches before this one.
-        n_steps: batches of the whole training.
-    """
+    """How far a training has come: batches before this one, and of the whole training."""
 
     step: int
     n_steps: int
 
     @property
     def progress(self) -> float:
-        """From 0 to 1."""
         return self.step / self.n_steps
 
 
@@ -112,21 +106,7 @@ class ShuffledBatches:
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line says.
-
-    Attributes:
-        name: the model.
-        epochs: None = the recipe's.
-        seed: of parameters, batches and augmentation.
-        device: auto, cuda, mps or cpu.
-        data: folder of the data sets, or None.
-        resume: go on from the last checkpoint.
-        at_once: batches of one step, which all processes share; None = as the checkpoint says, else one for each.
-        init: a model whose committed weights are the start, or None.
-        checkpoints: folder of the checkpoints.
-        weights: folder for the result, or None for the committed one.
-        command: as typed, for the card.
-    """
+    """What the command line says, see attention_core.train.__main__; `command` is as typed, for the card."""
 
     name: str
     epochs: float | None = None
@@ -134,7 +114,7 @@ class Options:
     device: str = "auto"
     data: str | None = None
     resume: bool = False
-    at_once: int | None = None
+    at_once: int | None = None  # as the checkpoint says, else one for each process
     init: str | None = None
     checkpoints: Path = Path("checkpoints")
     weights: Path | None = None

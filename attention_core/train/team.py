@@ -15,12 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 @dataclass(frozen=True)
 class Team:
-    """This process and those beside it.
-
-    Attributes:
-        rank: from 0; the first one alone writes files.
-        size: how many there are.
-    """
+    """This process, by its rank from 0, and those beside it; the first one alone writes files."""
 
     rank: int = 0
     size: int = 1

@@ -115,7 +115,6 @@ def _examples(drawing: AskedDrawing) -> list[Question]:
 
 @computed(by_model=True)
 def _digits_of(picture: Tensor, colours: list[str]) -> dict[str, str]:
-    """Return which digit of each colour the model reads."""
     asked = [Question(Kind.DIGIT_OF_COLOUR, colour=colour) for colour in colours]
     return dict(zip(colours, answers_to(model_or_stop(MODEL), picture, asked), strict=True))
 
@@ -133,7 +132,6 @@ def ask_this(text: str) -> None:
 
 
 def _menus() -> None:
-    """Let a person build a question from what can be asked."""
     kind = Kind(_choose("Ask for", "kind", {str(kind): KINDS[kind] for kind in KINDS}))
     question = _built(kind)
     if question is None:
@@ -175,7 +173,6 @@ def _choose(label: str, name: str, names: dict[str, str] | None = None) -> str:
 
 @computed(by_model=True)
 def answer(picture: Tensor, words: Sequence[str], scoring: str, edits: Edits = ()) -> Answered:
-    """Let the model answer."""
     return model_or_stop(MODEL).explain(picture, numbers_of(words), words, scoring, edits, _encoded(picture))
 
 
@@ -299,7 +296,6 @@ def grid_of(look: AttentionTrace) -> tuple[int, int]:
 
 
 def shaded_words(words: AttentionTrace) -> str:
-    """Return HTML of a question whose words are shaded by their weights."""
     weights = words.weights()[0].tolist()
     most = max(weights)
     parts = [

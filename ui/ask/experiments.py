@@ -113,7 +113,6 @@ def counting(drawing: AskedDrawing, question: Question | None) -> None:
 
 @computed(by_model=True)
 def count(pictures: list[Tensor], text: str, scoring: str) -> Counted:
-    """Ask how many there are on several pictures, see count_in."""
     return count_in(model_or_stop(MODEL), pictures, text, scoring)
 
 
@@ -134,7 +133,6 @@ def _own_series(drawing: AskedDrawing, question: Question | None) -> Series | No
 
 @computed()
 def _composed_series() -> Series:
-    """Return none to five red digits beside a blue one."""
     places = [(x * SIDE, y * SIDE) for x, y in PLACES_OF_MANY]
     blue = digit_strokes(3, places[-1], HEIGHT * SIDE, colour=PEN["blue"])
     shown = []

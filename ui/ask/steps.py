@@ -32,7 +32,6 @@ BARS = 12
 
 
 def chosen_look(answered: Answered) -> int:
-    """Return the look that was chosen, or else the last one."""
     places = range(len(answered.looks))
     return LOOK.among(places, places[-1])
 

@@ -68,7 +68,6 @@ def _sentence(told: Caption, before: Caption | None) -> None:
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:
-    """Say what this look led to, with its rivals."""
     if labels[look].startswith("glance"):
         st.markdown("**A first glance**, before any word: what it sees stays in the state and steers the next look.")
         return
@@ -79,7 +78,6 @@ def _next_word(told: Caption, look: int, labels: list[str]) -> None:
 
 
 def _figures() -> str:
-    """Say how often its sentences are right, as measured."""
     card = card_or_empty(TELLER)
     figures, pen = card.get("test_drawings", {}), card.get("held_out_strokes", {})
     if not ({"accuracy", "peak_inside"} <= set(figures) and "accuracy" in pen):

@@ -233,5 +233,4 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
 
 
 def _low(number: int) -> str:
-    """Return a number as a subscript."""
     return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))

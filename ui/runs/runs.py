@@ -170,11 +170,9 @@ class Download:
 
     @property
     def share(self) -> float:
-        """How much of it is there."""
         return min(self.done / max(self.total, 1), 1.0)
 
     def stop(self) -> None:
-        """End the download at its next bytes."""
         self._stop.set()
 
     def _run(self, candidate: Candidate) -> None:

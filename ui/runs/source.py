@@ -199,7 +199,6 @@ def _found(wanted: str) -> Candidate:
 
 @cache
 def model_choice(name: str) -> ModelChoice:
-    """Return the choice of a model in one place of the app."""
     return ModelChoice(name, address="model")
 
 

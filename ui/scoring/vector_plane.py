@@ -65,7 +65,6 @@ def arrange(vectors: Vectors, *, typed: bool = False) -> None:
 
 
 def choose_width() -> None:
-    """Show the vectors of the chosen width as they were left."""
     others, d = OTHER_WIDTHS.value, WIDTH.value
     others[VECTORS.value.d] = VECTORS.value
     arrange(others.get(d) or Vectors(*random_vectors(d, 4, seed=d), RANDOM))

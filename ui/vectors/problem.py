@@ -168,7 +168,6 @@ def _as_typed(value: float) -> str:
 
 
 def settings() -> Settings:
-    """Return the settings as the widgets have them."""
     return Settings(**{name: field.value for name, field in SETTINGS.items()})
 
 

@@ -46,7 +46,6 @@ def choose_head(n_heads: int) -> int:
 
 
 def chosen_cell(step: Step) -> tuple[int, int]:
-    """Return the chosen cell of a step, as far as the step has it."""
     cell = CELL.value
     return min(cell[row_kind(step)], step.shape[0] - 1), min(cell[column_kind(step)], step.shape[1] - 1)
 

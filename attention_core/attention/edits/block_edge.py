@@ -25,10 +25,8 @@ class BlockEdge(Edit):
     head: int | None = None
 
     def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return the one cell."""
         return (queries == self.query)[:, None] & (keys == self.key)
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         asks, asked = label(queries, self.query, "query"), label(keys, self.key, "key")
         return f"{asks} no longer looks at {asked}{self.of_head}"

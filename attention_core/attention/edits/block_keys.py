@@ -23,14 +23,11 @@ class BlockKeys(Edit):
     head: int | None = None
 
     def check(self, pairs: Pairs) -> None:
-        """Refuse keys that are not there."""
         super().check(pairs)
         inside(pairs.n_keys, "blocked keys", *self.keys)
 
     def blocked(self) -> Sequence[int]:
-        """Return the keys."""
         return self.keys
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         return f"it no longer looks at {', '.join(label(keys, key, 'key') for key in self.keys)}{self.of_head}"

@@ -31,15 +31,12 @@ class DropHead(Edit):
     item: int | None = None
 
     def context(self, head: int, context: Tensor) -> Tensor:
-        """Return zeros."""
         return torch.zeros_like(context) if self.item is None and self.concerns(head) else context
 
     def for_item(self, item: int) -> Edit | None:
-        """Return it for an item that it concerns."""
         return replace(self, item=None) if self.item in (None, item) else None
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         return f"head {self.head + 1} hands over nothing"
 
 

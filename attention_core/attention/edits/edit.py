@@ -27,7 +27,6 @@ class EditError(ValueError, IndexError):
 
 
 def register(kind: Kind) -> Kind:
-    """Let everybody know a kind of edit."""
     EDITS[kind.name] = kind
     return kind
 
@@ -96,11 +95,9 @@ class Edit:
         inside(pairs.n_keys, "key", getattr(self, "key", None))
 
     def scoring(self, score: Score, d_k: int) -> Score:
-        """Return the scoring function in place of one."""
         return score
 
     def factor(self) -> float:
-        """Return by what it multiplies the scores."""
         return 1.0
 
     def blocked(self) -> Sequence[int]:
@@ -127,7 +124,6 @@ class Edit:
         return context
 
     def rows(self, pairs: Pairs, head: int) -> Rows:
-        """Return the rows of a head whose weights it changes."""
         query = getattr(self, "query", None)
         if not self.concerns(head) or self.place == "context":
             return NO_ROWS
@@ -156,12 +152,10 @@ class Edit:
 
     @property
     def of_head(self) -> str:
-        """Which head it is about, behind its words."""
         head = getattr(self, "head", None)
         return "" if head is None else f" (head {head + 1})"
 
     def to_plain(self) -> dict[str, Any]:
-        """Return it as plain values, for a link."""
         given = ((field.name, getattr(self, field.name), field.default) for field in fields(self) if field.compare)
         return {"edit": self.name} | {name: _plain(value) for name, value, usual in given if value != usual}
 

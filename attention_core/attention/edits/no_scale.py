@@ -20,7 +20,6 @@ class NoScale(Edit):
     is_even = True
 
     def check(self, pairs: Pairs) -> None:
-        """Refuse scores that have no scale."""
         score = pairs.score
         if not isinstance(score, Scaled) or score.factor(pairs.key.shape[-1]) in (0, 1):
             raise EditError(f"these scores ({score.name}) have no scale that could be left out")
@@ -32,5 +31,4 @@ class NoScale(Edit):
         return score.base if score.cap is None else Scaled(score.base, 1.0, cap=score.cap)
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         return "its scores are not scaled"

@@ -43,10 +43,8 @@ class OutputFrom(Edit):
         return self.output.to(context)
 
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
-        """Return the rows of these queries."""
         rows = None if self.output is None else self.output[first : first + n].repeat(n_times, 1)
         return [OutputFrom(self.head, self.run, rows)]
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         return f"head {self.head + 1} hands over what {self.run} did"

@@ -58,7 +58,6 @@ class PatternFrom(Edit):
         return self._found(pairs)[queries][:, keys] == 0 if pairs.has_softmax else None
 
     def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        """Write the logarithms of the weights."""
         if not pairs.has_softmax:
             return
         pattern = self._found(pairs)[queries].to(tile)
@@ -71,15 +70,12 @@ class PatternFrom(Edit):
         tile.masked_fill_(pattern[:, keys] == 0, 0)
 
     def change_weights(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        """Write the weights where there is no softmax."""
         if not pairs.has_softmax:
             tile.copy_(self._found(pairs)[queries][:, keys])
 
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
-        """Return the rows of these queries."""
         rows = None if self.pattern is None else self.pattern[first : first + n].repeat(n_times, 1)
         return [PatternFrom(self.head, self.run, rows)]
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         return f"head {self.head + 1} looks as {self.run}"

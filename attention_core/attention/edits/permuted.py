@@ -35,7 +35,6 @@ class Permuted(Edit):
     head: int | None = None
 
     def check(self, pairs: Pairs) -> None:
-        """Refuse queries that see different keys."""
         super().check(pairs)
         if pairs.is_causal and pairs.n_queries > 1:
             raise EditError(CAUSAL)
@@ -46,7 +45,6 @@ class Permuted(Edit):
                 raise EditError(CAUSAL)
 
     def key_order(self, pairs: Pairs, head: int) -> Tensor | None:
-        """Return the keys in their new order."""
         if not self.concerns(head):
             return None
         order = torch.arange(pairs.n_keys)
@@ -55,7 +53,6 @@ class Permuted(Edit):
         return order.to(pairs.query.device)
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         return f"its keys change places at random, seed {self.seed}{self.of_head}"
 
 

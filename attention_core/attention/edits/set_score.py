@@ -25,10 +25,8 @@ class SetScore(Edit):
     head: int | None = None
 
     def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        """Write the score."""
         tile[(queries == self.query).nonzero(), (keys == self.key).nonzero().T] = self.score
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         asks, asked = label(queries, self.query, "query"), label(keys, self.key, "key")
         return f"{asks} scores {asked} {self.score:.4g}{self.of_head}"

@@ -54,7 +54,6 @@ class SetWeights(Edit):
         return [cls(query, tuple(cells.items()), head, kept) for (query, head, kept), cells in rows.items()]
 
     def check(self, pairs: Pairs) -> None:
-        """Refuse weights that a row cannot have."""
         super().check(pairs)
         inside(pairs.n_keys, "key", *(key for key, _ in self.weights))
         if not all(math.isfinite(weight) for _, weight in self.weights):
@@ -131,7 +130,6 @@ class SetWeights(Edit):
             tile[rows, (keys == key).nonzero().T] = weight
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         given = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in self.weights)
         kept = "" if self.renormalised else ", and the other weights stay"
         return f"{label(queries, self.query, 'query')} gives {given}{kept}{self.of_head}"

@@ -33,5 +33,4 @@ class Temperature(Edit):
         return 1 / self.temperature
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         return f"its scores are divided by {self.temperature:.4g}{self.of_head}"

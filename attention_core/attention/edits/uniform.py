@@ -24,5 +24,4 @@ class Uniform(Edit):
         return 0.0
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return it in words."""
         return f"it looks at everything alike{self.of_head}"

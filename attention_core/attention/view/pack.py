@@ -124,14 +124,12 @@ class _Matrix(NamedTuple):
 
     @classmethod
     def of(cls, trace: AttentionTrace, head: int) -> _Matrix:
-        """Return that of a head of a trace."""
         weights, allowed = to_array(trace.weights(head).float().nan_to_num()), trace.allowed(head)
         factors = _turned(trace, head) or _strongest(_scores(trace, head))
         seen = None if allowed is None else to_array(allowed)
         return cls(weights, seen, trace.has_softmax, *map(to_array, factors))
 
     def packed(self, level: int) -> Packed:
-        """Return it as one level of the ladder has it."""
         is_sparse = level >= len(NOISE)
         tolerance = TOLERANCE * 2.0 ** max(0, level - len(NOISE))
         codes, sides, unit, rough = self._rounded(NOISE[level]) if not is_sparse else _NOTHING

@@ -90,7 +90,6 @@ class View:
             place.write_text(self.page(), encoding="utf-8")
 
     def page(self) -> str:
-        """Return the file's text."""
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

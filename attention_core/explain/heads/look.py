@@ -37,7 +37,6 @@ class Look:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the plain weights are shown."""
         return not (self.times_value or self.hidden)
 
 

@@ -161,7 +161,6 @@ class _Call:
     all_weights: Tensor | None
 
     def trace(self, keeper: Keeper, item: int, normaliser: Tensor | None = None) -> AttentionTrace:
-        """Return the trace of an item, checked against the model's own attention."""
         module, query, key, value, mask, causal, settings = self.asked
         trace = keeper.trace(
             query,
@@ -293,7 +292,6 @@ def _written_out(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) 
 
 
 def _by_model(own: Callable[..., tuple[Tensor, Tensor]], asked: Asked) -> tuple[Tensor, Tensor]:
-    """Return context and weights of the model's own attention."""
     module, query, key, value, mask, causal, settings = asked
     return own(module, query, key, value, _written_out(mask, query, key, causal), **settings)
 

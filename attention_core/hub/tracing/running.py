@@ -126,7 +126,6 @@ def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Col
 
 
 def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item: int = 0) -> tuple[Recording, Any]:
-    """Run a model once with edits, see run_model, and keep an item."""
     _needs_transformers(model)
     if not 0 <= item < _n_items(inputs):
         raise ValueError(f"item must be from 0 to {_n_items(inputs) - 1}, got {item}")

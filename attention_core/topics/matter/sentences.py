@@ -36,7 +36,6 @@ class Sentence:
 
     @property
     def labels(self) -> list[str]:
-        """The words, cut where they are very long."""
         return [word if len(word) <= LONGEST_LABEL else word[: LONGEST_LABEL - 1] + "…" for word in self.words]
 
     @property
@@ -81,7 +80,6 @@ class Verdict(NamedTuple):
 
     @property
     def confidence(self) -> float:
-        """The probability of the answer."""
         return max(self.positive, 1 - self.positive)
 
 
@@ -106,7 +104,6 @@ def read_sentence(text: str) -> Sentence:
 
 
 def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:
-    """Return the sentence that is made of these words."""
     return Sentence(words, *pieces_of([word.lower() for word in words]), n_dropped)
 
 

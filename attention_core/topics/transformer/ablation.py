@@ -44,7 +44,6 @@ class Edited:
     with_positions: bool = True  # False leaves the positions out of encoder and decoder
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        """Return the model's trained numbers."""
         return self.model.parameters()
 
     def begin(self, source: Tensor) -> DecoderState:

@@ -38,7 +38,6 @@ class Without:
     reads_alone: bool = False  # each piece's state knows that piece only; the start of the decoder is as trained
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        """Return the model's trained numbers."""
         return self.model.parameters()
 
     def begin(self, source: Tensor) -> DecoderState:

@@ -41,7 +41,6 @@ class Source:
 
     @property
     def word_labels(self) -> list[str]:
-        """The words, and "end"."""
         return [*self.words, END_LABEL]
 
     @property
@@ -70,7 +69,6 @@ class Translation(NamedTuple):
 
     @property
     def word_labels(self) -> list[str]:
-        """The words, and "end" if it is finished."""
         return [*self.words, END_LABEL] if self.finished else self.words
 
 
