@@ -70,9 +70,11 @@ def attend(
     _check(query, key, value)
     if not edits and has_softmax:
         return _attended(query, key, value, score or ScaledDot(), mask, with_normaliser, with_weights)
+    by_row = not has_softmax or any(not _is_for_kernels(edit) and edit.place != "context" for edit in edits)
+    n_items = len(query) if by_row else 1  # whose rows are computed anew; one tells whether the edits can be done
     items = [
         Pairs(query=q, key=k, score=score or ScaledDot(), mask=m, has_softmax=has_softmax, edits=edits)
-        for q, k, m in zip(query, key, _masks(mask, len(query)), strict=True)
+        for q, k, m in zip(query[:n_items], key, _masks(mask, len(query)), strict=False)
     ]
     if not has_softmax:
         contexts = [context_in_blocks(item, own) for item, own in zip(items, value, strict=True)]
@@ -80,12 +82,15 @@ def attend(
     else:
         attended = _even(query, key, value, items[0], mask, with_normaliser, with_weights)
         attended = attended if with_weights else attended._replace(weights=None)
-        for number, (item, own) in enumerate(zip(items, value, strict=True)):
+        for number, (item, own) in enumerate(zip(items if by_row else [], value, strict=False)):
             _correct(attended, number, item, own)
-    for number in range(len(items)):
-        for edit in filter(None, (edit.for_item(number) for edit in edits)):
-            for head in range(query.shape[1]) if edit.place == "context" else ():
-                attended.context[number, head] = edit.context(head, attended.context[number, head])
+    heads = range(query.shape[1])
+    for edit in edits:
+        if edit.place == "context":
+            for head in filter(edit.concerns, heads):
+                for own, context in zip(map(edit.for_item, range(len(query))), attended.context[:, head], strict=True):
+                    if own is not None:
+                        context.copy_(own.context(head, context))
     return attended
 
 
@@ -124,7 +129,7 @@ def _even(
     heads = range(query.shape[1])
     by_head = [pairs.factor(head) for head in heads]
     factors = query.new_tensor(by_head)[:, None, None] if any(factor != 1 for factor in by_head) else None
-    blocked = {key for edit in pairs.edits if _is_everywhere(edit) for key in edit.blocked()}
+    blocked = {key for edit in pairs.edits if _is_for_kernels(edit) for key in edit.blocked()}
     if blocked:
         kept = torch.ones(key.shape[2], dtype=torch.bool, device=key.device)
         kept[list(blocked)] = False
@@ -137,13 +142,14 @@ def _even(
     return _attended(query, key, value, pairs.scoring, mask, with_normaliser, with_weights, factors)
 
 
-def _is_everywhere(edit: Edit) -> bool:
-    return edit.is_even and getattr(edit, "head", None) is None
+def _is_for_kernels(edit: Edit) -> bool:
+    """Return whether fused kernels can do it: they can multiply the scores of one head, but not hide keys from one."""
+    return edit.is_even and (not edit.blocked() or getattr(edit, "head", None) is None)
 
 
 def _correct(attended: Attended, number: int, pairs: Pairs, value: Tensor) -> None:
     """Compute those rows of an item anew that the other edits change, (n_heads, n_keys, d_v) its values."""
-    edits = [edit for edit in pairs.arranged if not (edit.is_even and (not edit.blocked() or _is_everywhere(edit)))]
+    edits = [edit for edit in pairs.arranged if not _is_for_kernels(edit)]
     for head in range(pairs.n_heads):
         for rows, weights, normaliser in pairs.row_blocks(head, pairs.changed_rows(head, edits)):
             attended.context[number, head, rows] = (weights @ at_least_single(value[head])).to(value.dtype)

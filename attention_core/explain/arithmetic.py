@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import torch
@@ -23,19 +24,25 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
 
     The arguments count from 0, the formula from 1.
     """
-    stages = trace.score.stages(trace.key.shape[-1])
+    stages = trace.scoring.stages(trace.key.shape[-1])
     for place, stage in enumerate(stages):
         if stage.name == step.name:
             vectors = at_least_single(trace.query[head, query]), at_least_single(trace.key_of(head)[key])
-            way = stage.compute.numbers(Pair(*vectors, (query, key))).way
-            value, primes = number(float(step.value(head, [query], [key]))), "'" * place
-            return f"S{primes}_{{{query + 1},{key + 1}}} = {way} = {value}" if way else None
-    if step.name == "weights" and not trace.has_softmax:
-        return rf"A_{{{query + 1},{key + 1}}} = {number(float(trace.weights(head, [query], [key])))}"
+            numbers = stage.compute.numbers(Pair(*vectors, (query, key)))
+            found, primes = float(step.value(head, [query], [key])), "'" * place
+            name, way = f"S{primes}_{{{query + 1},{key + 1}}}", numbers.way
+            if trace.edits and not math.isclose(found, numbers.value, rel_tol=1e-3, abs_tol=1e-6):
+                return f"{name} = {number(found)}"  # an edit, not the way, made it
+            return f"{name} = {way} = {number(found)}" if way else None
     if step.name == "weights":
+        weight = float(trace.weights(head, [query], [key]))
+        if not trace.has_softmax:
+            return rf"A_{{{query + 1},{key + 1}}} = {number(weight)}"
         score = float(trace.scores(head, [query], [key]))
         total = float(trace.log_normaliser[head, query].exp())
-        weight = float(trace.weights(head, [query], [key]))
+        plain = float((trace.scores(head, [query], [key]) - trace.log_normaliser[head, query]).exp())
+        if trace.edits and not math.isclose(weight, plain, rel_tol=1e-3, abs_tol=1e-6):
+            return rf"A_{{{query + 1},{key + 1}}} = {number(weight)}"  # hidden, or set beside the softmax
         return rf"A_{{{query + 1},{key + 1}}} = \frac{{e^{{{number(score)}}}}}{{{number(total)}}} = {number(weight)}"
     if step.name == "context":
         weights = trace.weights(head, [query])[0]

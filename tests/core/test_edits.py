@@ -40,9 +40,11 @@ from attention_core.attention.edits import (
 from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.recording import Recording
 from attention_core.attention.scores import Dot, ScaledDot
+from attention_core.attention.steps import step_of
 from attention_core.attention.view.pack import TOLERANCE
 from attention_core.bounds import EDIT_CELLS
 from attention_core.bounds import EDITS as MOST_EDITS
+from attention_core.explain.arithmetic import cell_formula
 from tests.core.test_edit_contract import weights_of
 from tests.core.test_script import check as check_script
 from tests.core.test_shown_code import check as check_code
@@ -363,3 +365,12 @@ def test_what_came_before_still_makes_edits():
         made = attention_core.Intervention(0.5, blocked_keys=(1,), ablated_heads=(0,), score_edits=((1, 2, 3, 4.0),))
     assert made == (Temperature(2.0), BlockKeys((1,)), DropHead(0), SetScore(2, 3, 4.0, head=1))
     assert attention_core.NO_INTERVENTION == ()
+
+
+def test_a_formula_of_a_cell_says_no_way_that_an_edit_has_left():
+    trace = make_trace().replace((SetScore(9, 2, 1.5), SetWeights(8, ((2, 0.75),), renormalised=False)))
+    scaled, weights = (step_of(trace, name) for name in ("scaled", "weights"))
+    assert cell_formula(trace, scaled, 1, 9, 2) == "S'_{10,3} = 1.5"
+    assert "frac" in cell_formula(trace, scaled, 1, 9, 3)
+    assert cell_formula(trace, weights, 1, 8, 2) == "A_{9,3} = 0.75"
+    assert "frac" in cell_formula(trace, weights, 1, 8, 3)

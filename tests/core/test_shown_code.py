@@ -157,7 +157,7 @@ def classified(name, model, edits):
 
 
 def patched(name, model, edits):
-    return [trace.replace(edits) for trace in model.traces(drawing(28, 28))]
+    return model.traces(drawing(28, 28), edits)
 
 
 def told(name, model, edits):
@@ -219,8 +219,6 @@ TRACES = {
     "language-recurrent": foreseen,
 }
 ONE_KEY = {"translator-none", "translator-plain"}
-HANDS_OUT_WEIGHTS = {"feature-mask", "digit-reader", "scene-question", "scene-caption"}
-"""Models that keep the weights of every run, in which scores cannot be edited (see attend)."""
 
 
 WITHOUT_TRACE = {
@@ -247,8 +245,7 @@ def test_lines_of_a_trained_model(name):
 def test_lines_of_a_trained_model_whose_attention_was_edited(name):
     model = load(name, "cpu")
     several = [UNIFORM, (Temperature(0.5), *([] if name in ONE_KEY else [BlockKeys((1,))]), DropHead(0))]
-    if name not in HANDS_OUT_WEIGHTS:
-        several.append((SetScore(0, 0, 1.5, head=0),))
+    several.append((SetScore(0, 0, 1.5, head=0),))
     for edits in several:
         for trace in TRACES[name](name, model, edits):
             check(trace)

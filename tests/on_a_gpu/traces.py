@@ -11,7 +11,6 @@ import torch
 from attention_core import BlockKeys, DropHead, SetScore, Temperature
 from attention_core.atlas import Atlas
 from attention_core.atlas.glimpse import glimpse
-from attention_core.attention.edits import dropped
 from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.script import trace_to_code
 from attention_core.attention.steps import steps_of
@@ -44,8 +43,6 @@ WITHOUT_ATTENTION = PICTURES_ALONE | {
     "translator-plain",
     "language-recurrent-alone",
 }
-ONLY_AFTERWARDS = {"sentence", "feature", "digit", "scene", "tatoeba"}
-"""Families of models whose traces take edited scores, while they themselves do not run with them."""
 ATTENTIVE = sorted(set(MODELS) - WITHOUT_ATTENTION)
 
 
@@ -56,11 +53,8 @@ def model_of(name):
 
 @cache
 def traced(name, edit):
-    """Return the traces of a model that ran with an edit, or was given it afterwards."""
-    family, afterwards = name.partition("-")[0], EDITS[edit]
-    during = () if edit == "score edit" and family in ONLY_AFTERWARDS else afterwards
-    traces = ran(name, family, model_of(name), during)
-    return traces if during == afterwards else [trace.replace(afterwards) for trace in traces]
+    """Return the traces of a model that ran with an edit."""
+    return ran(name, name.partition("-")[0], model_of(name), EDITS[edit])
 
 
 def ran(name, family, model, edit):
@@ -81,11 +75,9 @@ def ran(name, family, model, edit):
         answered = model.explain(torch.rand(4, 64, 64), [1, 2, 3], ["how", "many", "reds"], edits=edit)
         return [*answered.looks, *answered.words]
     if name in OWN:
-        ablated = [(0, head) for head in edit.ablated_heads]
         is_text = family == "tatoeba"
         inputs = text_inputs(model, SENTENCE) if is_text else picture_inputs(model, np.full((40, 40, 4), 255, np.uint8))
-        traces = run(model, inputs, edits=dropped(ablated)).recording.traces
-        return [trace.replace(edit) for trace in traces]
+        return run(model, inputs, edits=dict.fromkeys(range(4), edit)).recording.traces
     sizes = {"pixel": (28, 28), "feature": (60, 60), "digit": (48, 192)}
     return [model.trace(torch.rand(sizes[family]) if family in sizes else [3, 1, 4, 1, 5], edit)]
 
