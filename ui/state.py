@@ -253,14 +253,14 @@ def set_widget(key: str, value: Any) -> None:
     st.session_state[key] = value
 
 
-def sent(key: str, part: str) -> Any:
+def component_message(key: str, part: str) -> Any:
     """Return a part of what a component has sent last; None before."""
     return (widget_value(key) or {}).get(part)
 
 
 def selected(key: str, selection: str) -> list[dict[str, Any]]:
     """Return what a visitor has selected in a chart, by the fields of the selection; for its callback."""
-    return (sent(key, "selection") or {}).get(selection) or []
+    return (component_message(key, "selection") or {}).get(selection) or []
 
 
 def choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -> Any:

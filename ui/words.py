@@ -20,7 +20,7 @@ from attention_core.topics.translate.translation import END_LABEL, Candidate
 from attention_core.topics.translate.word_view import WordView
 from ui.component import component
 from ui.figures import note_picture
-from ui.state import sent
+from ui.state import component_message
 
 _arcs = component("aligned_words")
 _bars = component("next_words")
@@ -28,7 +28,7 @@ _bars = component("next_words")
 
 def chosen_row(name: str) -> int | None:
     """Return the target word that was clicked last, a row of the weights; None before any was."""
-    row = (sent(f"{name}_words", "chosen") or {}).get("row")
+    row = (component_message(f"{name}_words", "chosen") or {}).get("row")
     return row if isinstance(row, int) else None
 
 
@@ -100,7 +100,7 @@ class Bar(NamedTuple):
 
 def chosen_piece(name: str) -> tuple[int, list[int]] | None:
     """Return the piece that was clicked last and the pieces that it was to follow; None before any was."""
-    chosen = sent(f"{name}_choice", "chosen")
+    chosen = component_message(f"{name}_choice", "chosen")
     if not chosen:
         return None
     return int(chosen["piece"]), [int(piece) for piece in chosen["after"]]

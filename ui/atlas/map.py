@@ -19,7 +19,7 @@ from ui.atlas import NAME
 from ui.atlas.shelf import Place, Shelf, axis_of
 from ui.component import component, script_of
 from ui.figures import note_picture
-from ui.state import Field, as_text, sent
+from ui.state import Field, as_text, component_message
 
 MAP = "atlas_map"
 
@@ -175,7 +175,7 @@ def _follow(atlas: Atlas) -> None:
 
 def _message() -> dict[str, Any]:
     """Return the browser's last one; anything may be in it."""
-    asked = sent(MAP, "asked")
+    asked = component_message(MAP, "asked")
     return asked if isinstance(asked, dict) else {}
 
 

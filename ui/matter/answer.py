@@ -29,7 +29,7 @@ from ui.figures import note_picture
 from ui.glossary import note
 from ui.labels import literal, number
 from ui.models import card_or_empty, model_or_none, model_or_stop
-from ui.state import Field, sent, whole_number
+from ui.state import Field, component_message, whole_number
 from ui.step_view import counted
 from ui.stepper import Stepper
 
@@ -215,7 +215,7 @@ def blocked_words(text: str) -> tuple[int, ...]:
 
 
 def _press() -> None:
-    place = (sent("matter_weighed", "pressed") or {}).get("place")
+    place = (component_message("matter_weighed", "pressed") or {}).get("place")
     if isinstance(place, int):
         BLOCKED.value = sorted({*BLOCKED.value} ^ {place})
 

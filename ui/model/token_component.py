@@ -20,7 +20,7 @@ from ui.component import component, script_of
 from ui.figures import note_picture
 from ui.model.state import choose
 from ui.pictures import address
-from ui.state import sent, set_widget, widget_value
+from ui.state import component_message, set_widget, widget_value
 
 _chips = component("token_chips")
 _view = component("token_view", script_of("token_view", "token_start"))
@@ -58,7 +58,7 @@ def chips(
     """Draw the tokens, the chosen one framed, a hint below while none is hovered; a click is taken with its place."""
 
     def take() -> None:
-        clicked = sent(key, "chosen") or {}
+        clicked = component_message(key, "chosen") or {}
         if isinstance(clicked.get("place"), int):
             on_choose(clicked["place"])
 
@@ -114,7 +114,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     """Draw tokens and numbers between them; a click makes a token the query, a position in the whole input."""
 
     def take() -> None:
-        row = (sent(key, "chosen") or {}).get("row")
+        row = (component_message(key, "chosen") or {}).get("row")
         if isinstance(row, int) and row >= 0:
             choose(query=row)
 
@@ -191,7 +191,7 @@ def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
 
 def _seed(key: str, known: int, query: int) -> tuple[int, str]:
     """Return the query to send and a stamp: after a click in the component both stay, so that nothing is sent again."""
-    clicked = sent(key, "chosen") or {}
+    clicked = component_message(key, "chosen") or {}
     click = (clicked.get("row"), clicked.get("at")) if clicked else None
     last = next_sent(widget_value(f"{key}_sent"), known, query, click)
     set_widget(f"{key}_sent", last)

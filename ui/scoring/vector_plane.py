@@ -12,7 +12,7 @@ from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vector
 from ui.address import PLAYING
 from ui.component import component
 from ui.figures import note_picture
-from ui.state import Field, sent, whole_number
+from ui.state import Field, component_message, whole_number
 
 NAME = "scoring"
 
@@ -72,7 +72,7 @@ def choose_width() -> None:
 
 def take_move() -> None:
     """Take over what was dragged; a message from before Python's own last change comes too late and is dropped."""
-    moved = sent("scoring_plane", "moved")
+    moved = component_message("scoring_plane", "moved")
     if moved is None:
         return
     ANSWERED.value = moved["sequence"]
