@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 import streamlit as st
 
@@ -15,19 +15,23 @@ CHANGED = Field[bool | None](APP, "files_changed", None)
 """Whether they had when this visitor came; None before anybody has looked."""
 
 
-def _look() -> dict[Path, tuple[int, int]]:
-    """Return size and time of each of the app's files; about 10 ms."""
-    places = [find_file(name) for name in OWN]
-    files = [file for place in places for file in (place, *place.rglob("*.py"))]
-    return {file: (stat.st_size, stat.st_mtime_ns) for file in files if file.is_file() and (stat := file.stat())}
+def _written(file: str) -> tuple[int, int]:
+    stat = os.stat(file)  # noqa: PTH116  six times as quick as by its path, for every visitor
+    return stat.st_size, stat.st_mtime_ns
 
 
-_AT_START = _look()
+_FILES = [str(file) for name in OWN for file in (find_file(name), *find_file(name).rglob("*.py")) if file.is_file()]
+_AT_START = {file: _written(file) for file in _FILES}
 
 
 def have_changed() -> bool:
-    """Return whether a file has been written, added or removed since the start; a watched app reloads by itself."""
-    return st.get_option("server.fileWatcherType") == "none" and _look() != _AT_START
+    """Return whether a file was written or removed since the start; about 1 ms. A watched app reloads by itself."""
+    if st.get_option("server.fileWatcherType") != "none":
+        return False
+    try:
+        return any(_written(file) != was for file, was in _AT_START.items())
+    except FileNotFoundError:
+        return True
 
 
 def tell_changes() -> None:
