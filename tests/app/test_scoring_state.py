@@ -77,11 +77,11 @@ def test_changed_parameters_are_laid_over_the_trained_ones_until_taken_back(stat
 
 
 def type_into(state, cells):
-    state["t_base"] = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], ["q", "k₁"], ["x1", "x2"])
+    state["scoring_tables"] = {"t": pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], ["q", "k₁"], ["x1", "x2"])}
     state["t_table_0"] = {"edited_rows": cells}
     taken = []
     controls.take_edits("t", "t_table_0", 4, taken.append)
-    return taken[0], state["t_problem"]
+    return taken[0], state["scoring_problems"]["t"]
 
 
 def test_edits_are_laid_over_the_table_as_it_was_drawn(state):
