@@ -58,7 +58,7 @@ def test_every_lock_has_a_place_in_the_order_and_a_line_in_its_page(root):
     lines = re.findall(r"^\| ([a-z ]+) \| `", (root / "docs/concurrency.md").read_text(), re.MULTILINE)
     assert tuple(lines) == ORDER
     users = [path for layer in FORBIDDEN for path in (root / layer).rglob("*.py") if "Lock(" in path.read_text()]
-    named = set(re.findall(r'(?:Lock|entering)\("([a-z ]+)"', "".join(path.read_text() for path in users)))
+    named = set(re.findall(r'(?:Lock|entering|in_order)\("([a-z ]+)"', "".join(path.read_text() for path in users)))
     assert named | {"compute", "heavy run"} == set(ORDER)
     plain = {path for path in users if re.search(r"threading\.R?Lock\(", path.read_text())}
     assert plain == {root / "attention_core/locks/__init__.py", root / "ui/computed.py"}

@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.bounds import QUEUE
 from attention_core.device import choose_device
-from attention_core.locks import entering, left
+from attention_core.locks import in_order
 from ui.layout import end_here
 from ui.state import APP, Field, widget_value
 
@@ -127,14 +127,12 @@ def heavy(spinner: str = "") -> Iterator[None]:
         _stop("You have left the queue.")
     if not queue.join(thread, *who):
         _stop(_FULL)
-    entering("heavy run")
     try:
         if queue.wait(thread, GRACE) != 0:
             _stand(queue, thread)
-        with st.spinner(spinner) if spinner else nullcontext(), torch.inference_mode():
+        with in_order("heavy run"), st.spinner(spinner) if spinner else nullcontext(), torch.inference_mode():
             yield
     finally:
-        left("heavy run")
         queue.leave(thread)
 
 
@@ -154,9 +152,8 @@ def in_portions(portion: Callable[[], object], is_wanted: Callable[[], bool]) ->
                 while (before := queue.wait(thread, BEAT)) and is_wanted():
                     pass
                 if before == 0 and is_wanted():
-                    entering("heavy run")
-                    portion()
-                    left("heavy run")
+                    with in_order("heavy run"):
+                        portion()
             finally:
                 queue.leave(thread)
         time.sleep(BREATH)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 ORDER = (
     "import libraries",
@@ -47,6 +49,16 @@ def left(name: str) -> None:
     """Note that this thread has given a lock back."""
     if CHECKED:
         _held.names.remove(name)
+
+
+@contextmanager
+def in_order(name: str) -> Iterator[None]:
+    """Hold what is no Lock and has a place in the order all the same, such as a turn in a queue."""
+    entering(name)
+    try:
+        yield
+    finally:
+        left(name)
 
 
 class Lock:
