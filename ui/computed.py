@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import sys
 import threading
-from collections import deque
+from bisect import insort
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
 from functools import wraps
+from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -28,21 +29,29 @@ Value = TypeVar("Value")
 
 
 class FairLock:
-    """A lock that goes round in the order of asking, so that nobody waits for ever; its holder may take it again."""
+    """A lock for the runs of many visitors: whose run first asked goes first, its holder may take it again.
+
+    A run asks several times. If each asking stood behind all others, the runs would go on side by side and all end
+    late; a run has a thread of its own, so that nobody waits for ever.
+    """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._line: deque[tuple[int, threading.Event]] = deque()
+        self._line: list[tuple[int, int, threading.Event]] = []
+        """Number of the run, its thread, and what calls it; in the order of the runs."""
+        self._numbers, self._run = count(), threading.local()
         self._holder, self._depth = 0, 0
 
     def __enter__(self) -> None:
         entering("compute", again=True)
         me, called = threading.get_ident(), threading.Event()
         with self._guard:
+            if not hasattr(self._run, "number"):
+                self._run.number = next(self._numbers)
             if self._holder in (0, me):
                 self._holder, self._depth = me, self._depth + 1
                 return
-            self._line.append((me, called))
+            insort(self._line, (self._run.number, me, called))
         called.wait()
 
     def __exit__(self, *error: object) -> None:
@@ -53,7 +62,7 @@ class FairLock:
                 return
             self._holder = 0
             if self._line:
-                (self._holder, called), self._depth = self._line.popleft(), 1
+                (_, self._holder, called), self._depth = self._line.pop(0), 1
                 called.set()
 
 
