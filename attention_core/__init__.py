@@ -9,8 +9,6 @@ values, d_model of tokens. Masks are bool, True = may attend. Scores are scaled 
 the softmax; context is the weighted sum of the values, per head.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

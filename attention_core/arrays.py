@@ -1,7 +1,5 @@
 """Arrays in .npz files, read without pickle and only as far as asked; a fault is one sentence for people."""
 
-from __future__ import annotations
-
 import io
 import lzma
 import math

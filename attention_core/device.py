@@ -1,7 +1,5 @@
 """Where tensors live, decided in one place: cuda, else mps, else cpu; and the one way by which they leave as arrays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

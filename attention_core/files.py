@@ -1,7 +1,5 @@
 """Finds the files that the app reads, in the repository or an installed package; reads anybody's JSON; writes."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 A line that comes again and again fills the disk: a server writes it once a minute, with its count.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Everything read here comes from strangers. A text that is damaged, foreign, newer or too large gives a ValueError.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

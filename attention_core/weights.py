@@ -1,7 +1,5 @@
 """Trained parameters on disk: NAME.safetensors with a model card NAME.json that carries its checksum."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@ Goal: additive and dot at most 0.25. The French words are given to the decoder; 
 the largest weight. The floor links every word to the one at its place.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from attention_core.data.alignments import read_alignments

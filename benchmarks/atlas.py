@@ -7,8 +7,6 @@ means, takes at most 60 s on two cores. Against a softmax over all pairs in memo
 every pair, once, with nothing kept: the survey within 1.5 of it.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import sys

@@ -1,7 +1,5 @@
 """A Chromium page that looks at an app, and its clock, for what is measured in a browser."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence

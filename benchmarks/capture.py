@@ -7,8 +7,6 @@ capture() at most 1.15 times the pass that it watches, at n = 512 and 2,048; the
 twentieth of that of output_attentions.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -6,8 +6,6 @@ Visitors are those of benchmarks.load. Beside them, while things are killed, som
 again, and one sits at a real browser before the process that is going to be killed. Needs requirements-cluster.txt.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import secrets

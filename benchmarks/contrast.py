@@ -8,8 +8,6 @@ drawn on a canvas, does not count. Then in lecture mode at 1920 x 1080 the lette
 told apart. PAGES are names of addresses; all if none are given.
 """
 
-from __future__ import annotations
-
 import io
 import statistics
 import sys

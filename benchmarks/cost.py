@@ -4,8 +4,6 @@ The figures that the page "Inside a transformer" shows before anybody measures. 
 recurrent layer and with n x n for both kinds of attention; memory with n, n x n and n.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 from dataclasses import asdict

@@ -7,8 +7,6 @@ the fields; the slowest counts). Goals: 30 drawn frames and 5 answers a second o
 CHROMIUM, or on the PATH.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import os

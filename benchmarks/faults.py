@@ -4,8 +4,6 @@ Each fault happens for real: a training and a server are killed with SIGKILL, a 
 stroke. NAMES are those of the functions below; all if none are given. Goal of each: nothing lost.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 import signal

@@ -4,8 +4,6 @@ Each round starts an empty page, the app, and the app asked for one of its pages
 that nobody has seen. Measured in Chromium from the request to the first heading, and to the end of the first run.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

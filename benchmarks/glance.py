@@ -14,8 +14,6 @@ its page takes more than 11 GB of memory and is given up after five minutes. Chr
 PATH.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import subprocess

@@ -16,8 +16,6 @@ Fetching neighbours ahead is off for "not ahead" and on for "as visitors have it
 keys. The floor is a trivial component in a fragment that answers a key with a number.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import tempfile

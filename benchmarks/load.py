@@ -6,8 +6,6 @@ processor time and memory; and beside it, in the same run, a visitor of an empty
 tells the processor time of each action. Linux; the visitors themselves take part of the machine (`driver_cores`).
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

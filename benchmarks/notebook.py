@@ -11,8 +11,6 @@ own with --system-site-packages; those that cannot be imported are named and lef
 on the PATH.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 import tempfile

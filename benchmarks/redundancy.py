@@ -6,8 +6,6 @@ weights; the transformer without positions, shuffled, without its encoder's atte
 beside the networks that were trained without attention, or with a plain average.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from functools import partial

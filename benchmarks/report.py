@@ -1,7 +1,5 @@
 """What the benchmarks share: medians, the machine's description, a table on the screen and a JSON file beside it."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

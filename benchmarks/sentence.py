@@ -4,8 +4,6 @@ Goal: at most 0.1 s of processor for the three that "Translate and align" shows 
 two seconds on two cores for all of them together. Beam of five, models loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from attention_core.models import MODELS, Transformer, load

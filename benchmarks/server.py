@@ -1,7 +1,5 @@
 """A Streamlit app in a process of its own, started by README's command, for benchmarks and tests."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -5,8 +5,6 @@ sends the values of all used widgets with every action, runs fragments alone, re
 pictures, and drops what a run did not draw again. It loads no scripts or fonts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

@@ -1,7 +1,5 @@
 """Makes what Start shows at once: python -m benchmarks.start_page [URL of the running app, to photograph its pages]."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -1,7 +1,5 @@
 """What visitors do on each page: widgets by Streamlit's kind and the app's key, and what they are given."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

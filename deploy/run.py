@@ -4,8 +4,6 @@ Starts the processes on the ports after the given one and nginx in front of them
 says otherwise; starts a process again that has died, and stops all on Ctrl-C or SIGTERM. See deploy/README.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

@@ -1,7 +1,5 @@
 """Make the pages of the library's API from its docstrings, without a network: python -m docs.api FOLDER."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from pathlib import Path

@@ -3,8 +3,6 @@
 What breaks a parser is written to crash-*, slow-* or timeout-* in the present folder.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -3,8 +3,6 @@
 Whatever else is raised is a fault of ours, and so is an input that takes longer than a second.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """What strangers send to break a reader: small files that say they are large, and what a refusal may cost."""
 
-from __future__ import annotations
-
 import gc
 import io
 import json

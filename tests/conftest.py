@@ -1,7 +1,5 @@
 """What all tests share. Nothing of the project is imported here, so that a broken module breaks its own tests only."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path

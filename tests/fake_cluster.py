@@ -1,7 +1,5 @@
 """A deployment without Ray: the calls of attention_core.serve behind a plain HTTP server, with faults on demand."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The deployment with Ray itself: replicas that answer as here, batches, the token, a replica that is killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

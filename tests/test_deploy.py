@@ -1,7 +1,5 @@
 """Several processes behind one address: everything of a visitor reaches the process that holds the session."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import resource

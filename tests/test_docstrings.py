@@ -1,7 +1,5 @@
 """What a package uses of another one says what it is for."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the app's answers say to a browser, and what a public server does not say."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The image's files, environment, entry point and health check, tried without Docker on what the Dockerfile copies."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """What the app takes from Streamlit's inside is still there; the tests of uploads and tables say that it works."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pytest

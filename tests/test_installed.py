@@ -1,7 +1,5 @@
 """The wheel, installed elsewhere: library, types, commands and app work without the repository."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

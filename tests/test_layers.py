@@ -1,7 +1,5 @@
 """Layers import downwards only: core, then charts, then ui, then pages; the core needs no Streamlit."""
 
-from __future__ import annotations
-
 import ast
 import graphlib
 import re

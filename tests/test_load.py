@@ -1,7 +1,5 @@
 """The visitors of benchmarks.load on tiny apps: what they measure, and what they count as an error."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a person installs and reads: requirements, the version, the README's notebook, the pages of the API."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

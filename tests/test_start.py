@@ -1,7 +1,5 @@
 """How the app is started: as README says, everywhere; and what happens when its files change while it runs."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import re

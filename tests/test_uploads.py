@@ -1,7 +1,5 @@
 """Uploads and tables of strangers at a public server: what is beyond the bounds is refused, told, and costs little."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import json

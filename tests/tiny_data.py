@@ -1,7 +1,5 @@
 """Made-up data sets in the forms of the real ones, so small that a training takes no time."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 from pathlib import Path

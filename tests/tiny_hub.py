@@ -1,7 +1,5 @@
 """A hub of models on loopback, with the few routes that the library asks for, and tiny models to serve."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

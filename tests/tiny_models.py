@@ -1,7 +1,5 @@
 """Settings of tiny models of the transformers library: two layers of four heads, so that a run takes milliseconds."""
 
-from __future__ import annotations
-
 SIZES = {
     "vocab_size": 99,
     "hidden_size": 32,

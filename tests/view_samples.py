@@ -1,7 +1,5 @@
 """A recording with every kind of trace that a page of its own has to draw, for the tests of the view."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

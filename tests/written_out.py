@@ -1,7 +1,5 @@
 """Attention written out in the ways of public code; every module keeps its weights of the last call, (B, H, n, m)."""
 
-from __future__ import annotations
-
 import math
 
 import torch

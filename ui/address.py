@@ -1,7 +1,5 @@
 """The page's address: followed on arrival and after Back and Forward, written here alone."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

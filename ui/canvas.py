@@ -1,7 +1,5 @@
 """A drawing pad that forgets nothing: presets, undo, clear, light or dark, kept over page changes and reruns."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

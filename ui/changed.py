@@ -1,7 +1,5 @@
 """Notices that the app's own files have changed since it was started, while Streamlit does not watch them."""
 
-from __future__ import annotations
-
 import os
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Draws a chart of the core in the page: its spec, its data as Arrow, and its pictures as files of their own."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from typing import Any, Literal

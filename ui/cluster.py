@@ -1,7 +1,5 @@
 """Where the app computes: here, or by the deployment that ATTENTION_RAY_ADDRESS names (attention_core.serve)."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Components of our own: NAME.js and NAME.css of ui/assets or of the core's view become something that a page draws."""
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What models and numbers say: computed one at a time, kept for all visitors, bounded in bytes."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import threading

@@ -1,7 +1,5 @@
 """What pages about digits share: what a model reads in a picture, and which pixel asks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

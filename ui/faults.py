@@ -1,7 +1,5 @@
 """What fails below a page though nothing is wrong with what was asked: told in the page, which then goes on."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Terms of the field in plain words, to be read on hover where a page uses them."""
 
-from __future__ import annotations
-
 import re
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What a browser may do with the app's pages, said in the headers of every answer."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Whether this process can do its work, said by the status of its answers."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Heavy runs: one at a time on a device, the addresses in turn; who waits sees the place and may leave."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

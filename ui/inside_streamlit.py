@@ -1,7 +1,5 @@
 """What the app needs of Streamlit's inside; tests/test_inside_streamlit.py says what an upgrade has moved."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Labels of choices: Streamlit tells options apart by their text, so equal texts must differ invisibly."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Words in the colours of their roles: headings, who asks whom for what; small tables."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Mapping, Sequence
 from typing import NoReturn

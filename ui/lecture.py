@@ -1,7 +1,5 @@
 """Lecture mode: the page as large as the screen, keys and presenters' remote controls, spotlight, dark or light."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attention_core.files import find_file

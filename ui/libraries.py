@@ -4,8 +4,6 @@ Torch tells its compiler about functions and asks algebra about sizes, although 
 are numbers. Stand-ins answer that; when anything else is asked of one, all give place to the real modules.
 """
 
-from __future__ import annotations
-
 import sys
 from contextlib import nullcontext
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Models shared by all visitors, loaded on first use; what is missing is told in the page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

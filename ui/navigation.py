@@ -1,7 +1,5 @@
 """The pages, their order and their addresses. A page that is not built yet is not listed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

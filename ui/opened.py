@@ -1,7 +1,5 @@
 """The file that the app was started with, `streamlit run app.py -- run.npz`: a recording, or tensors for the atlas."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pictures and large tables of numbers as files: one of each for all visitors, which a browser fetches once."""
 
-from __future__ import annotations
-
 import hashlib
 from mimetypes import guess_type
 from threading import Event

@@ -1,7 +1,5 @@
 """Going along a sequence, forth and back, by buttons, arrow keys or by itself; one player of a page plays at a time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Generic

@@ -1,7 +1,5 @@
 """A box for a sentence, with examples beside it; kept over page changes and in the address as ?text=."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 

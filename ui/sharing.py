@@ -1,7 +1,5 @@
 """How a visitor keeps or hands on what the page shows: its link, or a session's file that has no bounds of a link."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attention_core.packed import read_session, write_session

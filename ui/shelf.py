@@ -1,7 +1,5 @@
 """Keeps what is asked for again, within a bound; knows neither what it keeps nor any heavy library."""
 
-from __future__ import annotations
-
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -1,7 +1,5 @@
 """The skeleton of every page: title and question, parts that rerun alone, tabs of which one is open; sidebar, foot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps

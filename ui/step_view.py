@@ -1,7 +1,5 @@
 """What pages show of a trace: one step with its formula and numbers, a query's row, the numbers to take along."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

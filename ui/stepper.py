@@ -1,7 +1,5 @@
 """The stepper: one row of chips with the symbols of a trace's steps, previous, next, play, guess first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

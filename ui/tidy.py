@@ -1,7 +1,5 @@
 """Tidies a server while it runs: garbage and what visitors left behind go, memory goes back, downloads stay a while."""
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import gc

@@ -1,7 +1,5 @@
 """Whether a page still has its line with what to try: it goes once that was done, or something else was."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,5 @@
 """Uploads for the public: what they take in memory is bounded, each alone, of a session, and of all together."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import Counter

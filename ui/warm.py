@@ -1,7 +1,5 @@
 """What takes seconds on a cold server: imported once behind a painted page; every page is visited before anybody."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

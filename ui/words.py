@@ -3,8 +3,6 @@
 Components rather than charts: words keep their type and wrap as text does, and hovering needs no server.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Blocks of cells: how a matrix is cut into them, and their sums and maxima."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

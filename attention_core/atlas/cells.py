@@ -4,8 +4,6 @@ A weight is exp(score - log_normaliser). The normaliser of a row needs every sco
 band of rows when somebody first looks there, in columns that fit the cache, and kept.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 

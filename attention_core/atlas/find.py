@@ -1,7 +1,5 @@
 """Finding a place in a long text by what stands there."""
 
-from __future__ import annotations
-
 import bisect
 import itertools
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A first look at a matrix too large to be surveyed at once: one row out of every block, exact, the rest left out."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

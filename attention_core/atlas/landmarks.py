@@ -1,7 +1,5 @@
 """Places of an attention matrix that are worth going to."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import NamedTuple

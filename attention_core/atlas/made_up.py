@@ -4,8 +4,6 @@ No model is asked. The text has chapters with words of their own, and one passag
 something to find.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ the matrix itself. Fine levels are computed where somebody looks; coarse ones co
 maxima that one streaming pass over the matrix fills, the survey.
 """
 
-from __future__ import annotations
-
 import math
 from collections import OrderedDict
 from collections.abc import Iterator

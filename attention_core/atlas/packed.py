@@ -4,8 +4,6 @@ Weights of one tile can span thirty powers of ten, of which a fixed-point number
 steps of the logarithm keep the same number of digits of each.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from typing import NamedTuple

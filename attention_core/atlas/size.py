@@ -1,7 +1,5 @@
 """What a matrix would take in memory, and what is kept instead."""
 
-from __future__ import annotations
-
 from attention_core.atlas.matrix import Atlas
 
 

@@ -1,7 +1,5 @@
 """Query, key and value that somebody brings from a run of their own, as a trace."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

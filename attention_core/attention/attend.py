@@ -4,8 +4,6 @@ One code path serves training and explaining: `attend` returns the context, and 
 makes every tile of the weights recomputable. A query that may attend to no key gets zeros.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

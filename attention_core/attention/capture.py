@@ -5,8 +5,6 @@ trace, also where a module imported the function by its name, and so does attent
 result meets values in a product of matrices (see written_out.py). Calls of other threads are left alone.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import threading

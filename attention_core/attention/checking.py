@@ -1,7 +1,5 @@
 """Whether a trace says what the model really did."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import torch

@@ -1,7 +1,5 @@
 """The trace of a call of torch's flex_attention that runs as it is written, without a compiler."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """A text that a stranger wrote, made harmless for the place where it is shown; the only place that knows how."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """What edits were before: kept for a while, so that what was written with them goes on."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 

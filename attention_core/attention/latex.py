@@ -1,7 +1,5 @@
 """Numbers as short LaTeX, for formulas with the present values filled in."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Names for the attentions of a model, such as "encoder.0.self" and "decoder.3.cross", from where their modules are."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """What torch's operations do element by element, in the words of provenance.Step."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Sequence
 from functools import cache

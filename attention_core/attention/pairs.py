@@ -1,7 +1,5 @@
 """Queries and keys that meet: scores, mask and weights of one item, tile by tile, with every edit applied."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Three ways to tell attention where a word stands: sinusoidal, learned, rotary."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

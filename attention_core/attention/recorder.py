@@ -1,7 +1,5 @@
 """What a capture writes into: traces and notes, named after the modules that are running; it never raises."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext

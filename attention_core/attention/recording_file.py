@@ -4,8 +4,6 @@ Numbers keep their type: NumPy has no bfloat16, so its 16 bits are stored as the
 mask or bias that several traces share is stored once.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Mapping

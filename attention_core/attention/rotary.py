@@ -5,8 +5,6 @@ pixels to the left" wherever it stands. Source: Su et al. 2021, "RoFormer", sect
 waves, as for pictures.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

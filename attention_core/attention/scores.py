@@ -3,8 +3,6 @@
 A new one is a class here; every page, trace and file then knows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar

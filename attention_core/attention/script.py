@@ -1,7 +1,5 @@
 """A trace as code: a script, and the same as a notebook, that computes a step from its inputs, line by line."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import inspect

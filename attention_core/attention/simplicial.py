@@ -5,8 +5,6 @@ first, (k'_j * k''_k) element by element, makes it a dot product of the query wi
 attention as everywhere else in the project, only over n x n keys. Trace, steps and export come with it.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

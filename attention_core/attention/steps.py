@@ -1,7 +1,5 @@
 """The steps that every attention trace has: scores, mask, weights, context. Models add theirs before and after."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

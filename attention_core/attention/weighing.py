@@ -1,7 +1,5 @@
 """The trace of weights that met values in a product, with queries and keys where the scores tell them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -4,8 +4,6 @@ Every operation that a thread runs passes by, as the few that all of torch's fun
 and bmm are all bmm. Products, and what is done with them element by element, are remembered until a softmax takes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any

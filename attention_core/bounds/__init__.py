@@ -3,8 +3,6 @@
 A bound is asked for when it is needed, `JSON_BYTES.most`: on a public server some are smaller.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A table of bars: a line for every word or key, and beside it a bar for every number that is known of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Bars: probabilities of classes, and any short list of signed or positive numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from attention_core.attention.types import Role

@@ -1,7 +1,5 @@
 """What the cache of a language model keeps."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

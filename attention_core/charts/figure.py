@@ -1,7 +1,5 @@
 """A chart becomes a figure for slides and papers: SVG, PDF or PNG, made without a network."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from textwrap import wrap

@@ -1,7 +1,5 @@
 """Numbers of heads as maps: one cell per layer and head, and the distances between all heads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """All heads of one kind of attention side by side, layers downwards: one small picture a head, a click chooses it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 

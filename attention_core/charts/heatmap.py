@@ -1,7 +1,5 @@
 """Heatmaps of matrices: rects with numbers when small, one crisp image with axes when large."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

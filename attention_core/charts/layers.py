@@ -1,7 +1,5 @@
 """Where things lie: a plot of exact size, and rectangles in it, on the screen and as columns of data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

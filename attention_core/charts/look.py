@@ -1,7 +1,5 @@
 """How a chart looks beyond its design: a theme of its own where no page brings one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

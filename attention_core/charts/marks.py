@@ -1,7 +1,5 @@
 """A handful of marks that all charts are put together from, what the mouse is told of them, and clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Each picture is made from blocks of rows and reduced on the way to the pixels th
 matrices of all heads are never in memory together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A map of weights laid over the picture that it looks at: one large, or a strip with one for every look."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

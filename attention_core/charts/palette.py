@@ -1,7 +1,5 @@
 """Colours: one per role (Okabe and Ito 2008, safe for colour-blind eyes) and ramps for matrices."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

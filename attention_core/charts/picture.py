@@ -1,7 +1,5 @@
 """Positions that came from an image, drawn as the image: one clickable picture, or a sheet of small ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A matrix as one 8-bit palette image: what makes 784 x 784 cells paint at once."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

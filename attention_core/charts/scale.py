@@ -1,7 +1,5 @@
 """How values become colours and places: ramps, series and their legends; ends of axes, names at them, rules on them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

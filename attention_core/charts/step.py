@@ -1,7 +1,5 @@
 """One step of a trace in the form that suits it: a matrix, pictures, or bars; the same in a notebook and on a page."""
 
-from __future__ import annotations
-
 from attention_core.attention.types import Role, Step
 from attention_core.charts.bars import probability_bars
 from attention_core.charts.design import ChartTemplate

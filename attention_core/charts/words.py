@@ -1,7 +1,5 @@
 """Words as a picture: shaded by one number each, or in two lines or columns with an arc for every weight."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from typing import Any

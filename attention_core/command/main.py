@@ -1,7 +1,5 @@
 """`attention-explorer` starts the app, `attention-explorer run.npz` opens a file in it; `... trace` records a model."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from collections.abc import Sequence

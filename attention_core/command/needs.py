@@ -1,7 +1,5 @@
 """What the commands cannot do without, and how they say so."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 NEEDS = {

@@ -1,7 +1,5 @@
 """`attention-explorer trace MODEL "text" -o FILE`: one run of a model, with every attention in it, becomes a file."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

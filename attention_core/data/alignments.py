@@ -7,8 +7,6 @@ One pair a line, three columns between bars: English words, French words, links,
 A sure link has =, a possible one ~; the second "the" of a sentence is "the#2". Lines that begin with # are comments.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Random changes of digit pictures, so that a model learns the digit and not one way of drawing it."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor

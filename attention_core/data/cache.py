@@ -1,7 +1,5 @@
 """Results that take minutes to make, kept between runs under the names of what they were made from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path

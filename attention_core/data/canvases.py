@@ -1,7 +1,5 @@
 """A canvas with several things on it becomes the picture that a model looks at: everything stays where it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

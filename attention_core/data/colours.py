@@ -3,8 +3,6 @@
 Source: the names, Berlin and Kay 1969, "Basic color terms". Between the ranges are colours that have no clear name.
 """
 
-from __future__ import annotations
-
 import colorsys
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ LeCun et al. 1998, section III.A: the digit is fitted into a 20 x 20 box with it
 grey levels, then placed in a 28 x 28 picture with its centre of mass in the middle.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

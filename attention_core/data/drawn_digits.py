@@ -1,7 +1,5 @@
 """Which strokes of a coloured drawing belong together to one digit, and where it stands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 To make it again: python -m attention_core.data.language_pieces
 """
 
-from __future__ import annotations
-
 import sys
 from functools import lru_cache
 from typing import Any

@@ -4,8 +4,6 @@ Source: Sanford, Hsu and Telgarsky 2023, "Representational strengths and limitat
 There a number may be counted twice; here the two others are different positions, and neither is the asker's.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

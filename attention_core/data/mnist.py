@@ -1,7 +1,5 @@
 """MNIST in its four IDX files: found in a folder, or downloaded with checksum and progress."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import struct

@@ -1,7 +1,5 @@
 """A drawing as the pad in the browser tells and saves it, read with mistrust: anybody may send anything instead."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from io import BytesIO

@@ -1,7 +1,5 @@
 """The separate pieces of ink in a picture, and what is unusual about them for a network that looks for one digit."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import numpy as np

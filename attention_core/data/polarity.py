@@ -3,8 +3,6 @@
 Source: Movie Review polarity data, Pang and Lee 2005, "Seeing stars", made public for research by its authors.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Ten digits of our own making, as pen strokes, for people who cannot draw."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Typed questions: from natural English to a meaning, and to words that the model was trained on, or a kind refusal."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Questions about a drawing of coloured digits: what can be asked, and in which words the model is asked it."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 To make it again: python -m attention_core.data.review_pieces [--data FOLDER_OR_FILE]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """Sentences about films, written for this project: what the page opens with, and a small bank of examples."""
 
-from __future__ import annotations
-
 import re
 
 PRESETS = {

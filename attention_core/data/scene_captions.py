@@ -4,8 +4,6 @@ Digits of one kind and one colour are told together. The single ones come first,
 the relation between the two; groups follow.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Drawings of several coloured digits to begin with, and random scenes that a number brings back."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A question is asked only where every reading of it gives the same answer: "the 7
 blue one" a digit on the left that is the nearest as the crow flies and along the line.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from typing import NamedTuple

@@ -4,8 +4,6 @@ All randomness comes from a torch generator, so that a seed makes the same scene
 right) in pixels of the scene, bottom and right exclusive, of the ink that was laid.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """Drawings of our own making, as pen strokes on a canvas: digits, numbers, clutter, coloured scenes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

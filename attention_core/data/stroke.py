@@ -1,7 +1,5 @@
 """One stroke of a pen; a module of its own, for those who need nothing heavier."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pen strokes: trajectories that people drew, and canvases made of them."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import dataclass
 from pathlib import Path

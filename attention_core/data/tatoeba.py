@@ -3,8 +3,6 @@
 Source: sentence pairs of tatoeba.org, selected by manythings.org/anki, CC-BY 2.0.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter, defaultdict
 from pathlib import Path

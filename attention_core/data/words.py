@@ -1,7 +1,5 @@
 """Sentences to words and back. A word that follows a space begins with the mark ▁, so that joining loses nothing."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Evaluate a model on your own data: python -m attention_core.evaluate MODEL FILE [--json --device auto]."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import pkgutil

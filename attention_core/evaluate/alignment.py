@@ -1,7 +1,5 @@
 """Alignment error rate of a translator's attention, each French word linked to the word with the largest weight."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

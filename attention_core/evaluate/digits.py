@@ -1,7 +1,5 @@
 """Evaluation of digit classifiers on IDX folders, 28 x 28 images and canvases."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ For every word of every development sentence: what is left of it after 1, 2, 3, 
 (the norm of d h_t / d x_s, divided by that of d h_s / d x_s). Written beside the weights, as NAME below.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """How well a language model foresees text: bits per character, perplexity per piece."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from pathlib import Path

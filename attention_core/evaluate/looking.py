@@ -3,8 +3,6 @@
 Canvases go through the same code as the pages' own.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

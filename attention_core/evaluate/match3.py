@@ -1,7 +1,5 @@
 """Evaluation of the Match3 heads: accuracy per number."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

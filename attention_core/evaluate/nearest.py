@@ -1,7 +1,5 @@
 """Any nearest-key task through all scoring functions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

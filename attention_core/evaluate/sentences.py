@@ -1,7 +1,5 @@
 """Evaluation of the models that judge sentences: accuracy on label, tab, sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

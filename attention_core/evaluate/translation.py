@@ -1,7 +1,5 @@
 """BLEU of a translator, over all and by length; several references of one English sentence count together."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import defaultdict

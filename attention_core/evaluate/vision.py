@@ -1,7 +1,5 @@
 """Evaluation of the models that look: is the answer right, and does the map point to where it stands?"""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from itertools import chain

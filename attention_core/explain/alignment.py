@@ -1,7 +1,5 @@
 """Alignments: weights between pieces merged to words, links between words, and how wrong they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Does the map explain the answer? Erase what attention points at, and as much ink at random, and compare."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """Predict, then see: where the largest number of a row may be, and what a guess was worth."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

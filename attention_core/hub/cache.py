@@ -1,7 +1,5 @@
 """The KV cache for what it is: the keys and values that a language model keeps so as not to compute them again."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Models that are there already: a packaged one, the project's own, those in the hub's cache, the owner's folders."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from collections.abc import Iterator, Sequence

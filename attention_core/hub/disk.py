@@ -3,8 +3,6 @@
 Whoever uses a model holds a lock on its folder, which other processes see too and which ends with the process.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import weakref

@@ -1,7 +1,5 @@
 """What fails while a model runs, put into words where the model is at fault; faults of our own stay what they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import walk_tb

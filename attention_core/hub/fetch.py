@@ -4,8 +4,6 @@ Weights come by a transfer of our own. The hub's library throws an unfinished fi
 tells of progress in pieces of 10 MB, and checks no content that comes without its Xet storage. All else is its work.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

@@ -7,8 +7,6 @@ every token, and the generation's note says so. Positions that a model stretches
 rotary positions) stay in the cache as they were when a key was kept, in the library as here.
 """
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Mapping, Sequence

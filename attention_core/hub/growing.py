@@ -5,8 +5,6 @@ row belongs to the trace of the whole text; keys that a sliding window has forgo
 its mask says that the newer rows cannot see them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """A text becomes what a model is called with, bounded, and every cut told."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

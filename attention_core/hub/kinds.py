@@ -1,7 +1,5 @@
 """What kind of model a repository holds, told from its config.json alone, before anything large is fetched."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

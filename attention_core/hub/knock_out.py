@@ -3,8 +3,6 @@
 Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?".
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What a language model expects: the next token, or the one that is hidden from it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

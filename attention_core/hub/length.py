@@ -1,7 +1,5 @@
 """How long an input of a model may be, by the memory that its traces take."""
 
-from __future__ import annotations
-
 import math
 
 from attention_core.bounds import LONG_RUN_BYTES, LONG_TOKENS

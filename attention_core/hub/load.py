@@ -1,7 +1,5 @@
 """A folder of safetensors weights becomes a model with its tokenizer: nothing in it is ever run as code."""
 
-from __future__ import annotations
-
 import math
 import re
 import warnings

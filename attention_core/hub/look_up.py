@@ -1,7 +1,5 @@
 """A model is looked up before anything large is fetched: what it is, how large, and whether it can be shown."""
 
-from __future__ import annotations
-
 import errno
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The project's own transformers among the models that anybody may look into; models.own loads them."""
 
-from __future__ import annotations
-
 from attention_core.data.language_pieces import NAME
 from attention_core.hub.model import Kind
 

@@ -1,7 +1,5 @@
 """A picture file that somebody brings becomes a PNG of bounded size."""
 
-from __future__ import annotations
-
 import warnings
 from io import BytesIO
 

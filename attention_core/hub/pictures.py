@@ -1,7 +1,5 @@
 """A picture becomes what a vision model is called with, and its positions the patches they stand for."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

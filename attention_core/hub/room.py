@@ -1,7 +1,5 @@
 """How large a model may be here: the owner's bound, the memory that is free, and whose machine this is."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Tokens as people read them: without the marks by which a tokenizer writes spaces and single bytes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

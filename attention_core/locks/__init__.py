@@ -1,7 +1,5 @@
 """The locks of the project by name, in the order in which a thread may take them; docs/concurrency.md explains each."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

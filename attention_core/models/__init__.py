@@ -5,8 +5,6 @@ file with its evaluator in attention_core/evaluate if none there reads its kind 
 No other file lists it. Training it writes its weights and their card.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """Read a number: a recurrent decoder whose state asks, digit by digit, where to look next."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Built by the transformers library, so that it goes the way that every model from outside goes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

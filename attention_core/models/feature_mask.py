@@ -1,7 +1,5 @@
 """Find the digit: one learned query chooses among the features of a convolutional network."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import cast
 

@@ -1,7 +1,5 @@
 """A small convolutional network turns a picture into a map of features, the regions that attention chooses from."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """A plain feed-forward classifier of digits: the same task, about the same size, no attention."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A causal recurrent language model, with and without attention over its own earlier states."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

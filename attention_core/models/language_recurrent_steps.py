@@ -1,7 +1,5 @@
 """What the steps of a recurrent language model say."""
 
-from __future__ import annotations
-
 from attention_core.attention.types import Role, Text
 
 STATES = Text(

@@ -1,7 +1,5 @@
 """Two heads for Match3, alike in every size: one scores single others, one scores pairs of others."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

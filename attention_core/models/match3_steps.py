@@ -1,7 +1,5 @@
 """What the steps of the Match3 heads say."""
 
-from __future__ import annotations
-
 from attention_core.attention.types import Role, Text
 
 VECTORS = Text(

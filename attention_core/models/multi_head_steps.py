@@ -1,7 +1,5 @@
 """What the steps of the transformer's attention say."""
 
-from __future__ import annotations
-
 from attention_core.attention.types import Role, Text
 
 MECHANISMS = {

@@ -1,7 +1,5 @@
 """The project's own transformers as models that anybody may look into."""
 
-from __future__ import annotations
-
 from attention_core.data.language_pieces import NAME, WINDOW, tokenizer
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.models import load

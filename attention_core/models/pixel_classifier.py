@@ -1,7 +1,5 @@
 """Digits read by self-attention over all 784 pixels."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

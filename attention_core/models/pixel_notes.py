@@ -4,8 +4,6 @@ Nothing is given at the start: positions and all matrices are random. Beside it 
 pixels through the same feed-forward network, but do not choose where to look.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the steps of the models over all pixels say."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The project's models by name: each model's file registers it here, and no other file lists it."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable

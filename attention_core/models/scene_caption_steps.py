@@ -1,7 +1,5 @@
 """What the steps of telling a drawing say."""
 
-from __future__ import annotations
-
 from attention_core.attention.types import Role, Text
 
 QUERY = Text(

@@ -1,7 +1,5 @@
 """Ask about a drawing: a question, read word by word, decides where in the picture to look, twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast

@@ -1,7 +1,5 @@
 """What the traces of one reasoning step show: attention over the question's words, then over the picture's regions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

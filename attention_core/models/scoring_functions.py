@@ -1,7 +1,5 @@
 """The learned scoring functions on one small task, for vectors of several widths: find the nearest key."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

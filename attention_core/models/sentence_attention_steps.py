@@ -1,7 +1,5 @@
 """What the steps of judging a sentence say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from attention_core.attention.types import Role, Text

@@ -1,7 +1,5 @@
 """The trace of one input, for models of one attention."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import torch

@@ -1,7 +1,5 @@
 """A transformer translator: attention with nothing else, encoder and decoder."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Recurrent translators that differ in one thing: what the decoder is given of the encoder's states."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

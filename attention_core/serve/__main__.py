@@ -3,8 +3,6 @@
 The cluster is that of RAY_ADDRESS, or one that starts here. Whoever asks has to know Ray's token; docs/deployment.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

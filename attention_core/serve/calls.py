@@ -1,7 +1,5 @@
 """What a replica does with a call, and what it answers; Ray is not needed for it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Asks the models' deployment; never waits for one that is away, and needs nothing but Python's own library."""
 
-from __future__ import annotations
-
 import os
 import select
 import time

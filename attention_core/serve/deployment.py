@@ -1,7 +1,5 @@
 """The deployment: Ray Serve's replicas, each of which loads a model when it is first asked for."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import logging

@@ -5,8 +5,6 @@ and not what only repeats along a dimension. A loaded model, or a part of it, tr
 it takes it from a model of the same name. So a trace travels as what it keeps: query, key, value, normaliser, masks.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 On several devices: torchrun --nproc-per-node 2 -m attention_core.train NAME. Each takes a batch of every step.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

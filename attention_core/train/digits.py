@@ -1,7 +1,5 @@
 """Recipes of the digit classifiers: MNIST and replayed pen strokes, first coarse, then at all 784 pixels."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Recipe of the language model: the next piece of English sentences, packed into windows."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

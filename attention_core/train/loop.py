@@ -1,7 +1,5 @@
 """One training loop for every model: seeded, resumable, with progress bar and model card."""
 
-from __future__ import annotations
-
 import math
 import platform
 import time

@@ -1,7 +1,5 @@
 """Recipes of the models whose data are made as they are needed: Match3, and the nearest of a few keys."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

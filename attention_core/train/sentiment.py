@@ -1,7 +1,5 @@
 """Recipes of the models that judge sentences of film reviews."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

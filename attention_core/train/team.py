@@ -1,7 +1,5 @@
 """One training by several processes, as torchrun starts them; a process that nobody else helps is a team of one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

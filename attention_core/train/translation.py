@@ -1,7 +1,5 @@
 """Recipes of the translators: the same pairs in the same order for all of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Recipes of the models that look: find a digit, read a number, answer questions about a drawing."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """What tests of pages start with. A test module names its page: PAGE = "pages/pixels.py"."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

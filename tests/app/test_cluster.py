@@ -1,7 +1,5 @@
 """Pages whose models compute elsewhere: they show the same; a cluster that is away is told, and nothing hangs."""
 
-from __future__ import annotations
-
 import threading
 import time
 

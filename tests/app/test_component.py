@@ -1,7 +1,5 @@
 """A component's script: what it gets of the prelude, and that it is JavaScript."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """No memory, a GPU that is lost: told in the page, which goes on; nothing that was typed is lost."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """Every picture of every page can be taken along, under a name that says what it is."""
 
-from __future__ import annotations
-
 import re
 import sys
 import xml.etree.ElementTree as ET

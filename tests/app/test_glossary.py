@@ -1,7 +1,5 @@
 """The glossary: whatever term of it a page shows, the page explains on hover."""
 
-from __future__ import annotations
-
 import html
 import re
 

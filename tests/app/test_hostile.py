@@ -4,8 +4,6 @@ The fields are found by looking at what each page draws. Every call in ui/ and p
 way, so that a new field needs a way to it in WAYS.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import json

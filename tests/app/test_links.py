@@ -1,7 +1,5 @@
 """Links: every page with random settings opens again as it was; bad links, long ones, session files, lecture mode."""
 
-from __future__ import annotations
-
 import random
 import re
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Sections about heads without a browser: what is chosen survives another run, every kind of run is drawn."""
 
-from __future__ import annotations
-
 import base64
 import gc
 import json

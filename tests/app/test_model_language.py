@@ -1,7 +1,5 @@
 """The sections about language and about knocked-out heads, without a browser, on tiny models."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

@@ -1,7 +1,5 @@
 """Choosing a model and its input, without a browser: the package, the hub, links, folders, and what goes wrong."""
 
-from __future__ import annotations
-
 import io
 import time
 import warnings

@@ -1,7 +1,5 @@
 """The offline page that every page offers: small, with its steps, and named after what it shows."""
 
-from __future__ import annotations
-
 import pytest
 import streamlit as st
 

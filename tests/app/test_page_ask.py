@@ -1,7 +1,5 @@
 """Ask about a drawing without a browser: questions typed, built and refused, odd drawings, steps, experiments."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

@@ -1,7 +1,5 @@
 """The atlas, without a browser: sources, tiles on demand, the survey, jumps, links, bad input."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

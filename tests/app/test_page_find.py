@@ -1,7 +1,5 @@
 """The page on finding a digit without a browser: clutter, presets, odd drawings, steps, blocking, missing weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

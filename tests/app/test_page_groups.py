@@ -1,7 +1,5 @@
 """Beyond pairs, without a browser: presets, typed numbers, both heads, what survives, what is missing."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

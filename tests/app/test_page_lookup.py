@@ -1,7 +1,5 @@
 """Look up softly, without a browser: presets, edited records, queries, temperature, what survives, bad input."""
 
-from __future__ import annotations
-
 import math
 import re
 

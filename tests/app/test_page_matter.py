@@ -1,7 +1,5 @@
 """Which words matter, without a browser: presets, blocked words, steps, neighbours, every kind of bad input."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -3,8 +3,6 @@
 The networks have random numbers here, so that nothing depends on what they learned.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

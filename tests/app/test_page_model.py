@@ -1,7 +1,5 @@
 """Your own model: the page as a whole, its views, recordings named on the command line, two runs side by side."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

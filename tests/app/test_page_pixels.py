@@ -1,7 +1,5 @@
 """The digit page without a browser: presets, an empty pad, injected drawings, stepping, guessing, damaged weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The reading page without a browser: presets, typed and drawn numbers, bad input, the film, steps, experiments."""
 
-from __future__ import annotations
-
 import base64
 import io
 

@@ -1,7 +1,5 @@
 """Inside a transformer, without a browser: presets, heads, steps, heads switched off, positions, cost, bad input."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

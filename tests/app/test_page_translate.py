@@ -1,7 +1,5 @@
 """Translate and align, without a browser: presets, stepping by word and by step, forcing, models, bad input."""
 
-from __future__ import annotations
-
 import pytest
 import streamlit as st
 

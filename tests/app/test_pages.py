@@ -1,7 +1,5 @@
 """Every page opens from the app, and every file of pages/ is in its list."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Pictures of charts as files: told apart by content, within a bound, the one used longest ago goes first."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import io

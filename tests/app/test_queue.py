@@ -1,7 +1,5 @@
 """Heavy runs take turns in a queue that has an end; who leaves or fails makes room; light computations go past."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

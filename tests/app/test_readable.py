@@ -1,7 +1,5 @@
 """Words in colours: one share of each colour everywhere, with a contrast of 4.5 on both pages (WCAG 2.2, AA)."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fields, players and computed values by themselves: bounds, the address, clocks, what is kept and for how long."""
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a public server tells strangers: no path of its own, and not which models others have asked for."""
 
-from __future__ import annotations
-
 import asyncio
 from random import Random
 

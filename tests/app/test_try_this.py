@@ -1,7 +1,5 @@
 """The line with what to try: there on arrival, gone once it was done or the page was set otherwise."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.app.tools import open_tab, opened, settled

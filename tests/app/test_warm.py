@@ -1,7 +1,5 @@
 """A cold server: what is painted waits for no library, and the server is the first visitor of every page itself."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

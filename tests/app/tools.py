@@ -1,7 +1,5 @@
 """What tests of pages do again and again."""
 
-from __future__ import annotations
-
 import base64
 import io
 

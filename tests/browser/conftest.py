@@ -4,8 +4,6 @@ Every request to another host finds none and fails the test, as do errors and wa
 server's log is read when all tests are done.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

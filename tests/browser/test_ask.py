@@ -1,7 +1,5 @@
 """Ask about a drawing in a real browser: a question is answered, a stroke changes what is seen, pens wipe nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.tools import draw, settle

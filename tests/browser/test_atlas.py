@@ -1,7 +1,5 @@
 """The atlas in a real browser: wheel, drag, keys, touch, numbers, tiles that are fetched once, links, the survey."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

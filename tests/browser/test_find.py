@@ -1,7 +1,5 @@
 """The page on finding a digit in a real browser: strokes are answered, clutter comes and goes, clicks ask."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A chart that fills the screen keeps its shape, all of it, and the middle of a name stays where it was."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.tools import open_tab, settle

@@ -1,7 +1,5 @@
 """Beyond pairs in a real browser: numbers are typed, a query is chosen, its pair lights up, keys step."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.tools import open_tab

@@ -1,7 +1,5 @@
 """Lecture mode in a browser: large letters, keys, presenters' remote controls, what is laid over the page."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.tools import CHIP, open_tab, settle

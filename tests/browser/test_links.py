@@ -1,7 +1,5 @@
 """Links in a real browser: a drawing survives a reload with its answer, Share copies a link that opens the same."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Look up softly in a real browser: a cell is edited, a query almost matches it, both survive leaving the page."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.tools import open_tab, settle

@@ -1,7 +1,5 @@
 """Which words matter in a real browser: type a sentence, hover and block a word, step, look at near words."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.tools import IDLE, open_tab

@@ -1,7 +1,5 @@
 """What a recurrent network forgets in a real browser: a typed sentence, walking, a cell that tells and leads."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Heads of a model in a real browser: click one, hover its tokens, use the keys, two columns, weight x |value|."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

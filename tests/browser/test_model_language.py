@@ -1,7 +1,5 @@
 """A language model in a real browser: click what it says, watch its cache grow, find the heads that matter."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests import tiny_hub

@@ -1,7 +1,5 @@
 """Recordings as files and as notebook output, in a real browser without a network or a server."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

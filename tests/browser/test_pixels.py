@@ -1,7 +1,5 @@
 """The digit page in a real browser: a stroke is answered, a click asks, keys step, nothing is lost on the way."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """In public: nothing of one visitor reaches another or the log, and a stroke drawn without a connection is kept."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,7 +1,5 @@
 """The reading page in a real browser: a number drawn by hand is read, the film plays, a phone can be drawn on."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

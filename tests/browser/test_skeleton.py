@@ -1,7 +1,5 @@
 """What every page has in common: tabs that are told in the address, never over two screens; Back; the foot."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

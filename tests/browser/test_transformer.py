@@ -1,7 +1,5 @@
 """Inside a transformer in a real browser: type, click a head, click a word, step, measure."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Translate and align in a real browser: typing, hovering, stepping by word, choosing another word, taking it back."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.tools import IDLE, open_tab, settle

@@ -1,7 +1,5 @@
 """What tests in a browser do again and again."""
 
-from __future__ import annotations
-
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
 CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"

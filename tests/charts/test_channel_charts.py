@@ -1,7 +1,5 @@
 """Channels as bars, and as a sheet of pictures that can be clicked."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

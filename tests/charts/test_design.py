@@ -1,7 +1,5 @@
 """Charts as templates: what is put into a template is what Altair makes of it, and other data need no new one."""
 
-from __future__ import annotations
-
 import json
 import re
 

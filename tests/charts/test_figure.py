@@ -1,7 +1,5 @@
 """Figures: vector words, embedded letters, a title, a size that is stated, pictures once, nothing from a network."""
 
-from __future__ import annotations
-
 import io
 import re
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """Charts of many heads: one image that loses no bright cell, masked cells, colours, clicks, maps and distances."""
 
-from __future__ import annotations
-
 import base64
 import io
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Matrix charts as specs: positions on the axes, fixed colours, masked cells, small enough to send."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

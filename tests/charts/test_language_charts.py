@@ -1,7 +1,5 @@
 """Charts of language models: right numbers, right marks, Vega-Lite's own schema."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Charts of the look-up and of triples: right numbers, right marks, Vega-Lite's own schema."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

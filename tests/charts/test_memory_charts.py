@@ -1,7 +1,5 @@
 """Charts of forgetting: specs that follow the schema, shared colours, unread columns, names that do not overlap."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Near words and their weights as a chart: order, values, words whose usual weight is not known."""
 
-from __future__ import annotations
-
 from attention_core.topics.matter.charts import neighbours_chart
 from attention_core.topics.matter.word_space import Neighbour, Usual
 from tests.charts.tools import valid

@@ -1,7 +1,5 @@
 """Positions that came from a picture, drawn as pictures; probabilities as bars."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Charts of a reading follow the schema and show the numbers that they were given."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Regions as a picture with a square beside it, a vector's bars, what matches nothing: valid specs, right numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

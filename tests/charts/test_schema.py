@@ -1,7 +1,5 @@
 """Every kind of chart that skips Altair's own check when drawn is checked here against Vega-Lite's schema."""
 
-from __future__ import annotations
-
 import altair as alt
 import jsonschema
 import numpy as np

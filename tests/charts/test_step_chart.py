@@ -1,7 +1,5 @@
 """A step looks the same in a notebook, drawn by step_chart, and on a page, drawn by show_matrix."""
 
-from __future__ import annotations
-
 import json
 import re
 

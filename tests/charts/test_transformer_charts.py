@@ -1,7 +1,5 @@
 """Charts of the transformer's page: valid specs, one scale, masked cells, every head clickable, log axes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Alignments and the collapse of states as specs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

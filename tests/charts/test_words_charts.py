@@ -1,7 +1,5 @@
 """Words, arcs, tables of bars, planes and parts of a map as charts: what is in them, and where it lies."""
 
-from __future__ import annotations
-
 import base64
 import io
 

@@ -1,7 +1,5 @@
 """What tests ask of charts: their spec, held against Vega-Lite's schema, and the rows of their data."""
 
-from __future__ import annotations
-
 import altair as alt
 
 

@@ -1,7 +1,5 @@
 """Heads switched off and positions left out: what the transformer then says, and what each head is worth."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Alignments: merged to words, read from files, compared with those of people."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """The numbers written out for one cell and one row are the trace's own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

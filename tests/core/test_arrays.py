@@ -1,7 +1,5 @@
 """The one reader of .npz files: what it takes, and each fault in one sentence."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

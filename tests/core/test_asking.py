@@ -1,7 +1,5 @@
 """Asking a scene question model: what it sees, what can be asked about a drawing, and answers about many drawings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

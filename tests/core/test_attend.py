@@ -1,7 +1,5 @@
 """Attention's mathematics against PyTorch's own, over shapes, masks and heads that hypothesis chooses."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 import torch.nn.functional as F

@@ -1,7 +1,5 @@
 """Every reader of the core refuses its bombs in a sentence, at once and without filling the memory."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

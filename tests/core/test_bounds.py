@@ -1,7 +1,5 @@
 """Every bound is in one place, listed for readers, used, and never larger on a public server."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

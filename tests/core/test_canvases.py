@@ -1,7 +1,5 @@
 """Canvases become what the models see, in any colours, sizes and widths."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Any PyTorch code: every fused attention becomes a trace, outputs stay what they are, everything is put back."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

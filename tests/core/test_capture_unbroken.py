@@ -1,7 +1,5 @@
 """What is captured runs as it does without, and what cannot be kept is told."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """A map of scores is the sum of its channels; edits of a mask lead where the model itself would go."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

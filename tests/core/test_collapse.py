@@ -1,7 +1,5 @@
 """Any number of states in, one vector out; what laying them end to end costs."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch.testing import assert_close

@@ -1,7 +1,5 @@
 """The command attention-explorer: what it writes, and what it says where something is wrong."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 

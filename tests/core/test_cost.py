@@ -1,7 +1,5 @@
 """What n costs: expected slopes, what is left out, memory that is counted exactly."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """What the last states and a context know of each word: against automatic differentiation; longer sentences."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

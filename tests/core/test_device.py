@@ -1,7 +1,5 @@
 """Where tensors live is decided in one place, and spelled one way."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

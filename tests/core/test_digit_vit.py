@@ -1,7 +1,5 @@
 """Digits as patches: the traces of a vision transformer, its class token and rollout."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch.testing import assert_close

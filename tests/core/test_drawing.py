@@ -1,7 +1,5 @@
 """A drawing becomes a picture as MNIST's were made: same place, same extent, same amount of ink."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

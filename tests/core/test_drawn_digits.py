@@ -1,7 +1,5 @@
 """A drawing's strokes become digits again; presets and random scenes stand apart; inks have names or none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ The recomputation takes the place of the model's attention, so that all that lie
 nothing of scores that stand for weights: a weight is set after the softmax, and the others of its row are multiplied.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence

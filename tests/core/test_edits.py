@@ -1,7 +1,5 @@
 """Edits as values, and what they mean in a trace: weights, context, summary, tiles, atlas, page, files, code, words."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

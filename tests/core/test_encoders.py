@@ -1,7 +1,5 @@
 """Texts as vectors by their meaning: against the sums by hand on a tiny random model, and what the real one finds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

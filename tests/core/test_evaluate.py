@@ -1,7 +1,5 @@
 """The evaluation command: anyone's digits in, one JSON object out; bad files in one clear line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import struct

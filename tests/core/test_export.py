@@ -1,7 +1,5 @@
 """What leaves the app: the numbers of the .npz are the trace's, and the script really computes them again."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What other people's models add to a trace: grouped keys, biases, sinks, caps, causality, short floats."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

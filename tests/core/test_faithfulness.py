@@ -1,7 +1,5 @@
 """Erasing what attention points at, as much ink at random, or a stroke; and how far attention moved."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """The strongest look from one word to another far away."""
 
-from __future__ import annotations
-
 import torch
 
 from attention_core.attention.keeper import from_weights

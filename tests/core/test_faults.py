@@ -1,7 +1,5 @@
 """What fails below the core: a full disk, a cache that takes nothing, a killed download, a clock that jumps."""
 
-from __future__ import annotations
-
 import ast
 import errno
 import os

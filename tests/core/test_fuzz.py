@@ -1,7 +1,5 @@
 """Every parser takes any bytes: it returns something, or raises an error that it names. See fuzz/ for a longer try."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A stranger's text stays a text wherever it is shown: in pages, files of all kinds, code, tables and pictures."""
 
-from __future__ import annotations
-
 import ast
 import json
 import unicodedata

@@ -1,7 +1,5 @@
 """What heads do, in numbers: against plain sums over written-out weights, other people's distances, and by hand."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The same head in two runs: how far apart, and what cannot be compared."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

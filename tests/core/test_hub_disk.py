@@ -1,7 +1,5 @@
 """The hub's cache of a public server is bounded: the least recently used model leaves, one in use never."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """An edit inside the attention changes everything downstream of it, and nothing upstream."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch.testing import assert_close

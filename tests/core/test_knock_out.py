@@ -1,7 +1,5 @@
 """What is lost without a head: by the definitions, for one head and for a whole map."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What language models expect, and texts that grow: as if the whole text had run at once."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The small language model: its vocabulary, its windows, its figures, and the way that models from outside go."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """A recurrent language model that looks back at its own states, and its twin that does not."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

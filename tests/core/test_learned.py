@@ -1,7 +1,5 @@
 """Alignments kept while a translator learned: words on both sides, sharpness, what is missing."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch.testing import assert_close

@@ -1,7 +1,5 @@
 """A line of the log that comes again and again is written once a minute, with its count."""
 
-from __future__ import annotations
-
 import io
 import logging
 

@@ -1,7 +1,5 @@
 """Evaluation of the models that look: figures that can be counted by hand, files of anyone's."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

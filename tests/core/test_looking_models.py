@@ -1,7 +1,5 @@
 """The models that look: traces equal what the model computed, masks are shares, edits change the answer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Look-up, exact and soft, against numpy in float64 and Python's own dictionary."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Match3 task and its two heads: labels, files, typed numbers, committed weights."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

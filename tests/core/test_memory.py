@@ -1,7 +1,5 @@
 """What a recurrent encoder remembers: states, gates and gradient norms against torch itself."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """IDX files: read plain and gzipped, and every way in which they can be wrong said in one clear sentence."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 

@@ -1,7 +1,5 @@
 """Families of transformers models, each tiny and random: their weights, names and notes."""
 
-from __future__ import annotations
-
 import copy
 
 import pytest

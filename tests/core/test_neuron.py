@@ -1,7 +1,5 @@
 """The small feed-forward network beside attention: by hand, against torch, and how its inputs interact."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """A new model is its own files and no edit of another: built, trained, saved with a card, loaded, evaluated."""
 
-from __future__ import annotations
-
 import json
 import os
 import pkgutil

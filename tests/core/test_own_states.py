@@ -1,7 +1,5 @@
 """Two recurrent networks over one text: what they foresee, and where the one looked back."""
 
-from __future__ import annotations
-
 import torch
 from torch.testing import assert_close
 

@@ -1,7 +1,5 @@
 """Packed texts and session files: what goes in comes out; whatever else a stranger sends is a ValueError, quickly."""
 
-from __future__ import annotations
-
 import base64
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """Pieces of ink and their boxes; a hidden digit keeps clear of its clutter."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

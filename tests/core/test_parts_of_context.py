@@ -1,7 +1,5 @@
 """The multiplied vectors of a translator, likeness of its vectors, how much French owes to English, things left out."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Pictures and drawings that are bombs are refused in a sentence, at once and without filling the memory."""
 
-from __future__ import annotations
-
 import gc
 import io
 import json

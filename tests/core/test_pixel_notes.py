@@ -1,7 +1,5 @@
 """The layer of the notes on pixels, its controls, the four parts of a score, and the Jacobian of a network."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch.testing import assert_close

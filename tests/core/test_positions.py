@@ -1,7 +1,5 @@
 """Positions: the waves' values, what dot products depend on, what a learned table finds out."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """What tests/on_a_gpu asks for works on a GPU; a pretend one here, in a process of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Models that other people trained: loaded from safetensors, fed, and run with every attention kept."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Models of the hub: looked up before they are fetched, fetched with progress, gone on with after a break."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections import namedtuple

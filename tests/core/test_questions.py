@@ -1,7 +1,5 @@
 """Typed questions: natural English is understood, the rest is refused kindly, and the model reads words it knows."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """What is said about a reading: pieces of ink, remarks, columns and looks in numbers, states to start from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """A recording is a sequence of traces with names, heads with names, tokens and a table."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What people do to the table of records and to the queries: bounded, understood or explained."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

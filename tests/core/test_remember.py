@@ -1,7 +1,5 @@
 """What the page on forgetting shows of a sentence, the averages over many, and BLEU by length from the cards."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A run gives the model's own output, and heads can be switched off inside it."""
 
-from __future__ import annotations
-
 import copy
 from types import SimpleNamespace
 

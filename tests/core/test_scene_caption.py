@@ -1,7 +1,5 @@
 """Drawings told in sentences: true words, the decoder's looks, what it is taught, how it is judged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

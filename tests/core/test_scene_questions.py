@@ -1,7 +1,5 @@
 """Random questions about drawings: true answers, words that the grammar reads back, the same from the same seed."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

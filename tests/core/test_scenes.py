@@ -1,7 +1,5 @@
 """Composed scenes: the same from the same seed, with boxes where the ink is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Scripts and notebooks: every one computes the step that it was made for, and prints the numbers of the app."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

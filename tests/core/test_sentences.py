@@ -1,7 +1,5 @@
 """Judging sentences: data, reading, the three models, their traces, erasing, training, evaluation."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

@@ -1,7 +1,5 @@
 """Models by a deployment: what travels, what is repeated, what happens while nobody answers."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import time

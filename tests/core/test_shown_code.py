@@ -4,8 +4,6 @@ A trace is walked from its first step to its last. A line may use what the lines
 modules and numbers that the step says its code names; nothing else but torch itself.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 

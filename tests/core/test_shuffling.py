@@ -1,7 +1,5 @@
 """Shuffled words: without positions the same vectors in the new order, with positions not."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

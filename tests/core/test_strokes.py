@@ -1,7 +1,5 @@
 """Pen strokes: read from their file, drawn, replayed at random but the same way for the same seed."""
 
-from __future__ import annotations
-
 import gzip
 
 import numpy as np

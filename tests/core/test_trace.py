@@ -1,7 +1,5 @@
 """A trace: tiles equal the matrix that it never holds, rows are shares, averages in blocks equal the direct ones."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

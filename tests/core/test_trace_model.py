@@ -1,7 +1,5 @@
 """Any transformers model: its traces have the weights that the model's own written-out attention gives."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import sys

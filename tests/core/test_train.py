@@ -1,7 +1,5 @@
 """The training command on tiny made-up data: the seed decides, a stopped run goes on exactly, errors are clear."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Several processes share a training: the same losses as one with all their batches, and one resumes what two began."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

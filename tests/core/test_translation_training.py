@@ -1,7 +1,5 @@
 """Training and evaluating translators on a few made-up pairs."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

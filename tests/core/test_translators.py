@@ -1,7 +1,5 @@
 """Translators: what is traced is what was computed, padding is invisible, decoding finds what it should."""
 
-from __future__ import annotations
-
 import copy
 import math
 

@@ -1,7 +1,5 @@
 """2-simplicial attention against numpy in float64, written out as a sum over i, j, k."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

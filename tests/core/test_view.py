@@ -1,7 +1,5 @@
 """Recordings as pages: what is packed is what the library says, small, and nothing in it runs or is fetched."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Weights on disk: what was written is read again; missing and damaged files say what to do."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Translations by word: weights merged, probabilities multiplied, the same for pieces, one vector, an open end."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Sentences to words to pieces and back."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

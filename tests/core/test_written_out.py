@@ -1,7 +1,5 @@
 """Attention written out in the ways of public code: weights, queries, keys and values are those of the model."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """A trace of a GPU crosses the wire, to a machine with one and to a machine without."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Other people's models on the best device: loaded, run, looked into, changed, let write, recorded."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The first view of every page, seen by one visitor, with all models on the best device."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

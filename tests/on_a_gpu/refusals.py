@@ -1,7 +1,5 @@
 """The pretend GPU refuses what a real one refuses, and lets pass what a real one does."""
 
-from __future__ import annotations
-
 import copy
 import threading
 

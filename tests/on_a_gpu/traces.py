@@ -1,7 +1,5 @@
 """Every trained model on the best device: its traces, with and without edits, and all that is asked of a trace."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

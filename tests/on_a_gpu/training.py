@@ -1,7 +1,5 @@
 """A batch of every recipe on the best device, and the whole training of three models, on made-up data."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

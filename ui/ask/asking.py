@@ -1,7 +1,5 @@
 """The first screen, right: the question, typed or built or taken; its answer by both scores; where each look went."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Regions of the drawing that a visitor forbids the attention, by clicks on its map."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

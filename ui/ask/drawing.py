@@ -1,7 +1,5 @@
 """The first screen, left: coloured digits on the pad, a random scene, and what is to be said about the drawing."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
 

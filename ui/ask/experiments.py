@@ -1,7 +1,5 @@
 """Something to try: take digits away and see how an average counts; forbid the attention keys, or all choice."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """One look, step by step: the regions' numbers as a picture, the empty key's beside it; how far to believe it."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The drawing told in a sentence: a recurrent decoder looks before every word, and the mask moves under the words."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 from torch import Tensor

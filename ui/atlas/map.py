@@ -1,7 +1,5 @@
 """A matrix of any size as a map: the browser asks for the tiles that it lacks and gets these, and only these."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

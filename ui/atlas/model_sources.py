@@ -1,7 +1,5 @@
 """Attention of models: a text of any length through a loaded one, what the page of models shows, a recorded run."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 from weakref import WeakKeyDictionary

@@ -1,7 +1,5 @@
 """Finding one's way: a text that is looked for, a cell by its numbers, the survey and the places that it finds."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attention_core.atlas.size import kept_bytes, matrix_bytes

@@ -1,7 +1,5 @@
 """Atlases that all visitors share: opened once per matrix, their packed tiles kept for a while, surveyed together."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Whose attention the atlas shows: a made-up text, a text through a model, a digit, tensors, a recorded run."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Queries and keys in files: those that a visitor brings, and the head that is taken along."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 from functools import partial

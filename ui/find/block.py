@@ -1,7 +1,5 @@
 """Something to try with the mask: forbid the regions it looks at, or let it look everywhere alike."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 import torch

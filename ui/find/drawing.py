@@ -1,7 +1,5 @@
 """The first screen: a digit off the middle, clutter to scatter and to erase, the mask over it, the answers."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The steps from a drawing to its mask and answer: channels as small pictures, their weighted sum, what it lets by."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The first screen: numbers, whose question is looked at, both heads' answers; below it where the heads look."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One query from all sides: temperature, noise or regression; step by step; in numbers and letters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How texts become vectors: by their spelling, or by their meaning where a sentence encoder is at hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

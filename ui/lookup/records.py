@@ -1,7 +1,5 @@
 """The first screen: the table of records, what is asked of it and how softly, and the answers."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 

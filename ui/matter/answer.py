@@ -1,7 +1,5 @@
 """The first screen: what three models say of a sentence, its words with their weights, of which a click blocks one."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """Whether similar words draw similar weights: a word's nearest neighbours, in its place and on their own."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The cure in one picture: what the last states know of every word, and the context when a French word is said."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """How fast a word fades, and what that does to translations: BLEU against the length of the sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A recurrent network that looks back at its own states: where it looks, and what it gains by that."""
 
-from __future__ import annotations
-
 import html
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The first screen: the sentence, how it is read, and how much of each word is left at the end."""
 
-from __future__ import annotations
-
 import html
 from dataclasses import replace
 from typing import cast

@@ -1,7 +1,5 @@
 """Word by word: what both networks' states hold at a moment, and how much each word still matters to them."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The KV cache as a picture, its size, and what it spares."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attention_core.attention.types import Role

@@ -1,7 +1,5 @@
 """Two runs side by side: another input, another model, or another recording, looked at with the same head."""
 
-from __future__ import annotations
-
 from weakref import ref
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The model at a glance: every layer and head as a small picture, or as one number; what the pictures show."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What the heads of a whole model do: numbers for each, which are alike, and attention followed through the layers."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """What the page shows: a model that runs on a text, a pair of texts or a picture; or a recording from a file."""
 
-from __future__ import annotations
-
 import streamlit as st
 from PIL import Image
 

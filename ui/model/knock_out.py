@@ -1,7 +1,5 @@
 """Heads are switched off: what the model then makes of the same input, and which heads matter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One head of one layer: where its tokens look, its matrix large, every step on the way to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

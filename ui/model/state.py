@@ -1,7 +1,5 @@
 """Which head of a run, and which of its queries, a visitor looks at; what was computed of the run, kept beside it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Components rather than charts: tokens keep their spaces and wrap as text does, and hovering needs no server.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Where tokens look: text with shading or two columns with arcs; for a picture its patches, laid over it."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """What a language model expects: the next token of a text that it writes on, or the word behind a mask."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What a visitor lets a language model write: tokens in the session, the texts kept for everybody."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

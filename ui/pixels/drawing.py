@@ -1,7 +1,5 @@
 """The first screen: the drawing, and the picture that it becomes."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attention_core.data.drawing import CanvasRemark, Drawing

@@ -1,7 +1,5 @@
 """Attention that is computed, and attention that is only there: erase ink, and see what follows the drawing."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

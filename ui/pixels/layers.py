@@ -1,7 +1,5 @@
 """The attention layers that can be looked at on this page: the one that reads best, and the one of the notes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where pixels look: step by step, one of them from all sides, all 784 at once, and while it is being learned."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 from torch import Tensor

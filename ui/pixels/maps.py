@@ -1,7 +1,5 @@
 """Maps of where pixels look: one query's row and column, and averages over the whole matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

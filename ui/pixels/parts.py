@@ -1,7 +1,5 @@
 """What Q and K say: every score split into what place and ink ask, and of what; parts can be switched off."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 import torch

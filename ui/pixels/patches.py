@@ -1,7 +1,5 @@
 """784 pixels or 49 patches: where the class token of a small vision transformer looks in the same drawing."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How much of the work attention does: the notes' layer beside controls that do not choose where to look."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attention_core.topics.pixels.worth import Worth, verdict

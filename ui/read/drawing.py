@@ -1,7 +1,5 @@
 """The first screen: a number on the pad, how it is read, and what is worth a remark."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from functools import partial

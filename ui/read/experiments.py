@@ -1,7 +1,5 @@
 """Experiments with a reading: another first query, a glimpse withheld, and what is read then."""
 
-from __future__ import annotations
-
 import streamlit as st
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Look after look: the map over the drawing, all maps, what makes the map, the vectors, the steps of one look."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace

@@ -1,7 +1,5 @@
 """Where a run comes from: a model on this machine or fetched after a click, or the file of a recording."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Components rather than Altair charts because they are redrawn many times a secon
 and checking an Altair chart takes Python longer than all of the page's other work together.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Mapping, Sequence

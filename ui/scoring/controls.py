@@ -1,7 +1,5 @@
 """What a visitor sets besides dragging: presets, the number of keys, vectors and parameters typed into tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

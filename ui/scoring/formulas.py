@@ -1,7 +1,5 @@
 """Two formulas on trial: one that cannot attend, and the dot product, measured with and without its division."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

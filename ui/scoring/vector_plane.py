@@ -3,8 +3,6 @@
 The drag is drawn in the browser, Python follows.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from attention_core.topics.scoring.plane import vector_plane as plane

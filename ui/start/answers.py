@@ -1,7 +1,5 @@
 """What the models say for Start: a drawing with the row of every pixel, a sentence with its arcs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

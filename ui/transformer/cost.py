@@ -1,7 +1,5 @@
 """What n costs: measured beforehand for display, and on this machine when asked."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

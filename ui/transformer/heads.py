@@ -1,7 +1,5 @@
 """The heads of the transformer: all of them, one step by step, some switched off."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

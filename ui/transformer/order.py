@@ -1,7 +1,5 @@
 """Where a word stands: the sentence shuffled, with and without positions, and three ways to make positions."""
 
-from __future__ import annotations
-
 import html
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Is the order of words learned twice, by states and by attention? What it costs to leave one of them out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What holds for every word: n states collapse into one vector, attention being learned, how often it is right."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The first screen: the sentence, two models with the present word, what all models say; and what a visitor sets."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Mapping
 

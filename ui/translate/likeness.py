@@ -1,7 +1,5 @@
 """“Accord is close to agreement because they mean the same”: tested on the present sentence, in numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

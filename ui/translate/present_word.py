@@ -1,7 +1,5 @@
 """What follows the present word: the trace's steps with the word that could be said next, and the alignments."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What every model makes of the typed sentence, computed once for all visitors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

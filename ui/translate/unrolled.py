@@ -1,7 +1,5 @@
 """The network unrolled: its present step is lit while the words, or the steps, are played."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from attention_core.attention.harmless import as_markdown

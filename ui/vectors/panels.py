@@ -1,7 +1,5 @@
 """The workbench's experiments: both ways of a pair, pairs beside a neuron, softmax in three steps, the hull."""
 
-from __future__ import annotations
-
 import html
 
 import numpy as np

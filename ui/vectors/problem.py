@@ -3,8 +3,6 @@
 Cells are kept as they were typed, so that a slip ("1..5") is still there to be put right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 

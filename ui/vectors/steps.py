@@ -1,7 +1,5 @@
 """The workbench's middle: one step in words, its matrix or product, one cell's arithmetic, the last change."""
 
-from __future__ import annotations
-
 import html
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The workbench's input: presets, the settings of the attention, tables to edit, their sizes, files, chance."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext

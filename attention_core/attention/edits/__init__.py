@@ -3,8 +3,6 @@
 A new one is a class in a file here, named below; links, pages, models and shown code then know it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

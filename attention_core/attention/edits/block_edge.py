@@ -1,7 +1,5 @@
 """A key that one query may not look at."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Keys that no query may look at."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Dot products as they are, without 1 / sqrt(d_k)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

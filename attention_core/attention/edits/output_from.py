@@ -1,7 +1,5 @@
 """What a head of another run handed over."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

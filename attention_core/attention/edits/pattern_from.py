@@ -1,7 +1,5 @@
 """The weights of a head of another run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

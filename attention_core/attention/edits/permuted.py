@@ -1,7 +1,5 @@
 """The same weights for other keys."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

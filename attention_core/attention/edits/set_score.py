@@ -1,7 +1,5 @@
 """A score of one's own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

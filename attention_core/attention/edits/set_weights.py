@@ -1,7 +1,5 @@
 """Weights of one's own, one or a whole row."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sharper or softer attention."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

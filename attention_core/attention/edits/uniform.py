@@ -1,7 +1,5 @@
 """Attention that may not choose."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Scripts and style sheets of views, as they are sent to a browser."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

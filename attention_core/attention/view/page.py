@@ -1,7 +1,5 @@
 """A recording becomes a page that needs no network and no server: in a notebook's cell, or a file of its own."""
 
-from __future__ import annotations
-
 import html
 import json
 import math

@@ -1,7 +1,5 @@
 """Tokens as a person reads them: without the signs that tokenizers write for spaces, and apart where a text ends."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Attention rollout: what each position of the input could have contributed, followed through all layers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

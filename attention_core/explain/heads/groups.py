@@ -1,7 +1,5 @@
 """The attentions of a recording, sorted into kinds that can be laid beside each other, layer below layer."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from attention_core.attention.recording import Recording

@@ -6,8 +6,6 @@ and hand over next to nothing. Source: Kobayashi et al. 2020, "Attention is Not 
 head's value vectors as its context sums them, before the output projection, which a trace does not know.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Whole rows of a head's weights, and a sample of them where all would take too long."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """How alike heads are: the Jensen-Shannon distance of where they look, every head against every other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

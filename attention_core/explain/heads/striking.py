@@ -1,7 +1,5 @@
 """Where to begin: the head in which one word looks hardest at another that is far away."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What every head of a run does, in a handful of numbers, in one pass over its weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """The attention function that the library calls in place of its own, and the traces that it keeps of every call."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping

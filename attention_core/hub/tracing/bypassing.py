@@ -4,8 +4,6 @@ Its modules may call torch's own function, which can be recorded, or hand out th
 one more run shows both.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager

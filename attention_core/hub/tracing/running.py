@@ -1,7 +1,5 @@
 """Run a transformers model once, and keep every attention in it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Asking a scene question model: a canvas becomes its input, many questions or many drawings are answered at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Numbers of the regions of a picture beside the one of a key that has no place: a square of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A map of scores as a weighted sum of feature channels: what a 1 x 1 convolution adds up, and which ones decide."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """Feature channels as bars: one for each of many, or the few products that a score is the sum of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Charts of the soft look-up: weights against temperature, recall against noise, regression with its bump."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Source of the second: Reimers and Gurevych 2019, "Sentence-BERT", section 3, the mean of all tokens' states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

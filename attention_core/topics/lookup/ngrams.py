@@ -4,8 +4,6 @@ Source: hashing, Weinberger et al. 2009, "Feature hashing for large scale multit
 letters with word boundaries, Bojanowski et al. 2017, "Enriching word vectors with subword information", section 3.2.
 """
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 from collections import Counter

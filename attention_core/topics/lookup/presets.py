@@ -1,7 +1,5 @@
 """Tables to look up in, with something to ask them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Recall among noisy keys: how often a dictionary and a soft look-up still find the right record."""
 
-from __future__ import annotations
-
 import random
 import string
 from collections.abc import Sequence

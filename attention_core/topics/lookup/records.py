@@ -1,7 +1,5 @@
 """Tables of records for the soft look-up: what can be used of what somebody typed, and what to say about the rest."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Source: soft look-up, Graves et al. 2014, "Neural Turing machines", section 3.3.
 regression of Nadaraya 1964 and Watson 1964.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Near words and their weights: in one place of one sentence, and on average in sentences of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from attention_core.attention.types import Role

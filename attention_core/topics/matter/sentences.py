@@ -1,7 +1,5 @@
 """A typed sentence through the models that judge it: read, judged, explained, with words erased."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The learned space of words: which words are near each other, and whether the near ones draw similar weights."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

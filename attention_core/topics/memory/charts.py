@@ -1,7 +1,5 @@
 """Charts of what a recurrent network remembers: states over time, and how much each word matters to each state."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

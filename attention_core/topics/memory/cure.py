@@ -7,8 +7,6 @@ to the encoder's last states. With e_j the score of query and key, and w = softm
     dc / dh_j = w_j (I + (h_j - c) de_j/dh_j),        dc / ds = sum of w_j (h_j - c) de_j/ds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

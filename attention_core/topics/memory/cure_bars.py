@@ -1,7 +1,5 @@
 """What the last state knows of every word against what the context knows: bars to both sides of the words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ automatic differentiation is needed.
 Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter

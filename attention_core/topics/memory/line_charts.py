@@ -1,7 +1,5 @@
 """Lines that are named at their ends: how fast words fade, and BLEU against the length of the sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two recurrent language models over the same text, one of which looks back at its own states: what does it gain?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -12,8 +12,6 @@ and a gated one (GRU; Cho et al. 2014, with the reset gate applied after the pro
     h_t = z_t * h_{t-1} + (1 - z_t) * n_t.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -3,8 +3,6 @@
 Source: Graves 2020, "Attention and memory in deep learning" (lecture), implicit attention by the network's Jacobian.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Where the class token of a vision transformer over a digit looks: layer by layer, and through all layers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -4,8 +4,6 @@ A token is a place and some ink, added; projections are linear; so a query is q_
 and their dot product has four parts. What a model asks of an empty picture is place alone; the rest is ink.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import NamedTuple

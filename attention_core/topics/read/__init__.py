@@ -1,7 +1,5 @@
 """What can be said about a reading: how the drawing looks to a reader, where each look was, what to start from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple

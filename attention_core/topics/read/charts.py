@@ -1,7 +1,5 @@
 """Charts of a reading: looks by columns under the drawing, one region through all looks, vectors as strips."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Why divide by sqrt(d_k): what grows with d_k, without and with the division."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from attention_core.charts.design import ChartTemplate, alt

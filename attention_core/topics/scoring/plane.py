@@ -1,7 +1,5 @@
 """A plane with a query and keys as arrows, and how several scoring functions score every place in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

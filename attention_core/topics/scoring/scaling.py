@@ -4,8 +4,6 @@ The dot product of two vectors of d_k independent numbers of variance 1 has vari
 footnote 4.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

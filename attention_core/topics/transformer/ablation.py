@@ -1,7 +1,5 @@
 """Heads switched off, positions left out: what the transformer then makes of the same sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple

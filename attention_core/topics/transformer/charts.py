@@ -1,7 +1,5 @@
 """Charts of the transformer's page: what n costs, dot products over distance, clock hands, what a head is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -7,8 +7,6 @@ Source: Vaswani et al. 2017, table 1; fused kernels: Dao et al. 2022, "FlashAtte
 2021.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 import time

@@ -1,7 +1,5 @@
 """What a head does with a sentence, in a few words: looks at itself, at the piece before, at the end."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

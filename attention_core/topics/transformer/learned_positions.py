@@ -7,8 +7,6 @@ of the positions: their vectors begin as noise.
 To make weights/learned-positions.safetensors again: python -m attention_core.topics.transformer.learned_positions
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

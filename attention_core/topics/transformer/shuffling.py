@@ -1,7 +1,5 @@
 """Attention is a weighted average: shuffled inputs give the same outputs, shuffled, unless positions are added."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """Alignments, and many states in, one vector out: drawn to scale, and what laying them end to end would have cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Any number of states in, one vector out: what attention saves over laying all states end to end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import cycle, islice
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Attention while it was learned: the alignments that were kept at moments of a translator's training."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

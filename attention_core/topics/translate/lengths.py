@@ -1,7 +1,5 @@
 """BLEU of all translators by the length of the sentence, as their cards tell it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Are weights likeness of meaning? Cosines of the decoder's state with every key, and of word vectors, by word."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The multiplied vectors: each source state times its weight, the parts that add up to the context."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Is the order of words learned twice, by the states and by attention? One thing is left out at a time."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A typed English sentence through a translator: read, translate, look at the next word, explain."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

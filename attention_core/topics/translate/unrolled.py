@@ -1,7 +1,5 @@
 """A recurrent translator with attention, unrolled: encoder, scores, softmax, context, decoder, next layer, words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A translation as people read it: which word looks where, and how likely the model found each word."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """From a typed problem to its attention trace, in float64, with every step from the tables to the residual."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

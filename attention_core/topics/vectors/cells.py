@@ -1,7 +1,5 @@
 """The arithmetic behind one cell of any step: which row met which column, every product, their sum."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

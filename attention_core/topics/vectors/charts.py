@@ -1,7 +1,5 @@
 """Two-dimensional values and what was mixed from them; the softmax of one row: exponentials, their sum, the shares."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The convex hull of points in a plane: where every weighted average of them must lie."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

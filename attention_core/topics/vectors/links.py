@@ -1,7 +1,5 @@
 """A problem in a link, read with mistrust: whatever is no table, no label or no mask is a ValueError."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

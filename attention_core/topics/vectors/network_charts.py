@@ -1,7 +1,5 @@
 """A feed-forward network beside the pairs of attention: one weight per input against one number per pair."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

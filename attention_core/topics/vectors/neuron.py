@@ -1,7 +1,5 @@
 """A small feed-forward network on the same inputs: its weights are its own, and depth lets inputs interact."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Problems to start from, each with a line that says what to look at."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

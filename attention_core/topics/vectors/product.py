@@ -1,7 +1,5 @@
 """A matrix product as many dot products: left factor, right factor and result, with one row and column lit up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

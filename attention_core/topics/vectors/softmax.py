@@ -1,7 +1,5 @@
 """The softmax of one row in its three steps: exponentials, their sum, the division."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of numbers from people: cells as typed, text pasted from a spreadsheet, CSV and NPZ files; bounded."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
