@@ -8,13 +8,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor sta
 
 import streamlit as st
 from starlette.middleware import Middleware
-from streamlit.runtime.scriptrunner import StopException
 
 from ui.address import take_address, tell_faults, write_address
 from ui.changed import tell_changes
 from ui.faults import faults_told, tell_lost_gpu
 from ui.headers import SecurityHeaders
 from ui.health import Health
+from ui.inside_streamlit import StopException
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation
 from ui.opened import go_to_opened
 from ui.pictures import route

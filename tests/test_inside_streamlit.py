@@ -12,6 +12,11 @@ PARTS = {
     "streamlit.runtime:Runtime.get_app_session": "finds a visitor's page",
     "streamlit.runtime:Runtime.close_session": "ends the session of a visitor who has gone",
     "streamlit.runtime.app_session:AppSession.request_rerun": "runs a visitor's page again",
+    "streamlit.runtime:Runtime.connect_session": "lets the server's own visitor in",
+    "streamlit.runtime:Runtime.handle_backmsg": "runs a page for the server's own visitor",
+    "streamlit.runtime.pages_manager:PagesManager.uses_pages_directory": "makes a navigation of pages/",
+    "streamlit.runtime.scriptrunner:StopException": "ends a run early",
+    "streamlit.runtime.scriptrunner_utils.script_run_context:ScriptRunContext.reset": "begins a run",
 }
 
 

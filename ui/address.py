@@ -4,8 +4,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from ui.inside_streamlit import came_by_history
 from ui.labels import literal
 from ui.state import APP, Field, arrival, arrive, fields_of, forget_faults
 from ui.try_this import settle
@@ -31,9 +31,9 @@ def take_address(page: str) -> None:
     Args:
         page: see PageEntry.name.
     """
-    context, present = get_script_run_ctx(), st.query_params.to_dict()
+    present = st.query_params.to_dict()
     opened, OPENED.value = OPENED.value, None
-    goes_back = context is not None and context.is_history_navigation
+    goes_back = came_by_history()
     asked = present if opened is None else opened
     everything = goes_back or opened is not None
     if PAGE.value != page or everything:

@@ -10,11 +10,11 @@ from itertools import count
 
 import streamlit as st
 import torch
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.bounds import QUEUE
 from attention_core.device import choose_device
 from attention_core.locks import in_order
+from ui.inside_streamlit import running_session
 from ui.layout import end_here
 from ui.state import APP, Field, widget_value
 
@@ -118,12 +118,11 @@ def heavy(spinner: str = "") -> Iterator[None]:
     if thread in queue:
         yield
         return
-    visitor = get_script_run_ctx(suppress_warning=True)
-    address = st.context.ip_address if visitor else None
-    who = (visitor.session_id, address if isinstance(address, str) else "") if visitor else ()
+    session = running_session()
+    address = st.context.ip_address if session else None
     if widget_value(CANCEL.value) is True:  # in the run that the click began
         _stop("You have left the queue.")
-    if not queue.join(thread, *who):
+    if not queue.join(thread, session, address if isinstance(address, str) else ""):
         _stop(_FULL)
     try:
         if queue.wait(thread, GRACE) != 0:

@@ -1,16 +1,26 @@
 """What the app needs of Streamlit's inside; tests/test_inside_streamlit.py says what an upgrade has moved."""
 
+import asyncio
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from inspect import unwrap
-from typing import Any
+from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 from streamlit import runtime
 from streamlit.elements.widgets.data_editor import DataEditorSerde, DataEditorState
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import StopException as StopException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.session_manager import SessionManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from attention_core.bounds import JSON_BYTES, TABLE_ROWS
@@ -20,6 +30,8 @@ _REFUSALS: dict[str, str] = {}
 """What has been refused to a session and not been told yet."""
 _OPEN: dict[int, tuple[int, int]] = {}
 """Each uploaded file that a script has in hand: which bytes are its, and how many."""
+_GONE: WeakKeyDictionary[AppSession, dict[str, Any]] = WeakKeyDictionary()
+"""Widgets that were not here at the last look."""
 _read_edits, _open_file = unwrap(DataEditorSerde.deserialize), unwrap(UploadedFile.__init__)
 
 
@@ -99,12 +111,105 @@ def refuse(session: str, words: str) -> None:
 
 
 def _refuse_here(words: str) -> None:
-    context = get_script_run_ctx()
-    if context is not None:
-        _REFUSALS[context.session_id] = words
+    if session := running_session():
+        _REFUSALS[session] = words
 
 
 def refusal() -> str | None:
     """Return what has been refused to the session that runs and not been told, once."""
+    return _REFUSALS.pop(running_session(), None)
+
+
+def keep_downloads(files: MediaFileManager, seconds: float) -> None:
+    """Keep a file that was made for a download until its visitor's browser had the time to fetch it.
+
+    Streamlit alone forgets it when two runs, of anybody, have ended since: with many visitors that is at once.
+    """
+    delete, orphaned = files._delete_file, WeakKeyDictionary[object, float]()
+
+    def delete_later(file_id: str) -> None:
+        now = time.monotonic()
+        if now - orphaned.setdefault(files._file_metadata[file_id], now) >= seconds:
+            delete(file_id)
+
+    files._delete_file = delete_later  # type: ignore[method-assign]
+
+
+def forget_visitors(sessions: SessionManager) -> None:
+    """Forget who is away for two minutes now; Streamlit alone does with the next one who goes, however late that is."""
+    cast(Any, sessions)._session_storage._cache.expire()
+
+
+def forget_widgets(session: AppSession) -> None:
+    """Forget widgets that are neither here now nor were at the last look; who is slow may still have pressed one.
+
+    Streamlit alone keeps every widget that a session ever had, with all that its callback holds.
+    """
+    state = session.session_state
+    known = state._new_widget_state.widget_metadata
+    here = {*state._new_widget_state.states, *state._old_state}
+    gone = {name: widget for name, widget in list(known.items()) if name not in here}
+    for name in [name for name, widget in _GONE.get(session, {}).items() if gone.get(name) is widget]:
+        known.pop(name, None)
+        del gone[name]
+    _GONE[session] = gone
+
+
+def keep_all_downloads(seconds: float) -> None:
+    """Keep what this server makes for downloads for so long."""
+    keep_downloads(runtime.get_instance().media_file_mgr, seconds)
+
+
+def forget_what_visitors_left() -> None:
+    """Forget visitors who are away and widgets that are gone."""
+    sessions = runtime.get_instance()._session_mgr
+    forget_visitors(sessions)
+    for info in sessions.list_sessions():
+        forget_widgets(info.session)
+
+
+def show_our_navigation() -> None:
+    """Do not take the files of pages/ for the navigation until app.py has run once."""
+    PagesManager.uses_pages_directory = False
+
+
+async def server_started() -> None:
+    """Wait until Streamlit's server runs."""
+    while not runtime.exists():
+        await asyncio.sleep(0.1)
+
+
+class FirstVisitor:
+    """A visitor of our own, who sees nothing but the end of a run, and never leaves.
+
+    When the last one does, Streamlit forgets its scripts, and would read them again from files that may have changed
+    under the modules in memory.
+    """
+
+    def __init__(self) -> None:
+        self._finished = asyncio.Event()
+        self._session = runtime.get_instance().connect_session(cast(runtime.SessionClient, self), {})
+
+    def write_forward_msg(self, msg: ForwardMsg) -> None:
+        if msg.WhichOneof("type") == "script_finished" and msg.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            self._finished.set()
+
+    async def visit(self, page: str) -> None:
+        """Run a page, named as in its address."""
+        asked = BackMsg()
+        asked.rerun_script.page_name = page
+        self._finished.clear()
+        runtime.get_instance().handle_backmsg(self._session, asked)
+        await self._finished.wait()
+
+
+def running_session() -> str:
+    """Return the session that runs in this thread; "" = none."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context else ""
+
+
+def came_by_history() -> bool:
+    """Return whether the browser's Back or Forward brought the visitor here."""
     context = get_script_run_ctx()
-    return _REFUSALS.pop(context.session_id, None) if context else None
+    return context is not None and context.is_history_navigation

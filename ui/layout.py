@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 
 from attention_core.attention.types import Role
 from attention_core.charts.palette import ROLE_COLOURS
+from ui.inside_streamlit import StopException
 from ui.try_this import GONE, NOTHING_TOLD, offer
 
 TABLE_STYLE = """<style>

@@ -6,13 +6,13 @@ from functools import wraps
 from typing import Any, Literal, NamedTuple
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 
 from attention_core.files import find_file
 from ui import try_this
 from ui.address import PAGE, PLAYING, take_address, write_address
 from ui.faults import faults_told
 from ui.figures import forget_pictures, new_part, noted_in, save_pictures
+from ui.inside_streamlit import StopException
 from ui.lecture import lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.notations import other_notations

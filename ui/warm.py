@@ -12,15 +12,12 @@ from importlib import import_module
 from typing import Any
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.pages_manager import PagesManager
 
 from attention_core.bounds import is_hosted
 from attention_core.files import needed
 from attention_core.locks import Lock
 from attention_core.log import counting_repeats, log
+from ui.inside_streamlit import FirstVisitor, server_started, show_our_navigation
 from ui.libraries import import_transformers
 from ui.navigation import PAGES
 from ui.tidy import spare_memory, tidied
@@ -62,37 +59,17 @@ def spare_what_stays() -> None:
     gc.freeze()
 
 
-class _Browser(runtime.SessionClient):
-    """Sees nothing but the end of a run."""
-
-    def __init__(self) -> None:
-        self.finished = asyncio.Event()
-
-    def write_forward_msg(self, msg: ForwardMsg) -> None:
-        if msg.WhichOneof("type") == "script_finished" and msg.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-            self.finished.set()
-
-
 async def _visit_all_pages() -> None:
-    """Be the first visitor of every page, so that models and first examples are there for the next; at half speed.
-
-    This visitor never leaves: when the last one does, Streamlit forgets its scripts, and would read them again from
-    files that may have changed under the modules in memory.
-    """
-    while not runtime.exists():
-        await asyncio.sleep(0.1)
-    server, browser = runtime.get_instance(), _Browser()
-    session = server.connect_session(browser, {})
+    """Be the first visitor of every page, so that models and first examples are there for the next; at half speed."""
+    await server_started()
+    visitor = FirstVisitor()
     if os.environ.get("ATTENTION_WARM") == "0":
         return
     await asyncio.sleep(HEAD_START)
     await asyncio.to_thread(import_libraries)
     for entry in PAGES:
-        began, asked = time.monotonic(), BackMsg()
-        asked.rerun_script.page_name = entry.url_path
-        browser.finished.clear()
-        server.handle_backmsg(session, asked)
-        await browser.finished.wait()
+        began = time.monotonic()
+        await visitor.visit(entry.url_path)
         await asyncio.sleep(time.monotonic() - began)
     await asyncio.to_thread(spare_what_stays)
 
@@ -126,7 +103,7 @@ async def _every_minute(do: Callable[[], None]) -> None:
 @asynccontextmanager
 async def warmed(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Warm the server, beside whatever visitors ask of it, while it runs."""
-    PagesManager.uses_pages_directory = False  # else pages/ is taken for the navigation until app.py has run once
+    show_our_navigation()
     if not st.get_option("server.headless"):  # what Streamlit does for scripts, but not for an st.App
         webbrowser.open(f"http://localhost:{st.get_option('server.port')}")
     if is_hosted():

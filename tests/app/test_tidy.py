@@ -11,9 +11,9 @@ from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 
-from ui.tidy import forget_visitors, forget_widgets, keep_downloads
+from ui.inside_streamlit import forget_visitors, forget_widgets, keep_downloads
 
-MOVED = "Streamlit has moved what ui/tidy.py reaches for, so that a server keeps what visitors left: "
+MOVED = "Streamlit has moved what ui/inside_streamlit.py reaches for, so that a server keeps what visitors left: "
 
 
 def made(seconds: float) -> tuple[MediaFileManager, str]:
