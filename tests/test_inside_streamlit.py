@@ -29,8 +29,8 @@ def test_it_is_there(place):
     except ImportError:
         pytest.fail(words)
     for name in names.split("."):
-        part = getattr(part, name, None)
-        assert part is not None, words
+        assert hasattr(part, name), words
+        part = getattr(part, name)
 
 
 def test_uploads_are_kept_by_session_and_file():
