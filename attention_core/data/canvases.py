@@ -9,14 +9,7 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from attention_core.data.drawing import (
-    INK_THRESHOLD,
-    SMALLEST_STROKE,
-    CanvasRemark,
-    background_of,
-    flattened,
-    ink_of,
-)
+from attention_core.data.drawing import INK_THRESHOLD, SMALLEST_STROKE, CanvasRemark, background_of, flattened, ink_of
 
 MOST_INK = 0.6
 """A canvas with more ink than this share is painted over rather than drawn on."""

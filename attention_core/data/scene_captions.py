@@ -24,14 +24,10 @@ ASLANT = 0.5
 
 
 class Told(NamedTuple):
-    """A description of a drawing.
+    """A description of a drawing."""
 
-    Attributes:
-        words: of WORDS, the end left out.
-        places: for each word the digits that it tells of, by their places in the drawing; none for "and" and relations.
-    """
-
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # of WORDS, the end left out
+    # for each word the digits that it tells of, by their places in the drawing; none for "and" and relations
     places: tuple[tuple[int, ...], ...]
 
 

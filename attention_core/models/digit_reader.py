@@ -33,41 +33,24 @@ CLASSES = (*(str(digit) for digit in range(10)), "end")
 
 @dataclass(frozen=True)
 class DigitReaderConfig:
-    """Sizes.
+    """Sizes."""
 
-    Attributes:
-        size: height and width of the picture, pixels.
-        layers: of the convolutional network.
-        d_state: width of the decoder's state.
-        d_additive: hidden units of the additive score.
-        most_looks: the decoder stops here if it has not said "end".
-        dropout: share of the glimpse left out while training.
-    """
-
-    size: tuple[int, int] = READ_SIZE
-    layers: tuple[Layer, ...] = LAYERS
-    d_state: int = 128
-    d_additive: int = 64
-    most_looks: int = MOST_DIGITS + 2
-    dropout: float = 0.1
+    size: tuple[int, int] = READ_SIZE  # height and width of the picture, pixels
+    layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
+    d_state: int = 128  # width of the decoder's state
+    d_additive: int = 64  # hidden units of the additive score
+    most_looks: int = MOST_DIGITS + 2  # the decoder stops here if it has not said "end"
+    dropout: float = 0.1  # share of the glimpse left out while training
 
 
 class Reading(NamedTuple):
-    """One picture, read.
+    """One picture, read."""
 
-    Attributes:
-        digits: what was read, without the end.
-        finished: whether the end token came.
-        probabilities: (n_looks, 11) after each look.
-        states: (n_looks + 1, d_state): the start, then the state after each look.
-        trace: one query per look.
-    """
-
-    digits: str
-    finished: bool
-    probabilities: Tensor
-    states: Tensor
-    trace: AttentionTrace
+    digits: str  # what was read, without the end
+    finished: bool  # whether the end token came
+    probabilities: Tensor  # (n_looks, 11) after each look
+    states: Tensor  # (n_looks + 1, d_state): the start, then the state after each look
+    trace: AttentionTrace  # one query per look
 
 
 class DigitReader(PlacedRegions):
@@ -132,12 +115,7 @@ class DigitReader(PlacedRegions):
 
     @torch.inference_mode()
     def read(
-        self,
-        picture: Tensor,
-        *,
-        start: Tensor | None = None,
-        skipped: Sequence[int] = (),
-        edits: Edits = (),
+        self, picture: Tensor, *, start: Tensor | None = None, skipped: Sequence[int] = (), edits: Edits = ()
     ) -> Reading:
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 

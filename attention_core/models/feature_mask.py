@@ -21,21 +21,13 @@ LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2
 
 @dataclass(frozen=True)
 class FeatureMaskConfig:
-    """Sizes.
+    """Sizes."""
 
-    Attributes:
-        side: pixels along a side of the picture.
-        layers: of the convolutional network.
-        d_hidden: hidden units of the classifier.
-        dropout: share of the context left out while training.
-        attends: False = every region counts alike, the same network without attention.
-    """
-
-    side: int = 60
-    layers: tuple[Layer, ...] = LAYERS
-    d_hidden: int = 128
-    dropout: float = 0.1
-    attends: bool = True
+    side: int = 60  # pixels along a side of the picture
+    layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
+    d_hidden: int = 128  # hidden units of the classifier
+    dropout: float = 0.1  # share of the context left out while training
+    attends: bool = True  # False = every region counts alike, the same network without attention
 
 
 class FeatureMask(Traced):

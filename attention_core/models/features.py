@@ -10,31 +10,19 @@ from attention_core.attention.types import Axis, Role, Step, Text
 
 
 class Looked(NamedTuple):
-    """What a model that looks at pictures returns.
+    """What a model that looks at pictures returns."""
 
-    Attributes:
-        logits: (batch, n_classes), or (batch, n_looks, n_classes) for one that answers after every look.
-        weights: (batch, n_looks, n_keys), where it looked; each look sums to 1.
-        traces: of the batch's first item; empty unless asked for.
-    """
-
-    logits: Tensor
-    weights: Tensor
-    traces: tuple[AttentionTrace, ...] = ()
+    logits: Tensor  # (batch, n_classes), or (batch, n_looks, n_classes) for one that answers after every look
+    weights: Tensor  # (batch, n_looks, n_keys), where it looked; each look sums to 1
+    traces: tuple[AttentionTrace, ...] = ()  # of the batch's first item; empty unless asked for
 
 
 class Layer(NamedTuple):
-    """A 3 x 3 convolution.
+    """A 3 x 3 convolution."""
 
-    Attributes:
-        channels: it gives.
-        stride: 2 halves height and width.
-        dilation: distance of the nine pixels it looks at.
-    """
-
-    channels: int
-    stride: int = 1
-    dilation: int = 1
+    channels: int  # it gives
+    stride: int = 1  # 2 halves height and width
+    dilation: int = 1  # distance of the nine pixels it looks at
 
 
 class FeatureMap(nn.Sequential):

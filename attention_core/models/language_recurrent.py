@@ -17,19 +17,12 @@ from attention_core.models.registry import register
 
 @dataclass(frozen=True)
 class RecurrentConfig:
-    """Sizes.
+    """Sizes."""
 
-    Attributes:
-        attends: whether it looks back at its own earlier states.
-        d_state: width of the states and of the pieces' vectors.
-        d_k: width of queries and keys.
-        hidden: units between state, context and the next piece.
-    """
-
-    attends: bool = True
-    d_state: int = 192
-    d_k: int = 64
-    hidden: int = 128
+    attends: bool = True  # whether it looks back at its own earlier states
+    d_state: int = 192  # width of the states and of the pieces' vectors
+    d_k: int = 64  # width of queries and keys
+    hidden: int = 128  # units between state, context and the next piece
 
 
 class RecurrentLanguage(nn.Module):

@@ -26,19 +26,12 @@ CIRCLES = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WA
 
 @dataclass(frozen=True)
 class Match3Config:
-    """Sizes.
+    """Sizes."""
 
-    Attributes:
-        pairs: True = 2-simplicial, a query scores pairs of others; False = it scores single others.
-        d_k: width of query and keys.
-        d_v: width of values.
-        d_hidden: hidden units of the read-out.
-    """
-
-    pairs: bool
-    d_k: int = 64
-    d_v: int = 16
-    d_hidden: int = 32
+    pairs: bool  # True = 2-simplicial, a query scores pairs of others; False = it scores single others
+    d_k: int = 64  # width of query and keys
+    d_v: int = 16  # width of values
+    d_hidden: int = 32  # hidden units of the read-out
 
 
 def residue_vectors() -> Tensor:
@@ -137,11 +130,7 @@ class Match3Head(Traced):
         named = affine(Q=self.query, K=self.key, V=self.value)
         before = (
             VECTORS.step(
-                everyone,
-                single,
-                Axis("cosines and sines", [*CIRCLES, "nobody"]),
-                vectors=self.vectors,
-                numbers=numbers,
+                everyone, single, Axis("cosines and sines", [*CIRCLES, "nobody"]), vectors=self.vectors, numbers=numbers
             ),
             *projections(
                 vectors,

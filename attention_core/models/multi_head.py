@@ -17,43 +17,25 @@ from attention_core.models.multi_head_steps import INPUTS, MECHANISMS, MERGE
 
 
 class Memory(NamedTuple):
-    """What queries may look at.
+    """What queries may look at."""
 
-    Attributes:
-        others: (batch, n_keys, d_model), what keys and values are made of.
-        key: (batch, n_heads, n_keys, d_k).
-        value: (batch, n_heads, n_keys, d_k).
-    """
-
-    others: Tensor
-    key: Tensor
-    value: Tensor
+    others: Tensor  # (batch, n_keys, d_model), what keys and values are made of
+    key: Tensor  # (batch, n_heads, n_keys, d_k)
+    value: Tensor  # (batch, n_heads, n_keys, d_k)
 
 
 class Looked(NamedTuple):
-    """What one attention layer did with a batch; enough to make its trace.
+    """What one attention layer did with a batch; enough to make its trace."""
 
-    Attributes:
-        layer: which.
-        norm: what normalised its inputs.
-        before: (batch, n_queries, d_model), what was normalised.
-        inputs: (batch, n_queries, d_model), what the queries are made of.
-        query: (batch, n_heads, n_queries, d_k).
-        memory: keys and values.
-        mask: bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None.
-        attended: the context.
-        output: (batch, n_queries, d_model), heads merged and projected.
-    """
-
-    layer: Attention
-    norm: nn.LayerNorm
-    before: Tensor
-    inputs: Tensor
-    query: Tensor
-    memory: Memory
-    mask: Tensor | None
-    attended: Attended
-    output: Tensor
+    layer: Attention  # which
+    norm: nn.LayerNorm  # what normalised its inputs
+    before: Tensor  # (batch, n_queries, d_model), what was normalised
+    inputs: Tensor  # (batch, n_queries, d_model), what the queries are made of
+    query: Tensor  # (batch, n_heads, n_queries, d_k)
+    memory: Memory  # keys and values
+    mask: Tensor | None  # bool, broadcastable to (batch, n_heads, n_queries, n_keys), or None
+    attended: Attended  # the context
+    output: Tensor  # (batch, n_queries, d_model), heads merged and projected
 
 
 class Attention(nn.Module):

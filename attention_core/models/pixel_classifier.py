@@ -22,35 +22,20 @@ from attention_core.models.traced import Traced, first_trace
 
 @dataclass(frozen=True)
 class PixelConfig:
-    """Sizes, and what the attention is like before training.
+    """Sizes, and what the attention is like before training."""
 
-    Attributes:
-        side: pixels along a side of the picture; side * side tokens.
-        d_model: width of a pixel's embedding.
-        d_k: width of queries, keys and values.
-        d_ff: features per pixel.
-        cells: the features are averaged in cells x cells parts of the picture.
-        d_hidden: hidden units of the classifier.
-        dropout: share of units left out while training.
-        detail: pixels; the finest neighbourhood that the untrained positions tell apart.
-        neighbourhood: pixels; how far an untrained query looks (standard deviation).
-        ink_preference: by how much an untrained query scores ink above paper.
-        value_frequency: radians per pixel by which values turn.
-        value_scale: of the untrained values.
-    """
-
-    side: int = 28
-    d_model: int = 32
-    d_k: int = 16
-    d_ff: int = 64
-    cells: int = 7
-    d_hidden: int = 256
-    dropout: float = 0.2
-    detail: float = 3.0
-    neighbourhood: float = 3.0
-    ink_preference: float = 4.0
-    value_frequency: float = 1.2
-    value_scale: float = 3.0
+    side: int = 28  # pixels along a side of the picture; side * side tokens
+    d_model: int = 32  # width of a pixel's embedding
+    d_k: int = 16  # width of queries, keys and values
+    d_ff: int = 64  # features per pixel
+    cells: int = 7  # the features are averaged in cells x cells parts of the picture
+    d_hidden: int = 256  # hidden units of the classifier
+    dropout: float = 0.2  # share of units left out while training
+    detail: float = 3.0  # pixels; the finest neighbourhood that the untrained positions tell apart
+    neighbourhood: float = 3.0  # pixels; how far an untrained query looks (standard deviation)
+    ink_preference: float = 4.0  # by how much an untrained query scores ink above paper
+    value_frequency: float = 1.2  # radians per pixel by which values turn
+    value_scale: float = 3.0  # of the untrained values
 
 
 class PixelEmbedding(nn.Module):

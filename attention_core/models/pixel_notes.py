@@ -26,29 +26,18 @@ LEVELS = 32
 
 @dataclass(frozen=True)
 class NotesConfig:
-    """What a pixel looks at, and sizes.
+    """What a pixel looks at, and sizes."""
 
-    Attributes:
-        looks: "softmax": softmax(Q K^T / sqrt(d_k)) V. "product": (Q K^T / n) V, computed as Q (K^T V) / n, which needs
-            no n x n matrix. Controls: "itself": A = I; "alike": A = 1/n; "none": no attention, the network alone reads
-            the pixels.
-        placed: whether a token is its ink and a learned position, or its ink alone.
-        side: pixels along a side of the picture; n = side * side tokens.
-        d_model: width of a token.
-        d_k: width of queries and keys.
-        d_v: width of values.
-        hidden: units of the feed-forward network.
-        dropout: share of hidden units left out while training.
-    """
-
+    # "softmax": softmax(Q K^T / sqrt(d_k)) V. "product": (Q K^T / n) V, computed as Q (K^T V) / n, which needs no n x n
+    # matrix. Controls: "itself": A = I; "alike": A = 1/n; "none": no attention, the network alone reads the pixels.
     looks: str = "softmax"
-    placed: bool = True
-    side: int = 28
-    d_model: int = 32
-    d_k: int = 16
-    d_v: int = 4
-    hidden: int = 256
-    dropout: float = 0.1
+    placed: bool = True  # whether a token is its ink and a learned position, or its ink alone
+    side: int = 28  # pixels along a side of the picture; n = side * side tokens
+    d_model: int = 32  # width of a token
+    d_k: int = 16  # width of queries and keys
+    d_v: int = 4  # width of values
+    hidden: int = 256  # units of the feed-forward network
+    dropout: float = 0.1  # share of hidden units left out while training
 
 
 class PixelControl(nn.Module):

@@ -27,27 +27,16 @@ N_WORDS = len(LABELS)
 
 @dataclass(frozen=True)
 class SceneCaptionConfig:
-    """Sizes.
+    """Sizes."""
 
-    Attributes:
-        side: pixels along a side of the picture.
-        layers: of the convolutional network.
-        d_k: width of queries, keys, values and contexts.
-        d_word: width of the words' vectors.
-        d_state: width of the decoder's state.
-        n_glances: looks that it takes to say the first word.
-        most_words: the decoder stops here if it has not said the end.
-        dropout: share of the hidden units before a word that are left out while training.
-    """
-
-    side: int = ASK_SIDE
-    layers: tuple[Layer, ...] = LAYERS
-    d_k: int = 96
-    d_word: int = 64
-    d_state: int = 256
-    n_glances: int = 2
-    most_words: int = 24
-    dropout: float = 0.1
+    side: int = ASK_SIDE  # pixels along a side of the picture
+    layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
+    d_k: int = 96  # width of queries, keys, values and contexts
+    d_word: int = 64  # width of the words' vectors
+    d_state: int = 256  # width of the decoder's state
+    n_glances: int = 2  # looks that it takes to say the first word
+    most_words: int = 24  # the decoder stops here if it has not said the end
+    dropout: float = 0.1  # share of the hidden units before a word that are left out while training
 
 
 class Look(NamedTuple):
@@ -61,19 +50,12 @@ class Look(NamedTuple):
 
 
 class Caption(NamedTuple):
-    """One drawing, told.
+    """One drawing, told."""
 
-    Attributes:
-        words: as they were said, without the end.
-        finished: whether the end came.
-        probabilities: (n_looks, N_WORDS) after each look.
-        trace: one query per look: the glances, the words, the end.
-    """
-
-    words: tuple[str, ...]
-    finished: bool
-    probabilities: Tensor
-    trace: AttentionTrace
+    words: tuple[str, ...]  # as they were said, without the end
+    finished: bool  # whether the end came
+    probabilities: Tensor  # (n_looks, N_WORDS) after each look
+    trace: AttentionTrace  # one query per look: the glances, the words, the end
 
 
 class SceneCaption(SceneEncoder):

@@ -26,39 +26,23 @@ SCORINGS = ("dot", "additive")
 
 @dataclass(frozen=True)
 class SceneQuestionConfig:
-    """Sizes.
+    """Sizes."""
 
-    Attributes:
-        side: pixels along a side of the picture.
-        layers: of the convolutional network.
-        d_word: width of the words' vectors, and of the states of the question's encoder.
-        d_k: width of queries, keys, values and contexts.
-        d_additive: hidden units of the additive score.
-        n_looks: reasoning steps.
-        dropout: share of the answer's hidden units left out while training.
-    """
-
-    side: int = ASK_SIDE
-    layers: tuple[Layer, ...] = LAYERS
-    d_word: int = 128
-    d_k: int = 96
-    d_additive: int = 64
-    n_looks: int = 2
-    dropout: float = 0.1
+    side: int = ASK_SIDE  # pixels along a side of the picture
+    layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
+    d_word: int = 128  # width of the words' vectors, and of the states of the question's encoder
+    d_k: int = 96  # width of queries, keys, values and contexts
+    d_additive: int = 64  # hidden units of the additive score
+    n_looks: int = 2  # reasoning steps
+    dropout: float = 0.1  # share of the answer's hidden units left out while training
 
 
 class Answered(NamedTuple):
-    """One question about one picture, answered.
+    """One question about one picture, answered."""
 
-    Attributes:
-        probabilities: (n_answers,), in the order of ANSWERS.
-        looks: a trace per reasoning step: one query, the regions and the empty key as keys.
-        words: a trace per reasoning step: one query, the question's words as keys.
-    """
-
-    probabilities: Tensor
-    looks: tuple[AttentionTrace, ...]
-    words: tuple[AttentionTrace, ...]
+    probabilities: Tensor  # (n_answers,), in the order of ANSWERS
+    looks: tuple[AttentionTrace, ...]  # a trace per reasoning step: one query, the regions and the empty key as keys
+    words: tuple[AttentionTrace, ...]  # a trace per reasoning step: one query, the question's words as keys
 
 
 class SceneEncoder(PlacedRegions):
@@ -142,14 +126,7 @@ class SceneQuestion(SceneEncoder):
         states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=words.shape[1])
         return states, mask
 
-    def forward(
-        self,
-        pictures: Tensor,
-        words: Tensor,
-        scoring: str = "dot",
-        *,
-        edits: Edits = (),
-    ) -> Looked:
+    def forward(self, pictures: Tensor, words: Tensor, scoring: str = "dot", *, edits: Edits = ()) -> Looked:
         """Answer questions, scored by "dot" or "additive", about pictures (n_pictures, 4, 64, 64) from coloured_input.
 
         The words, int64 (batch, n_words), are padded with 0; as many questions about every picture, one after another.
@@ -160,11 +137,7 @@ class SceneQuestion(SceneEncoder):
         return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, edits)
 
     def reason(
-        self,
-        encoded: tuple[Tensor, Tensor],
-        asked: tuple[Tensor, Tensor],
-        scoring: str,
-        edits: Edits = (),
+        self, encoded: tuple[Tensor, Tensor], asked: tuple[Tensor, Tensor], scoring: str, edits: Edits = ()
     ) -> Looked:
         """Answer encoded questions about encoded pictures."""
         steps = list(self._steps(encoded, asked, scoring, edits))
@@ -204,11 +177,7 @@ class SceneQuestion(SceneEncoder):
         return self.answer(torch.cat(contexts, -1)[:, 0, 0])
 
     def _steps(
-        self,
-        encoded: tuple[Tensor, Tensor],
-        asked: tuple[Tensor, Tensor],
-        scoring: str,
-        edits: Edits,
+        self, encoded: tuple[Tensor, Tensor], asked: tuple[Tensor, Tensor], scoring: str, edits: Edits
     ) -> Iterator[ReasoningStep]:
         keys, values = (part[:, None] for part in encoded)
         states, mask = asked[0][:, None], asked[1][:, None, None]

@@ -56,21 +56,13 @@ ANSWER = Text(
 
 
 class ReasoningStep(NamedTuple):
-    """What happens in one step, each tensor with (batch, 1, ...) in front.
+    """What happens in one step, each tensor with (batch, 1, ...) in front."""
 
-    Attributes:
-        asks: what asks the words.
-        words: what they answered.
-        found: what the step before found; zeros before the first.
-        query: what asks the regions.
-        look: what they answered.
-    """
-
-    asks: Tensor
-    words: Attended
-    found: Tensor
-    query: Tensor
-    look: Attended
+    asks: Tensor  # what asks the words
+    words: Attended  # what they answered
+    found: Tensor  # what the step before found; zeros before the first
+    query: Tensor  # what asks the regions
+    look: Attended  # what they answered
 
 
 def look_trace(

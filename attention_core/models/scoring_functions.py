@@ -14,19 +14,13 @@ from attention_core.models.registry import register
 
 @dataclass(frozen=True)
 class ScoringConfig:
-    """Sizes.
+    """Sizes."""
 
-    Attributes:
-        dimensions: widths of query and key for which there are parameters.
-        learned: scoring functions whose parameters are learned; others keep their plain ones.
-        d_a: hidden units of additive and concat.
-        n_positions: keys that the location-based function knows.
-    """
-
-    dimensions: tuple[int, ...] = (2, 3, 4, 8)
+    dimensions: tuple[int, ...] = (2, 3, 4, 8)  # widths of query and key for which there are parameters
+    # scoring functions whose parameters are learned; others keep their plain ones
     learned: tuple[str, ...] = ("general", "additive", "concat", "location")
-    d_a: int = 8
-    n_positions: int = 6
+    d_a: int = 8  # hidden units of additive and concat
+    n_positions: int = 6  # keys that the location-based function knows
 
 
 class ScoringFunctions(nn.Module):

@@ -38,41 +38,24 @@ POOLINGS = ("attention", "mean")
 
 @dataclass(frozen=True)
 class SentenceConfig:
-    """Sizes; equal for attention and mean, so that only the pooling differs.
+    """Sizes; equal for attention and mean, so that only the pooling differs."""
 
-    Attributes:
-        pooling: "attention" or "mean".
-        d_embedding: width of the words' vectors.
-        d_state: width of a word's state: two halves, one per reading direction.
-        d_query: width of the learned query.
-        d_additive: hidden units of the additive score.
-        word_dropout: share of the words that are hidden in training, so that none is relied on alone.
-        embedding_dropout: share of the vectors' numbers that are left out in training.
-        state_dropout: share of the states' and the context's numbers that are left out in training.
-    """
-
-    pooling: str = "attention"
-    d_embedding: int = 24
-    d_state: int = 64
-    d_query: int = 32
-    d_additive: int = 64
-    word_dropout: float = 0.2
-    embedding_dropout: float = 0.4
-    state_dropout: float = 0.4
+    pooling: str = "attention"  # "attention" or "mean"
+    d_embedding: int = 24  # width of the words' vectors
+    d_state: int = 64  # width of a word's state: two halves, one per reading direction
+    d_query: int = 32  # width of the learned query
+    d_additive: int = 64  # hidden units of the additive score
+    word_dropout: float = 0.2  # share of the words that are hidden in training, so that none is relied on alone
+    embedding_dropout: float = 0.4  # share of the vectors' numbers that are left out in training
+    state_dropout: float = 0.4  # share of the states' and the context's numbers that are left out in training
 
 
 class Encoding(NamedTuple):
-    """Sentences as attention gets them.
+    """Sentences as attention gets them."""
 
-    Attributes:
-        embedded: (batch, n_words, d_embedding).
-        states: (batch, n_words, d_state): keys and values.
-        mask: bool (batch, n_words), False = padding.
-    """
-
-    embedded: Tensor
-    states: Tensor
-    mask: Tensor
+    embedded: Tensor  # (batch, n_words, d_embedding)
+    states: Tensor  # (batch, n_words, d_state): keys and values
+    mask: Tensor  # bool (batch, n_words), False = padding
 
 
 class WordVectors(nn.Module):
@@ -163,12 +146,7 @@ class SentenceClassifier(nn.Module):
         )
 
     def forward(
-        self,
-        pieces: Tensor,
-        mask: Tensor | None = None,
-        *,
-        edits: Edits = (),
-        labels: Sequence[str] | None = None,
+        self, pieces: Tensor, mask: Tensor | None = None, *, edits: Edits = (), labels: Sequence[str] | None = None
     ) -> Prediction:
         """Judge sentences; the first one's words as labels ask for its attention trace.
 
@@ -283,12 +261,7 @@ class TwoPhaseClassifier(nn.Module):
         return self
 
     def forward(
-        self,
-        pieces: Tensor,
-        mask: Tensor | None = None,
-        *,
-        edits: Edits = (),
-        labels: Sequence[str] | None = None,
+        self, pieces: Tensor, mask: Tensor | None = None, *, edits: Edits = (), labels: Sequence[str] | None = None
     ) -> Prediction:
         """Judge sentences; as SentenceClassifier.forward."""
         with torch.no_grad():

@@ -27,21 +27,13 @@ Looks = tuple[Looked, ...]
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """Sizes.
+    """Sizes."""
 
-    Attributes:
-        n_layers: of the encoder, and as many of the decoder.
-        n_heads: per attention.
-        d_model: width of every position's vector.
-        d_ff: hidden units of the feed-forward networks.
-        dropout: share left out in training.
-    """
-
-    n_layers: int = 3
-    n_heads: int = 6
-    d_model: int = 192
-    d_ff: int = 640
-    dropout: float = 0.1
+    n_layers: int = 3  # of the encoder, and as many of the decoder
+    n_heads: int = 6  # per attention
+    d_model: int = 192  # width of every position's vector
+    d_ff: int = 640  # hidden units of the feed-forward networks
+    dropout: float = 0.1  # share left out in training
 
 
 class EncoderLayer(nn.Module):
@@ -97,19 +89,12 @@ def _feed_forward(config: TransformerConfig) -> nn.Sequential:
 
 
 class Encoding(NamedTuple):
-    """A source sentence as the decoder gets it.
+    """A source sentence as the decoder gets it."""
 
-    Attributes:
-        states: (batch, n_source, d_model): what cross-attention makes its keys and values of.
-        mask: bool (batch, n_source), False = padding, or None.
-        looked: one per encoder layer.
-        memories: those keys and values, of each decoder layer.
-    """
-
-    states: Tensor
-    mask: Tensor | None
-    looked: Looks
-    memories: tuple[Memory, ...]
+    states: Tensor  # (batch, n_source, d_model): what cross-attention makes its keys and values of
+    mask: Tensor | None  # bool (batch, n_source), False = padding, or None
+    looked: Looks  # one per encoder layer
+    memories: tuple[Memory, ...]  # those keys and values, of each decoder layer
 
 
 class Transformer(TiedTranslator):

@@ -113,54 +113,34 @@ STARTS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
 
 @dataclass(frozen=True)
 class TranslatorConfig:
-    """Sizes; equal for all, so that only the score differs.
+    """Sizes; equal for all, so that only the score differs."""
 
-    Attributes:
-        scoring: one of SCORINGS. "none" hands over the encoder's last states, the same for every target word, "mean"
-            the plain average of all states; the others attend.
-        cell: "gru", or "rnn" for plain tanh units.
-        d_embedding: width of the pieces' vectors, source and target, shared with the output layer.
-        d_state: width of decoder and encoder states; the encoder's are two halves, one per reading direction.
-        d_additive: hidden units of the additive score.
-        dropout: share of the embeddings and of the read-out that is left out in training.
-    """
-
+    # one of SCORINGS. "none" hands over the encoder's last states, the same for every target word, "mean" the plain
+    # average of all states; the others attend.
     scoring: str
-    cell: str = "gru"
-    d_embedding: int = 192
-    d_state: int = 384
-    d_additive: int = 192
-    dropout: float = 0.15
+    cell: str = "gru"  # "gru", or "rnn" for plain tanh units
+    d_embedding: int = 192  # width of the pieces' vectors, source and target, shared with the output layer
+    d_state: int = 384  # width of decoder and encoder states; the encoder's are two halves, one per reading direction
+    d_additive: int = 192  # hidden units of the additive score
+    dropout: float = 0.15  # share of the embeddings and of the read-out that is left out in training
 
 
 class Labels(NamedTuple):
-    """What the positions of a sentence pair are called.
+    """What the positions of a sentence pair are called."""
 
-    Attributes:
-        source: one text per source piece, the end included.
-        target: one text per predicted target piece.
-        fed: one text per piece that the decoder is fed; None = the start, then the target without its last.
-    """
-
-    source: Sequence[str]
-    target: Sequence[str]
+    source: Sequence[str]  # one text per source piece, the end included
+    target: Sequence[str]  # one text per predicted target piece
+    # one text per piece that the decoder is fed; None = the start, then the target without its last
     fed: Sequence[str] | None = None
 
 
 class Encoding(NamedTuple):
-    """A source sentence as the decoder gets it.
+    """A source sentence as the decoder gets it."""
 
-    Attributes:
-        embedded: (batch, n_source, d_embedding), vectors of the pieces.
-        states: (batch, n_source, d_state), one per source piece: keys and values.
-        last: (batch, d_state), where the two reading directions ended.
-        mask: bool (batch, n_source), False = padding, or None without padding.
-    """
-
-    embedded: Tensor
-    states: Tensor
-    last: Tensor
-    mask: Tensor | None
+    embedded: Tensor  # (batch, n_source, d_embedding), vectors of the pieces
+    states: Tensor  # (batch, n_source, d_state), one per source piece: keys and values
+    last: Tensor  # (batch, d_state), where the two reading directions ended
+    mask: Tensor | None  # bool (batch, n_source), False = padding, or None without padding
 
 
 @lru_cache(8)
@@ -258,11 +238,7 @@ class Translator(TiedTranslator):
         return self.logits(features, state.n_sure), state._replace(said=states[:, -1])
 
     def decode(
-        self,
-        encoding: Encoding,
-        target: Tensor,
-        edits: Edits = (),
-        said: Tensor | None = None,
+        self, encoding: Encoding, target: Tensor, edits: Edits = (), said: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Attended]:
         """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
 

@@ -51,32 +51,20 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a model is trained.
+    """How a model is trained."""
 
-    Attributes:
-        task: (data folder or None, seed, device) -> Task.
-        data: what it is trained on and under which licence, for the card.
-        batches_per_epoch: steps of one epoch.
-        epochs: how many, unless the command says otherwise.
-        learning_rate: at its height.
-        weight_decay: of AdamW.
-        gentle: prefixes of parameters that are trained at 0.3 of the rate and without decay.
-        half: write the weights as 16-bit numbers; the figures are those of the rounded weights.
-        snapshot_at: shares of the training at which something is kept: what the task's method snapshot(model)
-            returns if it has one, else the parameters named by snapshot_of.
-        snapshot_of: prefixes of parameter names.
-    """
-
-    task: Callable[[str | None, int, str], Task]
-    data: str
-    batches_per_epoch: int
-    epochs: float
-    learning_rate: float
-    weight_decay: float = 0.02
-    gentle: tuple[str, ...] = ()
-    half: bool = False
+    task: Callable[[str | None, int, str], Task]  # (data folder or None, seed, device) -> Task
+    data: str  # what it is trained on and under which licence, for the card
+    batches_per_epoch: int  # steps of one epoch
+    epochs: float  # how many, unless the command says otherwise
+    learning_rate: float  # at its height
+    weight_decay: float = 0.02  # of AdamW
+    gentle: tuple[str, ...] = ()  # prefixes of parameters that are trained at 0.3 of the rate and without decay
+    half: bool = False  # write the weights as 16-bit numbers; the figures are those of the rounded weights
+    # shares of the training at which something is kept: what the task's method snapshot(model) returns if it has one,
+    # else the parameters named by snapshot_of
     snapshot_at: tuple[float, ...] = ()
-    snapshot_of: tuple[str, ...] = ()
+    snapshot_of: tuple[str, ...] = ()  # prefixes of parameter names
 
 
 RECIPES: dict[str, Recipe] = {}
