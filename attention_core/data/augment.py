@@ -15,14 +15,7 @@ THICKEN_SHARE, CONTRAST = 0.12, 0.25
 
 
 def augment(images: Tensor, generator: torch.Generator) -> Tensor:
-    """Turn, scale, shear, shift, bend, thicken and shade pictures at random.
-
-    Args:
-        images: float (batch, side, side) in [0, 1].
-        generator: source of all randomness, on the same device.
-
-    Returns:
-        the same shape and range.
+    """Turn, scale, shear, shift, bend, thicken and shade pictures (batch, side, side) in [0, 1] at random.
 
     Source: affine and elastic distortions of MNIST after Simard et al. 2003.
     """

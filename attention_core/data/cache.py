@@ -17,11 +17,8 @@ def cached_arrays(
 ) -> dict[str, np.ndarray]:
     """Return make()'s arrays, from the cache if they were made from exactly these inputs before.
 
-    Args:
-        name: start of the file's name.
-        made_from: everything that the result depends on: bytes, and source files whose content counts.
-        make: called when the cache does not have them.
-        folder: of the cache; where it cannot be written, nothing is kept.
+    They are made from bytes and from source files whose content counts; `name` begins the file's name. Where the folder
+    cannot be written, nothing is kept.
     """
     digest = hashlib.sha256()
     for part in made_from:

@@ -39,14 +39,9 @@ class ColourPicture:
 
 
 def ink_picture(canvas: np.ndarray, size: tuple[int, int]) -> InkPicture:
-    """Shrink a canvas to what a model sees, whatever its ink and background colours.
+    """Shrink a canvas, uint8 (height, width, 4) RGBA, to what a model sees, whatever its ink and background colours.
 
-    Args:
-        canvas: uint8 (height, width, 4) RGBA, any size with the aspect ratio of `size`.
-        size: (height, width) of the picture.
-
-    Raises:
-        ValueError: not a picture (see ink_of), or of another aspect ratio.
+    Its aspect ratio is that of `size`, (height, width) of the picture, else there is a ValueError, as in ink_of.
     """
     _check_ratio(canvas, size)
     ink = ink_of(canvas)
@@ -57,17 +52,10 @@ def ink_picture(canvas: np.ndarray, size: tuple[int, int]) -> InkPicture:
 
 
 def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
-    """Part a canvas into how much ink lies where and which colour it has, without its background.
+    """Part a square canvas, uint8 RGBA, into how much ink lies where and which colour it has, without its background.
 
     A pixel at the edge of a stroke mixes ink and paper: it gets its coverage from its contrast against the strongest
-    ink near it, and its colour from that ink.
-
-    Args:
-        canvas: uint8 (height, width, 4) RGBA, square.
-        side: of the picture.
-
-    Raises:
-        ValueError: not a picture (see ink_of), or not square.
+    ink near it, and its colour from that ink. ValueError as in ink_picture.
     """
     _check_ratio(canvas, (side, side))
     opaque = flattened(canvas)

@@ -40,12 +40,9 @@ class DrawnDigit:
 
 
 def drawn_digits(strokes: Sequence[Stroke], side: int, paper: str) -> list[DrawnDigit]:
-    """Group the strokes of a drawing into digits, in the order of their first strokes.
+    """Group the strokes of a drawing on a square canvas into digits, in the order of their first strokes.
 
-    Args:
-        strokes: of the drawing; one without a colour is in the canvas' own ink.
-        side: of the square canvas, pixels.
-        paper: colour of the paper, "#rrggbb"; strokes of that colour erase and are no digit.
+    Strokes without a colour are in the canvas' own ink; those of the paper's colour, "#rrggbb", erase and are no digit.
     """
     inked = [place for place, stroke in enumerate(strokes) if (stroke.colour or "").lower() != paper.lower()]
     groups: list[list[int]] = []

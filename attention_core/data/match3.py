@@ -24,8 +24,6 @@ FEWEST, MOST = 3, 16
 
 
 class Preset(NamedTuple):
-    """A sequence worth looking at."""
-
     numbers: tuple[int, ...]  # 0 to MODULUS - 1
     note: str  # what there is to see
 
@@ -116,10 +114,7 @@ def read_numbers(text: str) -> Typed:
 def read_sequences(path: str | Path) -> Sequences:
     """Read an .npz with `numbers` (n, n_numbers), whole, 0 to 30, and optionally `labels` of the same shape, 0 or 1.
 
-    Labels that are not there are computed.
-
-    Raises:
-        DataError: no such file, or not of that form.
+    Labels that are not there are computed; DataError for a file that is missing or not of that form.
     """
     arrays = read_npz(path, optional=("numbers", "labels"), fault=DataError)
     if "numbers" not in arrays:

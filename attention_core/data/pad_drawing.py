@@ -17,11 +17,7 @@ FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 
 
 def read_drawing(content: bytes) -> list[Stroke]:
-    """Return the strokes of a saved drawing; one whose colour is unknown has none.
-
-    Raises:
-        ValueError: it is none, or too large; the message is for people.
-    """
+    """Return the strokes of a saved drawing, those of unknown colour without; ValueError for people if it is none."""
     try:
         drawing = read_json(content, DRAWING_BYTES.most)
         n_commands = sum(len(shape["path"]) for shape in drawing["objects"])
@@ -85,11 +81,7 @@ def _sound_width(width: Any) -> float:
 
 
 def inked_strokes(drawing: dict[str, Any], ink: str | None) -> list[Stroke]:
-    """Return each stroke of a canvas drawing with its pen and colour; `ink` where that is not known.
-
-    Raises:
-        one of FAULTS: it is no drawing, or reaches beyond all numbers.
-    """
+    """Return each stroke of a canvas drawing with its pen and colour, `ink` where that is unknown; or one of FAULTS."""
     return [
         Stroke(path, _sound_width(shape.get("strokeWidth", 20)), _sound_colour(shape.get("stroke"), ink))
         for shape in drawing.get("objects", [])

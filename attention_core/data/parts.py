@@ -23,13 +23,9 @@ class PartsRemark(StrEnum):
 
 
 def ink_parts(picture: np.ndarray) -> np.ndarray:
-    """Return the boxes of the pieces of ink that hold together, corners included.
+    """Return the boxes of the pieces of ink in a picture (height, width) in [0, 1] that touch, corners included.
 
-    Args:
-        picture: float (height, width) in [0, 1], 1 = ink.
-
-    Returns:
-        int (n, 4): top, left, bottom, right, the last two exclusive, in reading order of each piece's first pixel.
+    They are int (n, 4): top, left, bottom, right, the last two exclusive, in reading order of each piece's first pixel.
     """
     return np.array(part_boxes(torch.from_numpy(picture > INK)), dtype=int).reshape(-1, 4)
 

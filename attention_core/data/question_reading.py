@@ -86,8 +86,7 @@ class QuestionError(ValueError):
 def words_of(text: str) -> list[str]:
     """Return a question as the words that the model knows it by: lower case, no punctuation, one word per meaning.
 
-    Raises:
-        QuestionError: nothing to read, or more than can be read.
+    QuestionError for nothing to read, or more than can be read.
     """
     _refuse(not text.strip(), "Ask something, such as: what colour is the 7?")
     _refuse(
@@ -112,11 +111,6 @@ def words_of(text: str) -> list[str]:
 
 
 def parse(text: str) -> Question:
-    """Return the meaning of a typed question.
-
-    Raises:
-        QuestionError: it cannot be understood; the message says what is missing.
-    """
     words = words_of(text)
     _refuse_unknown(words)
     sentence = _spaced(words)
@@ -230,11 +224,7 @@ class Reading(NamedTuple):
 
 
 def read_question(text: str) -> Reading:
-    """Return the meaning of a typed question and words for it that the model was trained on.
-
-    Raises:
-        QuestionError: it cannot be understood.
-    """
+    """Return a typed question's meaning and words for it that the model was trained on; QuestionError if there is none."""
     question, typed = parse(text), words_of(text)
     for way in map(list, phrasings(question)):
         for filler in ([], *map(str.split, FILLERS)):

@@ -59,11 +59,7 @@ def _vocabulary() -> Pieces:
 
 
 def pieces_of(words: Sequence[str]) -> Pieced:
-    """Cut the words of a sentence, in lower case, into pieces, and find the known pairs among them.
-
-    Raises:
-        WeightsError: the vocabulary is missing or damaged.
-    """
+    """Cut the words of a sentence, in lower case, into pieces, and find the known pairs among them."""
     (_, pairs), rows, texts, paired = _lists(), [], [], []
     for before, word in zip(["", *words], words, strict=False):
         ids, own = _cut_word(word)
@@ -99,11 +95,7 @@ def _lists() -> tuple[dict[str, int], dict[str, int]]:
 
 
 def frequent_words() -> dict[str, int]:
-    """Return the most frequent words of the training part with how often each one occurs, commonest first.
-
-    Raises:
-        WeightsError: the list is missing or damaged.
-    """
+    """Return the most frequent words of the training part with how often each one occurs, commonest first."""
     return _lists()[0]
 
 

@@ -40,7 +40,6 @@ class Thing(NamedTuple):
 
 
 def numbers_of(words: Sequence[str]) -> list[int]:
-    """Return the model's number of each word."""
     return [_NUMBER[word] for word in words]
 
 
@@ -129,11 +128,7 @@ def places_of(words: Sequence[str], items: Sequence[Item]) -> tuple[tuple[int, .
 
 
 def _things(words: Sequence[str]) -> Iterator[tuple[Thing, str]]:
-    """Yield each part of a sentence with the word that leads on from it, empty after the last.
-
-    Raises:
-        ValueError: words that make no sentence.
-    """
+    """Yield each part of a sentence with the word that leads on from it, empty after the last, or ValueError."""
     for start in range(0, len(words), 4):
         count, colour, digit, *link = words[start : start + 4]
         if link and link[0] not in (*RELATIONS, AND):

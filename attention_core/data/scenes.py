@@ -51,11 +51,7 @@ class Drawings(NamedTuple):
 
 
 def glyphs_of(digits: Digits, at_once: int = 10_000) -> Glyphs:
-    """Cut digits out of their 28 x 28 pictures along their ink.
-
-    Raises:
-        ValueError: a picture without ink.
-    """
+    """Cut digits out of their 28 x 28 pictures along their ink."""
     images, extents = [], []
     for start in range(0, len(digits), at_once):
         ink = torch.tensor(digits.images[start : start + at_once]).float() / 255
@@ -87,17 +83,10 @@ def _span(drawn: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def lay(glyphs: Tensor, middle: Tensor, size: Tensor, height: int, width: int) -> Tensor:
-    """Lay glyphs on empty pictures.
+    """Lay glyphs, uint8 (m, 32, 32), on empty pictures, float (m, height, width) in [0, 1].
 
-    Args:
-        glyphs: uint8 (m, 32, 32).
-        middle: (m, 2), row and column in pixels where the glyph's middle comes to lie.
-        size: (m,), pixels of the ink's longer side.
-        height: of the pictures, pixels.
-        width: of the pictures, pixels.
-
-    Returns:
-        float (m, height, width) in [0, 1].
+    `middle`, (m, 2), is row and column where the glyph's middle comes to lie, `size`, (m,), the ink's longer side,
+    pixels.
     """
     scale = size * (GLYPH_SIDE / GLYPH_INK) / GLYPH_SIDE  # pixels of the scene per pixel of the glyph
     rows, columns = _stretch(middle[:, 0], scale, height), _stretch(middle[:, 1], scale, width)
@@ -117,7 +106,6 @@ def _stretch(middle: Tensor, scale: Tensor, length: int) -> Tensor:
 
 
 def boxes_of(middle: Tensor, size: Tensor, extents: Tensor) -> Tensor:
-    """Return the boxes (..., 4) of glyphs laid at middle (..., 2) with size (...,) and extents (..., 2)."""
     reach = size[..., None] * extents / 2
     return torch.cat((middle - reach, middle + reach), -1)
 

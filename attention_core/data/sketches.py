@@ -23,15 +23,9 @@ def digit_strokes(
     colour: str | None = None,
     rng: np.random.Generator | None = None,
 ) -> list[Stroke]:
-    """Return the strokes of a digit.
+    """Return the strokes of a digit whose ink, with the pen's width, is `height` canvas pixels high around its middle.
 
-    Args:
-        digit: 0 to 9.
-        middle: x and y of its middle, canvas pixels.
-        height: of its ink, the pen's width included, canvas pixels.
-        width: of the pen; a tenth of the height if None.
-        colour: of the ink.
-        rng: slants, narrows and shakes it at random if given.
+    The pen is a tenth of the height wide if not told; a generator slants, narrows and shakes the digit at random.
     """
     width = height * 0.11 if width is None else width
     paths = [smooth_path(np.array(stroke), 4) for stroke in STROKES[digit]]

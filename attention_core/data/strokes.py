@@ -28,9 +28,6 @@ class Trajectories:
 def load_trajectories(data: str | Path | None = None) -> Trajectories:
     """Read pendigits/train.csv.gz: eight points along the pen's path and the digit, one drawing a line.
 
-    Raises:
-        DataError: the file is missing or not of that form.
-
     Source: Alpaydin and Alimoglu, Pen-Based Recognition of Handwritten Digits, UCI, CC-BY 4.0.
     """
     path = data_folder(data) / "pendigits" / "train.csv.gz"
@@ -76,17 +73,9 @@ def draw_paths(
     ink: tuple[int, int, int] = (0, 0, 0),
     background: tuple[int, int, int] = (255, 255, 255),
 ) -> np.ndarray:
-    """Draw paths with a round pen.
+    """Draw paths, each (n, 2) of x and y in canvas pixels, with a round pen, as the page's canvas would send it.
 
-    Args:
-        paths: each (n, 2), x and y in canvas pixels.
-        side: pixels along a side of a square canvas, or (height, width).
-        stroke_width: canvas pixels.
-        ink: RGB of the stroke.
-        background: RGB of the canvas.
-
-    Returns:
-        uint8 (height, width, 4) RGBA, as the page's canvas sends it.
+    The side is that of a square canvas, or (height, width); colours are RGB. Returns uint8 (height, width, 4) RGBA.
     """
     height, width = (side, side) if isinstance(side, int) else side
     is_grey = len({*ink}) == len({*background}) == 1  # one channel tells all three
@@ -105,11 +94,7 @@ def draw_paths(
 
 
 def random_canvas(points: np.ndarray, generator: np.random.Generator, side: int = 128) -> np.ndarray:
-    """Replay one trajectory (n, 2) in [0, 1] as somebody might have drawn it: size, place, slant, width, colours vary.
-
-    Returns:
-        uint8 (side, side, 4) RGBA.
-    """
+    """Replay one trajectory (n, 2) in [0, 1] as somebody might have drawn it: size, place, slant, pen, colours vary."""
     shaken = points + generator.normal(0, 0.015, points.shape)
     path = smooth_path(shaken) if generator.random() < 0.7 else shaken
     path = path - path.mean(0)
@@ -132,12 +117,9 @@ def _rgb(colour: np.ndarray) -> tuple[int, int, int]:
 
 
 def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digits:
-    """Replay every trajectory n_replays times and prepare each canvas as the page does.
+    """Replay every trajectory n_replays times and prepare each canvas as the page does, uint8 (n * n_replays, 28, 28).
 
-    The result is kept in the user's cache folder, since it takes minutes.
-
-    Returns:
-        uint8 (n * n_replays, 28, 28) with labels; the same seed gives the same pictures.
+    The result is kept in the user's cache folder, since it takes minutes; the same seed gives the same pictures.
     """
 
     def make() -> dict[str, np.ndarray]:

@@ -30,14 +30,9 @@ class Split(NamedTuple):
 
 
 def read_pairs(data: str | Path | None = None) -> list[Pair]:
-    """Return (English, French) pairs.
+    """Return (English, French) pairs, the first two columns of a tab-separated file; for `data` see read_text.
 
-    Args:
-        data: a tab-separated file, gzipped or not, or a folder that holds tatoeba/eng-fra.tsv.gz; else the folder
-            of the data sets. Columns after the second are ignored.
-
-    Raises:
-        DataError: no such file, or a line without a tab.
+    DataError where it cannot be read, or a line has no tab.
     """
     path, text = read_text(
         data,
@@ -105,9 +100,5 @@ class Sentences(NamedTuple):
 
 
 def english_sentences(data: str | Path | None = None) -> Sentences:
-    """Return the English sides of the pairs, as typed, in the order of the file.
-
-    Raises:
-        DataError: see read_pairs.
-    """
+    """Return the English sides of the pairs, as typed, in the order of the file; for `data` see read_text."""
     return Sentences(*(list(dict.fromkeys(english for english, _ in part)) for part in split_pairs(read_pairs(data))))

@@ -24,10 +24,6 @@ def evaluate_alignment(model: nn.Module, file: str | Path) -> dict[str, Any]:
 
     The French words are given to the decoder (teacher forcing); a word whose largest weight is on the end of the
     sentence gets no link.
-
-    Raises:
-        DataError: the file is missing or malformed.
-        ValueError: the model has one key only, so that there is nothing to align.
     """
     pairs = read_alignments(file)
     began = time.perf_counter()
@@ -55,12 +51,8 @@ def uniform_error(pairs: Sequence[AlignedPair]) -> float:
 def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[str]) -> list[Tensor]:
     """Return a model's weights between the words of an English and a French sentence, end of the English included.
 
-    Returns:
-        (n_target_words, n_source_words + 1), one for a recurrent translator, one per layer for a transformer, its
-        heads averaged.
-
-    Raises:
-        ValueError: the model has one key only.
+    They are (n_target_words, n_source_words + 1), one for a recurrent translator, one per layer for a transformer, its
+    heads averaged; ValueError for a model with one key only.
     """
     vocabulary = pieces()
     source_cut = vocabulary.cut(_spaced([word.lower() for word in source]))

@@ -37,11 +37,7 @@ def accuracy(model: nn.Module, digits: Digits, device: str, edits: Edits = ()) -
 
 
 def evaluate_digits(model: nn.Module, file: str | Path) -> dict[str, Any]:
-    """Return n, the accuracy on a file or folder of digits (see read_file), and the seconds without its reading.
-
-    Raises:
-        DataError: the file is missing, damaged, or not of that form.
-    """
+    """Return n, the accuracy on a file or folder of digits (see read_file), and the seconds without its reading."""
     digits = read_file(file)
     began = time.perf_counter()
     share = accuracy(model, digits, device_of(model).type)
@@ -53,9 +49,6 @@ def read_file(path: str | Path) -> Digits:
 
     That has `labels` (n,) and either `images` (n, 28, 28), uint8 or float in [0, 1], or `canvases` (n, height, width,
     4) uint8 RGBA, which go through the code that the page uses.
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
     path = Path(path)
     if path.is_dir():

@@ -35,14 +35,9 @@ def forgetting_of(
 ) -> dict[str, Any]:
     """Return what is left of an English word after more words: quartiles over all words of all sentences.
 
-    A distance, of most_later words at most, is told when at least `fewest` words were followed that far.
-
-    Returns:
-        lower, median, upper: lists, one number per word later, from 0 later (where all is left) on; n: words that
-        were followed that far; half_life: of the median, in words, or None.
-
-    Raises:
-        ValueError: no sentence.
+    A distance, of most_later words at most, is told when at least `fewest` words were followed that far. Lower, median
+    and upper are one number per word later, from 0 (where all is left) on, n the words that were followed that far, and
+    half_life that of the median, in words, or None.
     """
     if not sentences:
         raise ValueError("sentences must hold at least one, got none")

@@ -33,9 +33,6 @@ def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
     The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, `labels` (n,), a digit each, and perhaps `boxes`
     (n, 4): top, left, bottom, right in canvas pixels.
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
     path = Path(path)
     arrays = _read(path, "labels")
@@ -59,9 +56,6 @@ def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
     The .npz has `canvases` (n, height, 4 * height, 4) uint8 RGBA, `labels` (n,), whole numbers as text, and perhaps
     `boxes` (n, most digits, 4) in reading order, zeros or NaN after the last digit.
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
     path = Path(path)
     arrays = _read(path, "labels")
@@ -85,9 +79,6 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
     The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, `questions` (n,) and `answers` (n,) as text, and
     perhaps `boxes` (n, 4) or (n, several, 4) of what the answer is about, zeros or NaN for nothing.
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
     path = Path(path)
     arrays = _read(path, "questions", "answers")
@@ -119,9 +110,6 @@ def evaluate_telling(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
     The .npz has `canvases` (n, height, width, 4) uint8 RGBA, square, and `captions` (n,) as text, such as "a red 3 left
     of a blue 7, and two green 1s"; commas do not count, nor "an" for "a".
-
-    Raises:
-        DataError: no such file, or not of that form.
     """
     path = Path(path)
     arrays = _read(path, "captions")
@@ -138,11 +126,7 @@ def evaluate_telling(model: nn.Module, path: str | Path) -> dict[str, Any]:
 
 
 def _understood(text: str) -> tuple[Question, list[str]]:
-    """Return meaning and words as the page has them; what the grammar refuses is left to the model, as "how many".
-
-    Raises:
-        QuestionError: nothing to read, or too much.
-    """
+    """Return meaning and words as the page has them; what the grammar refuses is left to the model, as "how many"."""
     try:
         reading = read_question(text)
         return reading.question, reading.words

@@ -26,13 +26,7 @@ def accuracy(model: nn.Module, sequences: Sequences, device: str, edits: Edits =
 
 
 def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:
-    """Return n (sequences), numbers (all together), accuracy per number and the share of the commoner answer.
-
-    The file is .npz with numbers (N, n), whole, 0 to 30, and perhaps labels (N, n), 0 or 1, else computed.
-
-    Raises:
-        DataError: the file is missing, damaged, or not of that form.
-    """
+    """Return n (sequences), numbers (all together), accuracy per number and the share of the commoner answer."""
     sequences = read_sequences(file)
     share = sequences.labels.float().mean().item()
     return {

@@ -15,10 +15,6 @@ def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any
     """Return n and the accuracy of each function on an .npz file.
 
     It has query (n, d), key (n, n_keys, d) and labels (n,), the position of the right key.
-
-    Raises:
-        DataError: the file is missing, damaged, or its arrays do not fit, in the words of their shapes.
-        ValueError: there are no parameters for this d.
     """
     query, key, labels = _read(Path(file))
     parameter = next(model.parameters())

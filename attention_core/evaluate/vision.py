@@ -32,10 +32,7 @@ def mass_inside(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> Tensor:
 
 
 def overlap(boxes: Tensor, grid: tuple[int, int], size: Sequence[int]) -> Tensor:
-    """Return the part of each region of a grid (rows, columns) inside a box, (n, rows, columns) in [0, 1].
-
-    Boxes are (n, 4), top, left, bottom, right, and size is height and width of the picture, in pixels.
-    """
+    """Return the part of each region of a grid (rows, columns) inside a box (see mass_inside), (n, rows, columns)."""
     rows = _overlap(boxes[:, 0], boxes[:, 2], grid[0], size[0] / grid[0])
     columns = _overlap(boxes[:, 1], boxes[:, 3], grid[1], size[1] / grid[1])
     return rows[:, :, None] * columns[:, None]
@@ -77,10 +74,7 @@ def batches(n: int) -> list[slice]:
 
 
 def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
-    """Return accuracy, and with boxes (n, 4) the share of the mask inside and of peaks inside.
-
-    The pictures (n, 60, 60) are on the device of the model, a FeatureMask; boxes are in their pixels.
-    """
+    """Return accuracy, and with boxes (n, 4) in pixels of pictures (n, 60, 60) the share of mask and peaks inside."""
     right, mass, peak = [], [], []
     for some in batches(len(pictures)):
         looked = model(pictures[some])

@@ -33,9 +33,7 @@ class DecoderState(NamedTuple):
 class CanTranslate(Protocol):
     """What decoding asks of a model."""
 
-    def parameters(self) -> Iterator[nn.Parameter]:
-        """Return the trained numbers."""
-        ...
+    def parameters(self) -> Iterator[nn.Parameter]: ...
 
     def begin(self, source: Tensor) -> DecoderState:
         """Read source sentences (batch, n_source); return the state before the start piece, a row for each."""
@@ -69,13 +67,8 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Keep the `width` likeliest beginnings at every step, for sentences (batch, n_source) of one length.
 
-    A width of 1 is greedy search; every translation begins with the prefix.
-
-    Returns:
-        for each sentence its hypotheses, best first.
-
-    Raises:
-        ValueError: width below 1, or a prefix that is too long or already ends.
+    A width of 1 is greedy search; every translation begins with the prefix, too long or ended ones are ValueErrors.
+    Returns each sentence's hypotheses, best first.
 
     Source: length normalisation, Wu et al. 2016, section 7, without their constant.
     """

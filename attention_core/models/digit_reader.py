@@ -77,23 +77,17 @@ class DigitReader(PlacedRegions):
         )
 
     def score(self) -> Additive:
-        """Return the scoring function with its present parameters."""
         return Additive(self.score_query, self.score_key, self.score_vector)
 
     def encode(self, pictures: Tensor) -> Tensor:
-        """Return the regions (batch, n_regions, d) of pictures (batch, 48, 192) in [0, 1], 1 = ink.
-
-        Raises:
-            ValueError: pictures of another size.
-        """
+        """Return the regions (batch, n_regions, d) of pictures (batch, 48, 192) in [0, 1], 1 = ink."""
         check_size(pictures, *self.config.size)
         return regions(self.features(pictures[:, None])) + self.place
 
     def look(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Take one look at regions (batch, n_regions, d), with the state h_(t-1) (batch, d_state) as query.
 
-        Returns:
-            logits (batch, 11), state h_t (batch, d_state), glimpse (batch, d), weights (batch, n_regions).
+        Returns logits (batch, 11), state h_t (batch, d_state), glimpse (batch, d), weights (batch, n_regions).
         """
         keys = regions[:, None]
         attended = attend(state[:, None, None], keys, keys, score=self.score(), edits=edits, with_weights=True)
@@ -121,9 +115,6 @@ class DigitReader(PlacedRegions):
 
         The first query is `start` (d_state,), or the learned one. Of the skipped looks, from 0, the glimpse is
         withheld: the decoder gets zeros in its place, and its state goes on without having seen.
-
-        Raises:
-            ValueError: a picture or a start of another size.
         """
         device = self.start.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
@@ -162,7 +153,6 @@ class DigitReader(PlacedRegions):
         skipped: tuple[int, ...],
         edits: Edits,
     ) -> AttentionTrace:
-        """Return the trace of one picture, one query per look: the start and the state after each look but the last."""
         looks = Axis("looks", [f"look {number + 1}" for number in range(len(logits))])
         where, features = Axis.picture("regions", *self.grid), Axis.numbered("features", seen.shape[-1])
         units = Axis.numbered("units", states.shape[-1])
@@ -199,7 +189,6 @@ class DigitReader(PlacedRegions):
         )
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
-        """Return the attention trace of one picture, (48, 192) in [0, 1]: one query per look."""
         return self.read(picture, edits=edits).trace
 
 

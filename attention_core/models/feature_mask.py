@@ -60,13 +60,7 @@ class FeatureMask(Traced):
         return side, side
 
     def forward(self, pictures: Tensor, *, edits: Edits = (), trace: bool = False) -> Looked:
-        """Classify pictures (batch, 60, 60) in [0, 1], 1 = ink; `trace` asks for the trace of the first one.
-
-        Without attention every map is uniform before the edits.
-
-        Raises:
-            ValueError: pictures of another size.
-        """
+        """Classify pictures (batch, 60, 60) in [0, 1], 1 = ink; without attention maps are uniform before edits."""
         side = self.config.side
         check_size(pictures, side, side)
         features = regions(self.features(pictures[:, None]))[:, None]
@@ -83,7 +77,6 @@ class FeatureMask(Traced):
         )
 
     def _story(self, picture: Tensor, features: Tensor, logits: Tensor) -> Story:
-        """Return the story of one picture, (side, side), with its features (n_regions, n_channels) and logits (10,)."""
         (rows, columns), n = self.grid, features.shape[-1]
         where, channels = Axis.picture("regions", rows, columns), Axis.numbered("channels", n)
         constant = Axis("queries", ["learned constant"])

@@ -61,7 +61,6 @@ class PlacedRegions(nn.Module):
 
     @property
     def grid(self) -> tuple[int, int]:
-        """(rows, columns) of the regions."""
         return self.row.shape[0], self.column.shape[1]
 
     @property
@@ -92,16 +91,12 @@ def regions(features: Tensor) -> Tensor:
 
 
 def check_size(pictures: Tensor, *size: int) -> None:
-    """Raise ValueError for pictures that are not (batch, *size)."""
     if tuple(pictures.shape[1:]) != size:
         raise ValueError(f"pictures must be (batch, {', '.join(map(str, size))}), got {tuple(pictures.shape)}")
 
 
 def picture_step(picture: Tensor, *, formula: str, code: str, explanation: str) -> Step:
-    """Return the step that shows how much ink a model sees where.
-
-    The picture is (height, width) in [0, 1], 1 = ink, or (channels, height, width) whose first channel is that.
-    """
+    """Return the step that shows the ink of a picture (height, width) in [0, 1], or of (channels, ...), ink first."""
     ink = picture if picture.ndim == 2 else picture[0]
     text = Text("picture", "Picture", "picture", formula, code, explanation, Role.INPUT)
     return text.step(ink.flatten()[:, None], Axis.picture("pixels", *ink.shape), Axis("ink", ["ink"]), picture=picture)

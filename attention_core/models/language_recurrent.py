@@ -47,12 +47,9 @@ class RecurrentLanguage(nn.Module):
         self.bias = nn.Parameter(torch.zeros(VOCABULARY_SIZE))
 
     def forward(self, input_ids: Tensor, use_cache: bool = False, *, edits: Edits = ()) -> Prediction:
-        """Foresee the piece after each piece, int64 (batch, n); every state sees those before it, not itself.
+        """Return logits (batch, n, n_pieces) of the piece after each one, int64 (batch, n); states see those before.
 
         There is no cache: the argument is that of the transformers library's language models.
-
-        Returns:
-            logits (batch, n, n_pieces).
         """
         states, _ = self.gru(self.embedding(input_ids))
         merged = self.merge(torch.cat((states, *self._contexts(states, edits)), -1))
@@ -67,11 +64,7 @@ class RecurrentLanguage(nn.Module):
 
     @torch.inference_mode()
     def trace(self, ids: Sequence[int], labels: Sequence[str], edits: Edits = ()) -> AttentionTrace:
-        """Return where it looked back after each piece; ids and labels of the pieces are as many.
-
-        Raises:
-            ValueError: the network without attention.
-        """
+        """Return where it looked back after each piece; ids and labels of the pieces are as many."""
         if not self.config.attends:
             raise ValueError("a network without attention has no trace")
         embedded = self.embedding(torch.tensor(list(ids), device=self.bias.device))

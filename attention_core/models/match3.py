@@ -90,15 +90,9 @@ class Match3Head(Traced):
             linear.weight[dimension, N_WAVES + wave] = angle.sin()
 
     def forward(self, numbers: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
-        """Answer, for every number, whether some pair of others sums with it to 0 modulo 31.
+        """Answer, for every number, whether a pair of others sums with it to 0 modulo 31: logits (batch, n, 2).
 
-        numbers: int64 (batch, n), 0 to 30, n from 3 to 16. `trace` asks for the trace of the first sequence.
-
-        Returns:
-            logits (batch, n, 2), no and yes, and perhaps the trace.
-
-        Raises:
-            ValueError: another shape, or numbers beyond 0 to 30.
+        The numbers are int64 (batch, n), 0 to 30, n from 3 to 16.
         """
         _check(numbers)
         n = numbers.shape[1]
@@ -124,7 +118,6 @@ class Match3Head(Traced):
         return Prediction(logits, (first_trace(query, key, value, attended, story, mask=allowed, edits=edits),))
 
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
-        """Return the story of n numbers, from everyone's vectors, query, key and value of single ones, and logits."""
         words = [str(number) for number in numbers]
         asks, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
         named = affine(Q=self.query, K=self.key, V=self.value)

@@ -61,7 +61,6 @@ class PixelEmbedding(nn.Module):
         return F.pad(ink, (position.shape[-1] - ink.shape[-1], 0)) + position
 
     def positions(self, side: int) -> Tensor:
-        """Return the positions' vectors (n, d_model) for pictures of side x side pixels."""
         return F.avg_pool2d(self.position.permute(2, 0, 1), self.position.shape[0] // side).flatten(1).T
 
 
@@ -143,11 +142,7 @@ class PixelClassifier(Traced):
         )
 
     def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
-        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; coarser ones of 14 x 14 are read as averages of 2 x 2.
-
-        Raises:
-            ValueError: pictures of another size.
-        """
+        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; those of 14 x 14 are read as averages of 2 x 2."""
         side = images.shape[-1]
         if images.ndim != 3 or images.shape[-2] != side or side not in (self.config.side, self.config.side // 2):
             raise ValueError(f"images must be (batch, 28, 28) or (batch, 14, 14), got {tuple(images.shape)}")
@@ -177,8 +172,8 @@ class PixelClassifier(Traced):
     ) -> Story:
         """Return the story of one picture (side, side), whose code names the parameters as they are at present.
 
-        Before the scores come tokens (n, d_model), query, key and turned value (1, n, d_k); after the context come
-        that turned back (n, d_k), features (n, d_ff) and logits (10,).
+        Before the scores come tokens (n, d_model), query, key and turned value (1, n, d_k); after the context come that
+        turned back (n, d_k), features (n, d_ff) and logits (10,).
         """
         side, d_k, embedding, attention = len(image), self.config.d_k, self.embedding, self.attention
         pixels = Axis.picture("pixels", side, side)

@@ -60,7 +60,6 @@ class PixelControl(nn.Module):
         )
 
     def tokens(self, images: Tensor) -> Tensor:
-        """Return the tokens (batch, n, d_model) of images (batch, side, side) in [0, 1], 1 = ink."""
         ink = images.flatten(1)[..., None] * self.ink
         return ink if self.position is None else ink + self.position
 
@@ -94,12 +93,10 @@ class PixelNotes(PixelControl, Traced):
         self.key = nn.Linear(config.d_model, config.d_k, bias=False)
 
     def project(self, images: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return query, key and value, (batch, 1, n, d_k or d_v), of images (batch, side, side)."""
         tokens = self.tokens(images)
         return self.query(tokens)[:, None], self.key(tokens)[:, None], self.value(tokens)[:, None]
 
     def forward(self, images: Tensor, *, edits: Edits = (), trace: bool = False) -> Prediction:
-        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink."""
         if self.training and self.has_softmax and self.position is None and not edits and not trace:
             return self.read(self._of_ink(images.flatten(1)))
         query, key, value = self.project(images)
@@ -136,7 +133,6 @@ class PixelNotes(PixelControl, Traced):
         return (at @ series[..., None]) * self.value(self.ink)
 
     def _story(self, image: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
-        """Return the story of one picture (side, side) with query, key and value (1, n, d) and logits (10,)."""
         pixels = Axis.picture("pixels", *image.shape)
         matrices = {"W_Q": self.query.weight.T, "W_K": self.key.weight.T, "W_V": self.value.weight.T}
         first, second = self.classify[0], self.classify[3]

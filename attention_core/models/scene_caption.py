@@ -107,14 +107,10 @@ class SceneCaption(SceneEncoder):
     def forward(self, pictures: Tensor, said: Tensor | None = None, *, edits: Edits = ()) -> Looked:
         """Tell pictures (batch, 4, 64, 64) from coloured_input.
 
-        Args:
-            pictures: the drawings.
-            said: int64 (batch, n_looks), the words before each look, START before the glances and the first word; None
-                feeds back what is said.
-            edits: edits of every look.
+        `said`, int64 (batch, n_looks), are the words before each look, START before the glances and the first word;
+        None feeds back what is said.
 
-        Returns:
-            logits (batch, n_looks, N_WORDS) and weights (batch, n_looks, n_regions + 1), the empty key's last.
+        Returns logits (batch, n_looks, N_WORDS) and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
         most = self.config.n_glances + self.config.most_words if said is None else said.shape[1]
         with torch.no_grad():
@@ -181,7 +177,6 @@ class SceneCaption(SceneEncoder):
         )
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
-        """Return the attention trace of one picture, (4, 64, 64): one query per look."""
         return self.explain(picture, edits).trace
 
 

@@ -56,11 +56,7 @@ class SceneEncoder(PlacedRegions):
         self.empty_value = nn.Parameter(torch.zeros(d_k))
 
     def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
-        """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64).
-
-        Raises:
-            ValueError: pictures of another size.
-        """
+        """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64)."""
         check_size(pictures, 4, self.side, self.side)
         seen = regions(self.features(pictures)) + self.place
         none = len(pictures), 1, -1
@@ -109,11 +105,6 @@ class SceneQuestion(SceneEncoder):
         )
 
     def score(self, scoring: str) -> Score:
-        """Return a scoring function with its present parameters.
-
-        Raises:
-            ValueError: no such scoring function.
-        """
         if scoring not in SCORINGS:
             raise ValueError(f"scoring must be one of {SCORINGS}, got {scoring!r}")
         additive = Additive(self.score_query, self.score_key, self.score_vector)
@@ -130,16 +121,13 @@ class SceneQuestion(SceneEncoder):
         """Answer questions, scored by "dot" or "additive", about pictures (n_pictures, 4, 64, 64) from coloured_input.
 
         The words, int64 (batch, n_words), are padded with 0; as many questions about every picture, one after another.
-
-        Returns:
-            logits (batch, n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.
+        Returns logits (batch, n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
         return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, edits)
 
     def reason(
         self, encoded: tuple[Tensor, Tensor], asked: tuple[Tensor, Tensor], scoring: str, edits: Edits = ()
     ) -> Looked:
-        """Answer encoded questions about encoded pictures."""
         steps = list(self._steps(encoded, asked, scoring, edits))
         weights = torch.cat([step.look.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
         return Looked(self._answer(steps), weights)
@@ -149,15 +137,9 @@ class SceneQuestion(SceneEncoder):
     ) -> Tensor:
         """Return the mean loss of both scoring functions, which share the work up to the first query.
 
-        Args:
-            pictures: (n_pictures, 4, 64, 64).
-            words: int64 (batch, n_words), as in forward; the first half of a picture's questions goes to the dot
-                product, the second to the additive score.
-            targets: int64 (batch,).
-            smoothing: of the labels.
-            where: (batch, n_looks, n_digits, n_regions), how much of a region belongs to a digit that this look is
-                about; all zeros for no digit.
-            nudge: how much it counts that each of these digits gets weight.
+        Of a picture's questions the first half goes to the dot product, the second to the additive score. `where`,
+        (batch, n_looks, n_digits, n_regions), tells how much of a region belongs to a digit that this look is about,
+        all zeros for no digit, and `nudge` how much it counts that each of these digits gets weight.
         """
         encoded, (states, mask) = self.encode_pictures(pictures), self.encode_questions(words)
         halves = len(pictures), len(SCORINGS), -1
@@ -205,11 +187,8 @@ class SceneQuestion(SceneEncoder):
     ) -> Answered:
         """Answer one question about one picture, (4, 64, 64), and keep everything that happens.
 
-        The words are numbers, their labels texts for people; the edits is the same at every look. `encoded` is
-        the picture, see encode_pictures, where that has been done already.
-
-        Raises:
-            ValueError: no words, or as many labels as words are not there.
+        The words are numbers, their labels texts for people; `encoded` is the picture, where it has been encoded
+        already.
         """
         if not words or len(words) != len(labels):
             raise ValueError(f"words and labels must be as many and at least one, got {len(words)} and {len(labels)}")

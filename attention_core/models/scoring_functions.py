@@ -32,11 +32,7 @@ class ScoringFunctions(nn.Module):
         self.sets = nn.ModuleDict({str(d): _parameters(d, config) for d in config.dimensions})
 
     def parameters_of(self, d: int) -> dict[str, Tensor]:
-        """Return the parameters of all scoring functions for vectors of d numbers, such as "general.W".
-
-        Raises:
-            ValueError: there are none for this d.
-        """
+        """Return the parameters of all scoring functions for vectors of d numbers, such as "general.W"."""
         if d not in self.config.dimensions:
             raise ValueError(f"d must be one of {self.config.dimensions}, got {d}")
         own: Mapping[str, Tensor] = self.sets[str(d)]  # type: ignore[assignment]

@@ -61,8 +61,6 @@ class Encoding(NamedTuple):
 class WordVectors(nn.Module):
     """A vector per word: the sum of the vectors of its pieces, and of the pair with the word before if that is known.
 
-    A common word is one piece.
-
     Source: words as sums of their parts, Bojanowski et al. 2017; pieces, Sennrich et al. 2016; pairs of words, Joulin
     et al. 2017, "Bag of tricks".
     """
@@ -148,11 +146,7 @@ class SentenceClassifier(nn.Module):
     def forward(
         self, pieces: Tensor, mask: Tensor | None = None, *, edits: Edits = (), labels: Sequence[str] | None = None
     ) -> Prediction:
-        """Judge sentences; the first one's words as labels ask for its attention trace.
-
-        Returns:
-            logits (batch, 2): negative, positive; and perhaps the trace.
-        """
+        """Judge sentences: logits (batch, 2), negative and positive; the first one's labels ask for its trace."""
         return self.predict(pieces, self.encode(pieces, mask), edits, labels)
 
     def predict(
@@ -164,10 +158,7 @@ class SentenceClassifier(nn.Module):
         second: TwoPhaseClassifier | None = None,
         values: Tensor | None = None,
     ) -> Prediction:
-        """Answer from what the query gets of encoded sentences.
-
-        A second network may read the answer in place of this one, from values (batch, n_words, d_v) of its own.
-        """
+        """Answer from encoded sentences; a second network answers from values (batch, n_words, d_v) of its own."""
         attended = self.attend(encoding, values, edits)
         reader = second or self
         logits = reader.answer(reader.state_dropout(attended.context[:, 0, 0]))
@@ -187,7 +178,6 @@ class SentenceClassifier(nn.Module):
         second: TwoPhaseClassifier | None,
         values: Tensor,
     ) -> AttentionTrace:
-        """Return the trace of the first sentence of a batch, padding cut off."""
         n, attends = len(labels), self.config.pooling == "attention"
         if int(encoding.mask[0].sum()) != n:
             raise ValueError(f"labels must name each word: {int(encoding.mask[0].sum())} words, got {n} labels")
@@ -263,7 +253,6 @@ class TwoPhaseClassifier(nn.Module):
     def forward(
         self, pieces: Tensor, mask: Tensor | None = None, *, edits: Edits = (), labels: Sequence[str] | None = None
     ) -> Prediction:
-        """Judge sentences; as SentenceClassifier.forward."""
         with torch.no_grad():
             encoding = self.guide.encode(pieces, mask)
             seen = hide_words(pieces, self.config.word_dropout) if self.training else pieces

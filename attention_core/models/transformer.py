@@ -138,10 +138,7 @@ class Transformer(TiedTranslator):
         *,
         with_positions: bool = True,
     ) -> Encoding:
-        """Read source pieces (batch, n_source), the end piece last; mask bool (batch, n_source), False = padding.
-
-        Without positions the encoder cannot know any order.
-        """
+        """Read source pieces (batch, n_source), the end piece last; mask bool (batch, n_source), False = padding."""
         x, looked = self.embed(source, with_positions), []
         visible = None if mask is None else mask[:, None, None]
         for number, layer in enumerate(self.encoder):
@@ -154,7 +151,6 @@ class Transformer(TiedTranslator):
     def begin(
         self, source: Tensor, interventions: EditsByPlace | None = None, *, with_positions: bool = True
     ) -> DecoderState:
-        """Read source pieces (batch, n_source), see encode; return the decoder's state before the start piece."""
         encoding = self.encode(source, None, interventions, with_positions=with_positions)
         key = encoding.memories[0].key[:, :, :0]
         return DecoderState(encoding, torch.stack([torch.stack((key, key), 1)] * self.config.n_layers, 1))
@@ -188,10 +184,8 @@ class Transformer(TiedTranslator):
     ) -> tuple[Tensor, Looks, Looks]:
         """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
 
-        It goes on from the keys and values of what was `said`, see step, if anything was.
-
-        Returns:
-            features (batch, n_target, d_model); what each layer's self-attention did; what its cross-attention did.
+        It goes on from the keys and values of what was `said`, see step, if anything was. Returns features (batch,
+        n_target, d_model), what each layer's self-attention did, and what its cross-attention did.
         """
         n, n_said = target.shape[1], 0 if said is None else said.shape[-2]
         n_rows = len(target) // len(encoding.states)  # of each sentence
@@ -219,13 +213,10 @@ class Transformer(TiedTranslator):
         labels: Labels | None = None,
         with_positions: bool = True,
     ) -> Prediction:
-        """Predict every next target piece from the source (batch, n_source) and the target so far (batch, n_target).
+        """Return logits (batch, n_target, VOCABULARY_SIZE) of the next pieces, from source and target so far (batch, n).
 
-        Labels ask for the traces of the first sentence.
-
-        Returns:
-            logits (batch, n_target, VOCABULARY_SIZE) and perhaps the traces: those of the encoder's layers, then for
-            each decoder layer its self-attention and its cross-attention.
+        Labels ask for the traces of the first sentence: those of the encoder's layers, then for each decoder layer its
+        self-attention and its cross-attention.
         """
         encoding = self.encode(source, mask, interventions, with_positions=with_positions)
         features, own, crossed = self.decode(encoding, target, interventions, with_positions=with_positions)

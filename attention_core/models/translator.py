@@ -210,7 +210,6 @@ class Translator(TiedTranslator):
             self.embedding.weight[PAD] = 0
 
     def score(self) -> Score:
-        """Return the scoring function with its present parameters."""
         if self.config.scoring in STARTS:
             return SCORES[self.config.scoring](*(getattr(self, name) for name in STARTS[self.config.scoring]))
         return ScaledDot(scale=0.0) if self.config.scoring == "mean" else Dot()
@@ -228,7 +227,6 @@ class Translator(TiedTranslator):
         return Encoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1), mask)
 
     def begin(self, source: Tensor) -> DecoderState:
-        """Read source pieces (batch, n_source); return the decoder's state before the start piece."""
         encoding = self.encode(source)
         return DecoderState(encoding, self.first_state(encoding))
 
@@ -243,11 +241,8 @@ class Translator(TiedTranslator):
         """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
 
         It goes on from the state after what was `said`, (batch, d_state), if anything was; there may then be several
-        rows for each sentence, which ask together.
-
-        Returns:
-            features (batch, n_target, d_embedding), to be compared with the vectors of all pieces;
-            states (batch, n_target, d_state), the queries; and what was attended.
+        rows for each sentence, which ask together. Returns features (batch, n_target, d_embedding), states (batch,
+        n_target, d_state), the queries, and what was attended.
         """
         first = self.first_state(encoding) if said is None else said
         states, _ = self.decoder(self.dropout(self.embedding(target)), first[None])
@@ -264,7 +259,6 @@ class Translator(TiedTranslator):
         return self.dropout(features), states, attended
 
     def first_state(self, encoding: Encoding) -> Tensor:
-        """Return the decoder's state before the first word, (batch, d_state)."""
         return self.start(encoding.last).tanh()
 
     def keys(self, encoding: Encoding) -> tuple[Tensor, Tensor | None]:
@@ -282,12 +276,9 @@ class Translator(TiedTranslator):
         edits: Edits = (),
         labels: Labels | None = None,
     ) -> Prediction:
-        """Predict every next target piece from the source (batch, n_source) and the target so far (batch, n_target).
+        """Return logits (batch, n_target, VOCABULARY_SIZE) of the next pieces, from source and target so far (batch, n).
 
         Labels, what the pieces are called, ask for the attention trace of the first sentence.
-
-        Returns:
-            logits (batch, n_target, VOCABULARY_SIZE) and perhaps the trace.
         """
         encoding = self.encode(source, mask)
         features, states, attended = self.decode(encoding, target, edits)
@@ -317,7 +308,6 @@ class Translator(TiedTranslator):
         features: Tensor,
         logits: Tensor,
     ) -> Story:
-        """Return the story of the first pair of a batch; states, features and logits are those of its decoder."""
         fixed = self.config.scoring == "none"
         words, asks = Axis("source words", labels.source), Axis("target words", labels.target)
         asked = Axis("last state", ["whole sentence"]) if fixed else words

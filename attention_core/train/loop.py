@@ -40,13 +40,9 @@ class Task(Protocol):
     A method start(model), if there is one, prepares the model before its first batch.
     """
 
-    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
-        """Return the loss of one batch, which depends on the moment and the generator alone."""
-        ...
+    def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor: ...
 
-    def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return the figures for the model card, measured on held-out data."""
-        ...
+    def figures(self, model: nn.Module) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -119,14 +115,11 @@ class _Run:
 
 
 def train(recipe: Recipe, options: Options) -> Path:
-    """Train a model and write its weights and card.
+    """Train a model, write its weights and card, and return the path of the weights.
 
-    The same seed on the same device gives the same result, stopped and resumed or not: the batch of a step depends
-    on seed and step alone. Several processes (torchrun) share the batches of a step, and any number of them that
-    divides these comes to the same losses, to rounding; normalisation by batch remembers those of the first process.
-
-    Returns:
-        the path of the weights.
+    The same seed on the same device gives the same result, stopped and resumed or not: the batch of a step depends on
+    seed and step alone. Several processes (torchrun) share the batches of a step, and any number of them that divides
+    these comes to the same losses, to rounding; normalisation by batch remembers those of the first process.
 
     Raises:
         ValueError: no such device, a damaged checkpoint, or processes that cannot share the batches alike.

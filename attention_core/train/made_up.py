@@ -42,13 +42,10 @@ class Match3Task:
 
 
 def draw_nearest(n: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw n tasks for vectors of d numbers, on the device of the generator.
+    """Draw n tasks: query (n, d), key (n, N_KEYS, d), and the position of the nearest key (n,), where the generator is.
 
-    The last number is never negative because v^T tanh(...) without a bias is odd: on a domain that is symmetric
-    around 0 it could match nothing (f(-q, -k) = -f(q, k), while "near" stays near under the change of sign).
-
-    Returns:
-        query (n, d), key (n, N_KEYS, d), and the position of the nearest key (n,).
+    The last number is never negative because v^T tanh(...) without a bias is odd: on a domain that is symmetric around
+    0 it could match nothing (f(-q, -k) = -f(q, k), while "near" stays near under the change of sign).
     """
     points = (2 * torch.rand(n, N_KEYS + 1, d, generator=generator, device=generator.device) - 1) * EXTENT
     points[..., -1] = points[..., -1].abs()
@@ -72,7 +69,6 @@ class NearestTask:
         return torch.stack(losses).mean()
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        """Return the share of held-out tasks in which each function scores the nearest key highest, per width."""
         accuracies = {}
         for d in model.config.dimensions:  # type: ignore[union-attr]
             query, key, nearest = draw_nearest(TEST_SIZE, d, torch.Generator(self.device).manual_seed(TEST_SEED))

@@ -39,8 +39,6 @@ DATA = (
 
 
 class SentimentTask:
-    """Tell positive from negative sentences."""
-
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
         split = split_reviews(read_reviews(data))

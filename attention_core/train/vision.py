@@ -53,12 +53,8 @@ Measure = Callable[[nn.Module, Glyphs, Glyphs, str], dict[str, Any]]
 class SceneTask:
     """Look at scenes composed at random of MNIST's training digits and replayed pen strokes, bent at random.
 
-    Args:
-        loss: (model, new glyphs, generator on the CPU, moment, device) -> the loss of a batch of scenes.
-        measure: (model, test glyphs, glyphs of held-out strokes, device) -> figures.
-        data: folder of the data sets, or None.
-        seed: of the glyphs.
-        device: of the model.
+    The loss is (model, new glyphs, generator on the CPU, moment, device) -> that of a batch of scenes, the measure
+    (model, test glyphs, glyphs of held-out strokes, device) -> figures.
     """
 
     def __init__(
