@@ -12,7 +12,7 @@ _LOST: set[str] = set()
 
 
 def choose_device(wanted: str = "auto") -> str:
-    """Return "cuda", "mps" or "cpu", always spelled alike so that caches see one key; "auto" is the first that is there.
+    """Return "cuda", "mps" or "cpu", always spelled alike so that caches see one key; "auto" = the first there is.
 
     ValueError for a device that this machine does not have, or a name that is none.
     """

@@ -224,7 +224,7 @@ class Reading(NamedTuple):
 
 
 def read_question(text: str) -> Reading:
-    """Return a typed question's meaning and words for it that the model was trained on; QuestionError if there is none."""
+    """Return a typed question's meaning and words for it that the model was trained on; or a QuestionError."""
     question, typed = parse(text), words_of(text)
     for way in map(list, phrasings(question)):
         for filler in ([], *map(str.split, FILLERS)):

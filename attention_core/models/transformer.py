@@ -213,7 +213,7 @@ class Transformer(TiedTranslator):
         labels: Labels | None = None,
         with_positions: bool = True,
     ) -> Prediction:
-        """Return logits (batch, n_target, VOCABULARY_SIZE) of the next pieces, from source and target so far (batch, n).
+        """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
 
         Labels ask for the traces of the first sentence: those of the encoder's layers, then for each decoder layer its
         self-attention and its cross-attention.

@@ -276,7 +276,7 @@ class Translator(TiedTranslator):
         edits: Edits = (),
         labels: Labels | None = None,
     ) -> Prediction:
-        """Return logits (batch, n_target, VOCABULARY_SIZE) of the next pieces, from source and target so far (batch, n).
+        """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
 
         Labels, what the pieces are called, ask for the attention trace of the first sentence.
         """
