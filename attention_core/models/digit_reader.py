@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend
+from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace
@@ -24,6 +24,7 @@ from attention_core.models.features import (
     regions,
 )
 from attention_core.models.registry import register
+from attention_core.models.traced import first_trace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 END = 10
@@ -138,53 +139,42 @@ class DigitReader(PlacedRegions):
                 break
         answers, passed = torch.cat(logits), torch.cat(states)
         classes = answers.argmax(-1).tolist()
-        trace = self._trace(picture, seen, passed, torch.cat(glimpses), answers, tuple(skipped), edits)
-        finished = classes[-1] == END
+        query, seen_by_head, attended = (
+            passed[None, None, :-1],
+            seen[:, None],
+            Attended(torch.cat(glimpses)[None, None]),
+        )
+        story = self._story(picture, seen[0], passed, answers.softmax(-1), tuple(skipped))
+        trace = first_trace(query, seen_by_head, seen_by_head, attended, story, score=self.score(), edits=edits)
         digits = "".join(str(digit) for digit in classes if digit != END)
-        return Reading(digits, finished, answers.softmax(-1), passed, trace)
+        return Reading(digits, classes[-1] == END, answers.softmax(-1), passed, trace)
 
-    def _trace(
-        self,
-        picture: Tensor,
-        seen: Tensor,
-        states: Tensor,
-        glimpses: Tensor,
-        logits: Tensor,
-        skipped: tuple[int, ...],
-        edits: Edits,
-    ) -> AttentionTrace:
-        looks = Axis("looks", [f"look {number + 1}" for number in range(len(logits))])
+    def _story(
+        self, picture: Tensor, seen: Tensor, states: Tensor, probabilities: Tensor, skipped: tuple[int, ...]
+    ) -> Story:
+        """Return the story of one picture; the states are the start, then that after each look."""
+        looks = Axis("looks", [f"look {number + 1}" for number in range(len(probabilities))])
         where, features = Axis.picture("regions", *self.grid), Axis.numbered("features", seen.shape[-1])
         units = Axis.numbered("units", states.shape[-1])
-        return AttentionTrace(
-            query=states[None, :-1],
-            key=seen,
-            value=seen,
-            score=self.score(),
-            edits=edits,
-            fused_context=glimpses[None],
-            story=Story(
-                mechanism="additive attention of a recurrent reader",
-                query_axis=looks,
-                key_axis=where,
-                value_axis=features,
-                withheld=tuple(look for look in skipped if look < len(looks)),
-                steps_before=(
-                    picture_step(
-                        picture,
-                        formula=r"p \in [0, 1]^{48 \times 192}",
-                        code="ink = picture.reshape(-1, 1)  # 48 x 192, 0 = paper, 1 = ink",
-                        explanation=(
-                            "The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where."
-                        ),
-                    ),
-                    FEATURES.step(seen[0], where, features, picture=picture, cnn=self.features, place=self.place),
-                    QUERY.step(states[:-1], looks, units, states=states),
+        return Story(
+            mechanism="additive attention of a recurrent reader",
+            query_axis=looks,
+            key_axis=where,
+            value_axis=features,
+            withheld=tuple(look for look in skipped if look < len(looks)),
+            steps_before=(
+                picture_step(
+                    picture,
+                    r"p \in [0, 1]^{48 \times 192}",
+                    "ink = picture.reshape(-1, 1)  # 48 x 192, 0 = paper, 1 = ink",
+                    "The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where.",
                 ),
-                steps_after=(
-                    STATE.step(states[1:], looks, units, gru_cell=self.cell),
-                    OUTPUT.step(logits.softmax(-1), looks, Axis("classes", CLASSES), classify=self.classify),
-                ),
+                FEATURES.step(seen, where, features, picture=picture, cnn=self.features, place=self.place),
+                QUERY.step(states[:-1], looks, units, states=states),
+            ),
+            steps_after=(
+                STATE.step(states[1:], looks, units, gru_cell=self.cell),
+                OUTPUT.step(probabilities, looks, Axis("classes", CLASSES), classify=self.classify),
             ),
         )
 

@@ -91,12 +91,9 @@ class FeatureMask(Traced):
             steps_before=(
                 picture_step(
                     picture,
-                    formula=r"p \in [0, 1]^{60 \times 60}",
-                    code="ink = picture.reshape(-1, 1)  # 60 x 60, 0 = paper, 1 = ink",
-                    explanation=(
-                        "The canvas, shrunk to 60 x 60 pixels. The digit stays where it was drawn and as large as it "
-                        "was."
-                    ),
+                    r"p \in [0, 1]^{60 \times 60}",
+                    "ink = picture.reshape(-1, 1)  # 60 x 60, 0 = paper, 1 = ink",
+                    "The canvas, shrunk to 60 x 60 pixels. The digit stays where it was drawn and as large as it was.",
                 ),
                 seen.step(features, where, channels, picture=picture, cnn=self.features),
                 asks.step(self.query[None], constant, channels, q=self.query),

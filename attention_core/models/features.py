@@ -95,7 +95,7 @@ def check_size(pictures: Tensor, *size: int) -> None:
         raise ValueError(f"pictures must be (batch, {', '.join(map(str, size))}), got {tuple(pictures.shape)}")
 
 
-def picture_step(picture: Tensor, *, formula: str, code: str, explanation: str) -> Step:
+def picture_step(picture: Tensor, formula: str, code: str, explanation: str) -> Step:
     """Return the step that shows the ink of a picture (height, width) in [0, 1], or of (channels, ...), ink first."""
     ink = picture if picture.ndim == 2 else picture[0]
     text = Text("picture", "Picture", "picture", formula, code, explanation, Role.INPUT)

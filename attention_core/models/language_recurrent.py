@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend
+from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits, nothing_to_edit
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Story
 from attention_core.data.language_pieces import VOCABULARY_SIZE
 from attention_core.models.language_recurrent_steps import KEY, MERGED, NEXT, QUERY, STATES
 from attention_core.models.registry import register
+from attention_core.models.traced import first_trace
 
 
 @dataclass(frozen=True)
@@ -73,36 +74,29 @@ class RecurrentLanguage(nn.Module):
         context = self._contexts(states[None], edits)[0][0]
         merged = self.merge(torch.cat((states, context), -1))
         at, units = Axis("pieces", list(labels)), Axis.numbered("units", states.shape[-1])
-        probabilities = (merged @ self.embedding.weight.T + self.bias).softmax(-1)
-        return AttentionTrace(
-            query=query[None],
-            key=key[None],
-            value=states[None],
-            mask=earlier(states),
-            edits=edits,
-            fused_context=context[None],
-            story=Story(
-                mechanism="attention of a recurrent network over its own earlier states",
-                query_axis=at,
-                key_axis=at,
-                value_axis=units,
-                steps_before=(
-                    STATES.step(states, at, units, gru=self.gru, embedding=embedded),
-                    QUERY.step(query, at, W_Q=self.query.weight.T),
-                    KEY.step(key, at, W_K=self.key.weight.T),
-                ),
-                steps_after=(
-                    MERGED.step(merged, at, units, merge=self.merge),
-                    NEXT.step(
-                        probabilities,
-                        at,
-                        Axis.numbered("pieces of the vocabulary", VOCABULARY_SIZE),
-                        pieces=self.embedding.weight,
-                        bias=self.bias,
-                    ),
+        story = Story(
+            mechanism="attention of a recurrent network over its own earlier states",
+            query_axis=at,
+            key_axis=at,
+            value_axis=units,
+            steps_before=(
+                STATES.step(states, at, units, gru=self.gru, embedding=embedded),
+                QUERY.step(query, at, W_Q=self.query.weight.T),
+                KEY.step(key, at, W_K=self.key.weight.T),
+            ),
+            steps_after=(
+                MERGED.step(merged, at, units, merge=self.merge),
+                NEXT.step(
+                    (merged @ self.embedding.weight.T + self.bias).softmax(-1),
+                    at,
+                    Axis.numbered("pieces of the vocabulary", VOCABULARY_SIZE),
+                    pieces=self.embedding.weight,
+                    bias=self.bias,
                 ),
             ),
         )
+        query, key, value, context = (part[None, None] for part in (query, key, states, context))
+        return first_trace(query, key, value, Attended(context), story, mask=earlier(states), edits=edits)
 
 
 def earlier(states: Tensor) -> Tensor:

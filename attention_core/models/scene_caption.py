@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend
+from attention_core.attention.attend import Attended, attend
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
@@ -19,7 +19,8 @@ from attention_core.models.features import Layer, Looked
 from attention_core.models.registry import register
 from attention_core.models.scene_caption_steps import OUTPUT, QUERY, STATE
 from attention_core.models.scene_question import LAYERS, SceneEncoder, mlp_of
-from attention_core.models.scene_question_steps import EMPTY, encoder_steps
+from attention_core.models.scene_question_steps import encoder_steps
+from attention_core.models.traced import first_trace
 
 LABELS = ("start", "end", *WORDS)
 N_WORDS = len(LABELS)
@@ -134,45 +135,35 @@ class SceneCaption(SceneEncoder):
             said.append(int(look.logits.argmax()) if len(looks) >= n_glances else START)
             if said[-1] == END:
                 break
-        words = words_of(said)
-        finished = said[-1] == END
         names = [f"glance {number + 1}" for number in range(n_glances - 1)]
         names += [LABELS[number] for number in said[n_glances:]]
-        trace = self._trace(picture, encoded, looks, said[:-1], names, edits)
-        return Caption(words, finished, torch.cat([look.logits for look in looks]).softmax(-1), trace)
+        query, context, _, states, logits = (torch.cat(part) for part in zip(*looks, strict=True))
+        story = self._story(picture, encoded, (query, states, logits), said[:-1], names)
+        key, value = (part[:, None] for part in encoded)
+        attended = Attended(context[None, None])
+        trace = first_trace(query[None, None], key, value, attended, story, edits=edits)
+        return Caption(words_of(said), said[-1] == END, logits.softmax(-1), trace)
 
-    def _trace(
+    def _story(
         self,
         picture: Tensor,
         encoded: tuple[Tensor, Tensor],
-        looks: list[Look],
+        looked: tuple[Tensor, Tensor, Tensor],
         said: list[int],
         names: list[str],
-        edits: Edits,
-    ) -> AttentionTrace:
-        key, value = encoded
-        query, context, _, states, logits = (torch.cat(part) for part in zip(*looks, strict=True))
-        started = torch.cat((self.start(value.mean(1)).tanh(), states))
-        asks, regions = Axis("words", names), Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY])
+    ) -> Story:
+        query, states, logits = looked
+        started = torch.cat((self.start(encoded[1].mean(1)).tanh(), states))
+        asks, regions = Axis("words", names), self.where
         named = {"states": started, "said": self.embedding.weight[said], "mlp": self.query}
-        return AttentionTrace(
-            query=query[None],
-            key=key,
-            value=value,
-            edits=edits,
-            fused_context=context[None],
-            story=Story(
-                mechanism="attention of a recurrent decoder over a drawing",
-                query_axis=asks,
-                key_axis=regions,
-                steps_before=(
-                    *encoder_steps(picture, encoded, regions, self.named()),
-                    QUERY.step(query, asks, **named),
-                ),
-                steps_after=(
-                    STATE.step(states, asks, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
-                    OUTPUT.step(logits.softmax(-1), asks, Axis("words", LABELS), say=self.say),
-                ),
+        return Story(
+            mechanism="attention of a recurrent decoder over a drawing",
+            query_axis=asks,
+            key_axis=regions,
+            steps_before=(*encoder_steps(picture, encoded, regions, self.named()), QUERY.step(query, asks, **named)),
+            steps_after=(
+                STATE.step(states, asks, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
+                OUTPUT.step(logits.softmax(-1), asks, Axis("words", LABELS), say=self.say),
             ),
         )
 

@@ -14,11 +14,12 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, check_size, regions
 from attention_core.models.registry import register
-from attention_core.models.scene_question_steps import ReasoningStep, look_trace, word_trace
+from attention_core.models.scene_question_steps import EMPTY, ReasoningStep, look_trace, word_trace
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 SCORINGS = ("dot", "additive")
@@ -54,6 +55,11 @@ class SceneEncoder(PlacedRegions):
         self.key, self.value = nn.Linear(d, d_k), nn.Linear(d, d_k)
         self.empty_key = nn.Parameter(torch.zeros(d_k))
         self.empty_value = nn.Parameter(torch.zeros(d_k))
+
+    @property
+    def where(self) -> Axis:
+        """What the keys stand for: the regions, then nothing."""
+        return Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY])
 
     def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64)."""
@@ -198,18 +204,9 @@ class SceneQuestion(SceneEncoder):
         asked = self.encode_questions(torch.tensor([list(words)], device=device))
         steps = list(self._steps(encoded, asked, scoring, edits))
         probabilities = self._answer(steps)[0].softmax(-1)
-        named = {"picture": picture, **self.named(), "answer": self.answer}
+        score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
-            look_trace(
-                steps,
-                number,
-                encoded,
-                grid=self.grid,
-                probabilities=probabilities,
-                score=self.score(scoring),
-                edits=edits,
-                named={**named, "mlp": mlp},
-            )
+            look_trace(steps, number, encoded, self.where, probabilities, score, edits, {**named, "mlp": mlp})
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
         read = tuple(word_trace(steps, number, labels, asked[0]) for number in range(len(steps)))

@@ -31,6 +31,7 @@ from attention_core.models.sentence_attention_steps import (
     QUERY,
     VALUES,
 )
+from attention_core.models.traced import first_trace
 
 ANSWERS = ("negative", "positive")
 POOLINGS = ("attention", "mean")
@@ -182,31 +183,24 @@ class SentenceClassifier(nn.Module):
         if int(encoding.mask[0].sum()) != n:
             raise ValueError(f"labels must name each word: {int(encoding.mask[0].sum())} words, got {n} labels")
         words, asker = Axis("words", labels), Axis("query", ["the learned query" if attends else "nobody"])
-        embedded, states, query = encoding.embedded[0, :n], encoding.states[0, :n], self.queries(1)[0, 0]
+        embedded, states, query = encoding.embedded[0, :n], encoding.states[:1, None, :n], self.queries(1)
         before: list[Step] = [
             EMBEDDING.step(embedded, words, table=self.vectors.table, pieces=pieces[0, :n]),
-            (KEYS if second else KEYS_AND_VALUES).step(states, words, encoder=self.encoder),
+            (KEYS if second else KEYS_AND_VALUES).step(states[0, 0], words, encoder=self.encoder),
         ]
         if second:
             before.append(VALUES.step(values[0, :n], words, read=second.read))
         if attends:
-            before.append(QUERY.filled(width=query.shape[-1]).step(query, asker, q=self.query))
+            before.append(QUERY.filled(width=query.shape[-1]).step(query[0, 0], asker, q=self.query))
         answer = (second or self).answer
-        return AttentionTrace(
-            query=query[None],
-            key=states[None],
-            value=values[:1, :n],
-            score=self.score(),
-            edits=edits,
-            fused_context=attended.context[0],
-            story=Story(
-                mechanism=MECHANISMS["two-phase" if second else self.config.pooling],
-                query_axis=asker,
-                key_axis=words,
-                steps_before=tuple(before),
-                steps_after=(ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=answer),),
-            ),
+        story = Story(
+            mechanism=MECHANISMS["two-phase" if second else self.config.pooling],
+            query_axis=asker,
+            key_axis=words,
+            steps_before=tuple(before),
+            steps_after=(ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=answer),),
         )
+        return first_trace(query, states, values[:1, None, :n], attended, story, score=self.score(), edits=edits)
 
     def training_logits(self, pieces: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of the answer and those of a helper, both (batch, 2).

@@ -20,6 +20,7 @@ from attention_core.data.pieces import END, PAD, VOCABULARY_SIZE, pieces
 from attention_core.data.words import bare
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.registry import register
+from attention_core.models.traced import first_trace
 
 MECHANISMS = {
     "none": "one fixed vector, no attention",
@@ -286,16 +287,10 @@ class Translator(TiedTranslator):
         if labels is None:
             return Prediction(logits)
         keys, key_mask = self.keys(encoding)
-        trace = AttentionTrace(
-            query=states[:1],
-            key=keys[:1],
-            value=keys[:1],
-            score=self.score(),
-            mask=None if key_mask is None else key_mask[0][None],
-            edits=edits,
-            fused_context=attended.context[0],
-            story=self._story(source, target, labels, encoding, states[0], features[0], logits[0]),
-        )
+        mask = None if key_mask is None else key_mask[0][None]
+        story = self._story(source, target, labels, encoding, states[0], features[0], logits[0])
+        query, key = states[:, None], keys[:, None]
+        trace = first_trace(query, key, key, attended, story, score=self.score(), mask=mask, edits=edits)
         return Prediction(logits, (trace,))
 
     def _story(
