@@ -102,7 +102,6 @@ def resize(picture: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def remark_of(ink: np.ndarray) -> CanvasRemark | None:
-    """Say what is unusual about ink (height, width) in [0, 1]."""
     drawn = ink > INK_THRESHOLD
     if not drawn.any():
         return CanvasRemark.EMPTY

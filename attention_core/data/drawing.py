@@ -153,7 +153,6 @@ def _remark(crop: np.ndarray, canvas_shape: tuple[int, ...]) -> CanvasRemark | N
 
 
 def _n_separate(crop: np.ndarray) -> int:
-    """Count pieces that stand side by side with an empty gap between, each at least half as tall as the drawing."""
     drawn = crop > INK_THRESHOLD
     filled = drawn.any(0)
     edges = np.flatnonzero(np.diff(np.concatenate(([0], filled.astype(np.int8), [0]))))

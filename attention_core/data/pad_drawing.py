@@ -51,16 +51,6 @@ def pixels_of(picture: bytes | None, size: tuple[int, int]) -> np.ndarray | None
         return None
 
 
-def strokes_of(drawing: dict[str, Any]) -> list[np.ndarray]:
-    """Return each stroke of a canvas drawing as a path (n, 2) in canvas pixels; curves become their end points."""
-    strokes = []
-    for shape in drawing.get("objects", []):
-        points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]
-        if points:
-            strokes.append(_placed(np.array(points, dtype=float), shape))
-    return strokes
-
-
 def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
     """Return the path where the stroke stands now: dragged strokes keep their old path and get a new centre."""
     if not {"left", "top", "width", "height"} <= shape.keys():
@@ -82,8 +72,11 @@ def _sound_width(width: Any) -> float:
 
 def inked_strokes(drawing: dict[str, Any], ink: str | None) -> list[Stroke]:
     """Return each stroke of a canvas drawing with its pen and colour, `ink` where that is unknown; or one of FAULTS."""
-    return [
-        Stroke(path, _sound_width(shape.get("strokeWidth", 20)), _sound_colour(shape.get("stroke"), ink))
-        for shape in drawing.get("objects", [])
-        for path in strokes_of({"objects": [shape]})
-    ]
+    strokes = []
+    for shape in drawing.get("objects", []):
+        points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]  # curves become their ends
+        if points:
+            path = _placed(np.array(points, dtype=float), shape)
+            pen, colour = shape.get("strokeWidth", 20), shape.get("stroke")
+            strokes.append(Stroke(path, _sound_width(pen), _sound_colour(colour, ink)))
+    return strokes

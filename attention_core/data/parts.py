@@ -44,8 +44,7 @@ def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
 def connected(inside: Tensor, corners: bool = True) -> Tensor:
     """Return one number above 0 for each region of a bool (height, width), larger for those that begin earlier.
 
-    Pixels of one number take the largest number around any of them until nothing changes; corners say whether regions
-    touch there.
+    Pixels of one number take the largest around any of them until nothing changes; `corners`: regions may touch there.
     """
     labels = torch.arange(inside.numel(), 0, -1, device=inside.device).view(inside.shape) * inside
     while True:

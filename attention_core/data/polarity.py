@@ -62,5 +62,4 @@ def split_reviews(reviews: list[Review]) -> Split:
 
 
 def _share(sentence: str) -> float:
-    """Return a number in [0, 1) that belongs to the sentence."""
     return int.from_bytes(hashlib.sha256(sentence.encode()).digest()[:4], "big") / 2**32

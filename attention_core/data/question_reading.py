@@ -168,7 +168,6 @@ def _place(sentence: str) -> str | None:
 
 
 def _digit_and_colour(words: list[str], asks: str | None) -> tuple[str | None, str | None]:
-    """Return the digit and the colour that are named, None where none is."""
     for word in words:
         _refuse(word.isdecimal() and word not in DIGITS, f"{word} is not a digit. I know 0 to 9.")
     digits, colours = {*words} & {*DIGITS}, {*words} & {*COLOURS}
@@ -189,7 +188,6 @@ def _kind(asks: str | None, place: str | None, relation: str | None, digit: str 
 
 
 def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], ...]:
-    """Return what may be wrong with a question of its kind, and what to say then."""
     digit, colour = question.digit, question.colour
     where, named = question.place or question.relation, digit or colour
     if question.kind is Kind.COUNT:

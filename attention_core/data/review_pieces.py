@@ -100,7 +100,6 @@ def frequent_words() -> dict[str, int]:
 
 
 def learn(reviews: Sequence[Review]) -> tuple[Pieces, dict[str, int], list[str]]:
-    """Return the vocabulary, the most frequent words and the most frequent pairs of reviews."""
     sentences = [review_words(review.sentence) for review in reviews]
     words = Counter(word for sentence in sentences for word in sentence)
     pairs = Counter(pair for sentence in sentences for pair in {" ".join(two) for two in pairwise(sentence)})

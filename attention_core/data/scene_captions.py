@@ -24,8 +24,6 @@ ASLANT = 0.5
 
 
 class Told(NamedTuple):
-    """A description of a drawing."""
-
     words: tuple[str, ...]  # of WORDS, the end left out
     # for each word the digits that it tells of, by their places in the drawing; none for "and" and relations
     places: tuple[tuple[int, ...], ...]
@@ -120,7 +118,6 @@ def is_right(words: Sequence[str], items: Sequence[Item]) -> bool:
 
 
 def places_of(words: Sequence[str], items: Sequence[Item]) -> tuple[tuple[int, ...], ...]:
-    """Return which digits of a drawing each word of a right sentence tells of."""
     groups, told = _groups(items), list[tuple[int, ...]]()
     for thing, link in _things(words) if items else ():
         told += [groups[thing.colour, thing.digit.removesuffix("s")]] * 3 + [()] * bool(link)

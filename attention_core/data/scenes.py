@@ -117,7 +117,6 @@ def find_scenes(
     *,
     sizes: tuple[float, float] = (15.0, 45.0),
     n_pieces: tuple[int, int] = (8, 16),
-    side: int = FIND_SIDE,
 ) -> Scenes:
     """Return n scenes of one digit each, anywhere, among n_pieces[0] to n_pieces[1] pieces of other digits.
 
@@ -125,7 +124,7 @@ def find_scenes(
 
     Source: cluttered translated MNIST, Mnih et al. 2014, section 4.1.
     """
-    chosen = torch.randint(len(glyphs.labels), (n,), generator=generator)
+    side, chosen = FIND_SIDE, torch.randint(len(glyphs.labels), (n,), generator=generator)
     size = _between(sizes, (n,), generator)
     reach = size[:, None] * glyphs.extents[chosen] / 2
     middle = reach + torch.rand(n, 2, generator=generator) * (side - 2 * reach)
@@ -166,25 +165,17 @@ def _lay_all(glyphs: Tensor, there: Tensor, middle: Tensor, size: Tensor, height
     return laid.unflatten(0, there.shape) * there[..., None, None]
 
 
-def number_scenes(
-    glyphs: Glyphs,
-    n: int,
-    generator: torch.Generator,
-    *,
-    n_digits: tuple[int, int] = (1, MOST_DIGITS),
-    sizes: tuple[float, float] = (0.25, 0.75),
-    size: tuple[int, int] = READ_SIZE,
-) -> Scenes:
+def number_scenes(glyphs: Glyphs, n: int, generator: torch.Generator) -> Scenes:
     """Return n numbers written from left to right, as people write: sizes, gaps and heights vary a little.
 
-    The numbers have n_digits[0] to n_digits[1] digits, whose sizes are shares of the pictures' height.
+    The digits, at most MOST_DIGITS, are a quarter to three quarters as high as the picture.
     """
-    height, width = size
-    most = n_digits[1]
-    chosen, there = _choose(glyphs, n, n_digits, generator)
+    (height, width), most = READ_SIZE, MOST_DIGITS
+    smallest, largest = 0.25 * height, 0.75 * height
+    chosen, there = _choose(glyphs, n, (1, most), generator)
     extents = glyphs.extents[chosen]
-    common = _between((sizes[0] * height, sizes[1] * height), (n, 1), generator)
-    tall = (common * torch.randn(n, most, generator=generator).mul(0.1).exp()).clamp(sizes[0] * height, height * 0.8)
+    common = _between((smallest, largest), (n, 1), generator)
+    tall = (common * torch.randn(n, most, generator=generator).mul(0.1).exp()).clamp(smallest, height * 0.8)
     gaps = common * _between((0.08, 0.6), (n, 1), generator) * _between((0.6, 1.7), (n, most), generator)
     wide = torch.where(there, tall * extents[..., 1], 0)
     gaps = torch.where(there, gaps, 0)
@@ -212,14 +203,13 @@ def drawing_scenes(
     *,
     n_digits: tuple[int, int] = (1, MOST_DIGITS),
     sizes: tuple[float, float] = (0.25, 0.75),
-    side: int = ASK_SIDE,
 ) -> Drawings:
     """Return n drawings of n_digits[0] to n_digits[1] digits in one to four colours, apart from each other.
 
     A digit that finds no free place after some tries is left out, so that large digits are fewer. Their sizes are
     shares of the drawing's side; small ones are commoner.
     """
-    most = n_digits[1]
+    side, most = ASK_SIDE, n_digits[1]
     chosen, wanted = _choose(glyphs, n, n_digits, generator)
     some_large = (torch.rand(n, 1, generator=generator) < 0.5) & (wanted.sum(1, keepdim=True) < 5)
     largest = torch.where(some_large, sizes[1], torch.where(wanted.sum(1, keepdim=True) < 5, 1.8, 1.4) * sizes[0])

@@ -53,7 +53,6 @@ class Hypothesis(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Whether the model said that the sentence ends here."""
         return bool(self.ids) and self.ids[-1] == END
 
 

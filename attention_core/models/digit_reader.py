@@ -34,8 +34,6 @@ CLASSES = (*(str(digit) for digit in range(10)), "end")
 
 @dataclass(frozen=True)
 class DigitReaderConfig:
-    """Sizes."""
-
     size: tuple[int, int] = READ_SIZE  # height and width of the picture, pixels
     layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
     d_state: int = 128  # width of the decoder's state
@@ -57,9 +55,9 @@ class Reading(NamedTuple):
 class DigitReader(PlacedRegions):
     """Convolutional features, a recurrent decoder, additive attention between them.
 
-    At look t the state h_(t-1) is the query; the regions' features, to which their place is added, are keys and
-    values; the glimpse c_t is their weighted sum; h_t = GRU(c_t, h_(t-1)); h_t and c_t give a digit or the end.
-    What was read is not fed back: the state knows it from the glimpses alone.
+    At look t the state h_(t-1) is the query, the placed features of the regions are keys and values, and the glimpse
+    c_t is their weighted sum; h_t = GRU(c_t, h_(t-1)), and h_t and c_t give a digit or the end. What was read is not
+    fed back.
 
     Source: additive attention of a recurrent decoder over a feature map, Xu et al. 2015, "Show, attend and tell",
     sections 3.1 and 4.2, with the score of Bahdanau et al. 2015, appendix A.1.2.

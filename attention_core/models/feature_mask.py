@@ -21,8 +21,6 @@ LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2
 
 @dataclass(frozen=True)
 class FeatureMaskConfig:
-    """Sizes."""
-
     side: int = 60  # pixels along a side of the picture
     layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
     d_hidden: int = 128  # hidden units of the classifier
@@ -33,9 +31,8 @@ class FeatureMaskConfig:
 class FeatureMask(Traced):
     """Features, one map over them, their weighted sum, a classifier.
 
-    The map is a 1 x 1 convolution: at every region the same learned vector meets the region's features in a dot
-    product. That vector is the query, a constant; the features are keys and values; softmax over the regions makes
-    the mask.
+    The map is a 1 x 1 convolution: a learned vector, the constant query, meets every region's features in a dot
+    product.
 
     Source: the mask as a 1 x 1 convolution and a softmax over places, as in Xu et al. 2015, "Show, attend and tell",
     section 4.2 (soft attention), with a constant query; the task, Mnih et al. 2014, section 4.1.

@@ -12,8 +12,6 @@ from attention_core.models.registry import register
 
 @dataclass(frozen=True)
 class FFNConfig:
-    """Sizes."""
-
     side: int = 28  # pixels along a side of the picture
     hidden: tuple[int, ...] = (768, 256)  # units of each hidden layer
     dropout: float = 0.1  # share of hidden units left out while training

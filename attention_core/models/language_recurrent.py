@@ -18,8 +18,6 @@ from attention_core.models.traced import first_trace
 
 @dataclass(frozen=True)
 class RecurrentConfig:
-    """Sizes."""
-
     attends: bool = True  # whether it looks back at its own earlier states
     d_state: int = 192  # width of the states and of the pieces' vectors
     d_k: int = 64  # width of queries and keys
@@ -29,9 +27,8 @@ class RecurrentConfig:
 class RecurrentLanguage(nn.Module):
     """A GRU whose context averages its own earlier states; the vectors that read a piece also write it.
 
-    Source: attention over the earlier states of a recurrent language model, Cheng et al. 2016, "Long short-term
-    memory-networks for machine reading", section 3.1, here beside the recurrence instead of in it; tied vectors, Press
-    and Wolf 2017.
+    Source: Cheng et al. 2016, "Long short-term memory-networks for machine reading", section 3.1, here beside the
+    recurrence instead of in it; tied vectors, Press and Wolf 2017.
     """
 
     def __init__(self, config: RecurrentConfig = RecurrentConfig()) -> None:

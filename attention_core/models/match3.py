@@ -26,8 +26,6 @@ CIRCLES = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WA
 
 @dataclass(frozen=True)
 class Match3Config:
-    """Sizes."""
-
     pairs: bool  # True = 2-simplicial, a query scores pairs of others; False = it scores single others
     d_k: int = 64  # width of query and keys
     d_v: int = 16  # width of values
@@ -38,7 +36,7 @@ def residue_vectors() -> Tensor:
     """Return one fixed vector per number and a last one for nobody, (MODULUS + 1, 2 * N_WAVES + 1).
 
     A number x becomes a point on each of 15 circles, cos and sin of 2 pi f x / 31 for f = 1 to 15, so that adding
-    numbers is turning circles. Nobody, on whom a query can settle when it finds no pair, is a direction of its own.
+    numbers is turning circles.
     """
     angle = torch.arange(MODULUS)[:, None] * torch.arange(1, N_WAVES + 1) * (2 * math.pi / MODULUS)
     numbers = torch.cat((angle.cos(), angle.sin(), torch.zeros(MODULUS, 1)), 1)
@@ -77,8 +75,8 @@ class Match3Head(Traced):
     def _start(self) -> None:
         """Let every dimension of query and keys begin on one circle, at a random angle.
 
-        Then a product of three is a wave in x + y + z from the first batch on, and training only has to set angles
-        and strengths. From ordinary random projections the same head had reached 89 % after 3,000 batches.
+        Then a product of three is a wave in x + y + z from the first batch on. From ordinary random projections the
+        same head had reached 89 % after 3,000 batches.
         """
         dimension = torch.arange(self.config.d_k)
         wave = dimension % N_WAVES
@@ -154,5 +152,5 @@ def _check(numbers: Tensor) -> None:
         raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {int(numbers.min())} to {int(numbers.max())}")
 
 
-register("match3-pairwise", "match3:evaluate_match3", Match3Head, Match3Config(pairs=False))
-register("match3-simplicial", "match3:evaluate_match3", Match3Head, Match3Config(pairs=True))
+register("match3-pairwise", "made_up:evaluate_match3", Match3Head, Match3Config(pairs=False))
+register("match3-simplicial", "made_up:evaluate_match3", Match3Head, Match3Config(pairs=True))

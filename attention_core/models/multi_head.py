@@ -51,7 +51,6 @@ class Attention(nn.Module):
         self.merge = nn.Linear(d_model, d_model)
 
     def memory(self, others: Tensor) -> Memory:
-        """Return keys and values of others (batch, n_keys, d_model)."""
         key, value = (split_heads(project(others), self.n_heads) for project in (self.key, self.value))
         return Memory(others, key, value)
 

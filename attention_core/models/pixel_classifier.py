@@ -68,8 +68,8 @@ class PixelAttention(nn.Module):
     """One head of scaled dot-product self-attention.
 
     Values are read from the tokens' position part: a pixel hands over where it is, never how dark it is, so that the
-    drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back
-    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.attention.rotary).
+    drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back by
+    the query's (see attention_core.attention.rotary).
     """
 
     def __init__(self, config: PixelConfig) -> None:
@@ -86,8 +86,7 @@ class PixelAttention(nn.Module):
         """Set the untrained parameters: every query looks around itself, and rather at ink.
 
         With sinusoids in queries and keys the score is a sum of cos(wave . distance): a hill whose curvature the waves
-        and their amplitude decide. The first wave is 0: the preference for ink, along the embedding's vector `ink`
-        (d_model - d_k), sits there.
+        and their amplitude decide. The first wave is 0: the preference for ink, (d_model - d_k), sits there.
         """
         curvature = score_waves(config).square().sum() / 2
         amplitude = (math.sqrt(config.d_k) / config.neighbourhood**2 / curvature).sqrt()
@@ -172,8 +171,8 @@ class PixelClassifier(Traced):
     ) -> Story:
         """Return the story of one picture (side, side), whose code names the parameters as they are at present.
 
-        Before the scores come tokens (n, d_model), query, key and turned value (1, n, d_k); after the context come that
-        turned back (n, d_k), features (n, d_ff) and logits (10,).
+        Tokens are (n, d_model), the vectors (1, n, d_k); after the context come it turned back, features and logits
+        (10,).
         """
         side, d_k, embedding, attention = len(image), self.config.d_k, self.embedding, self.attention
         pixels = Axis.picture("pixels", side, side)

@@ -26,8 +26,6 @@ LEVELS = 32
 
 @dataclass(frozen=True)
 class NotesConfig:
-    """What a pixel looks at, and sizes."""
-
     # "softmax": softmax(Q K^T / sqrt(d_k)) V. "product": (Q K^T / n) V, computed as Q (K^T V) / n, which needs no n x n
     # matrix. Controls: "itself": A = I; "alike": A = 1/n; "none": no attention, the network alone reads the pixels.
     looks: str = "softmax"
@@ -64,7 +62,6 @@ class PixelControl(nn.Module):
         return ink if self.position is None else ink + self.position
 
     def forward(self, images: Tensor, *, edits: Edits = ()) -> Prediction:
-        """Classify pictures (batch, 28, 28) in [0, 1], 1 = ink; there is no attention to change."""
         nothing_to_edit(edits)
         if self.config.looks == "none":
             return self.read(images)

@@ -28,8 +28,6 @@ N_WORDS = len(LABELS)
 
 @dataclass(frozen=True)
 class SceneCaptionConfig:
-    """Sizes."""
-
     side: int = ASK_SIDE  # pixels along a side of the picture
     layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
     d_k: int = 96  # width of queries, keys, values and contexts

@@ -27,8 +27,6 @@ SCORINGS = ("dot", "additive")
 
 @dataclass(frozen=True)
 class SceneQuestionConfig:
-    """Sizes."""
-
     side: int = ASK_SIDE  # pixels along a side of the picture
     layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
     d_word: int = 128  # width of the words' vectors, and of the states of the question's encoder
@@ -78,15 +76,15 @@ class SceneEncoder(PlacedRegions):
 class SceneQuestion(SceneEncoder):
     """Question encoder, picture encoder, and reasoning steps between them.
 
-    At every step attention over the question's words says what the step is about; together with what the step before
-    found, that makes the query of an attention over the picture's regions. One more key stands for "nothing": its
-    weight falls as more regions match, so that the context tells how many there are although the weights sum to one.
-    The score is a scaled dot product or additive; both are trained together and share everything else.
+    At every step attention over the question's words says what the step is about; with what the step before found, that
+    makes the query of an attention over the picture's regions. One more key stands for "nothing": its weight falls as
+    more regions match, so that the context tells how many there are. Two scores are trained together and share the
+    rest.
 
     Source: looking several times, Yang et al. 2016, "Stacked attention networks for image question answering";
-    attention over the words of each step, Hudson and Manning 2018, "Compositional attention networks", section 3.2;
-    an empty key (zero attention), Miller 2023, "Attention is off by one"; scores, Vaswani et al. 2017, eq. 1, and
-    Bahdanau et al. 2015, appendix A.1.2.
+    attention over the words of each step, Hudson and Manning 2018, "Compositional attention networks", section 3.2; an
+    empty key (zero attention), Miller 2023, "Attention is off by one"; scores, Vaswani et al. 2017, eq. 1, and Bahdanau
+    et al. 2015, appendix A.1.2.
     """
 
     def __init__(self, config: SceneQuestionConfig = SceneQuestionConfig()) -> None:
@@ -160,7 +158,6 @@ class SceneQuestion(SceneEncoder):
         return torch.stack(losses).mean()
 
     def _answer(self, steps: list[ReasoningStep]) -> Tensor:
-        """Return logits (batch, n_answers) from what all steps were about and found."""
         contexts = [context for step in steps for context in (step.words.context, step.look.context)]
         return self.answer(torch.cat(contexts, -1)[:, 0, 0])
 

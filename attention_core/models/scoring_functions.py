@@ -14,8 +14,6 @@ from attention_core.models.registry import register
 
 @dataclass(frozen=True)
 class ScoringConfig:
-    """Sizes."""
-
     dimensions: tuple[int, ...] = (2, 3, 4, 8)  # widths of query and key for which there are parameters
     # scoring functions whose parameters are learned; others keep their plain ones
     learned: tuple[str, ...] = ("general", "additive", "concat", "location")
@@ -60,4 +58,4 @@ def _parameters(d: int, config: ScoringConfig) -> nn.ParameterDict:
     return nn.ParameterDict({name.replace(".", "_"): nn.Parameter(start) for name, start in random.items()})
 
 
-register("scoring-functions", "nearest:evaluate_nearest", ScoringFunctions, ScoringConfig())
+register("scoring-functions", "made_up:evaluate_nearest", ScoringFunctions, ScoringConfig())

@@ -20,17 +20,9 @@ from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis, Step, Story
 from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN
+from attention_core.models import sentence_attention_steps as steps
 from attention_core.models.features import additive_parameters
 from attention_core.models.registry import register
-from attention_core.models.sentence_attention_steps import (
-    ANSWER,
-    EMBEDDING,
-    KEYS,
-    KEYS_AND_VALUES,
-    MECHANISMS,
-    QUERY,
-    VALUES,
-)
 from attention_core.models.traced import first_trace
 
 ANSWERS = ("negative", "positive")
@@ -52,8 +44,6 @@ class SentenceConfig:
 
 
 class Encoding(NamedTuple):
-    """Sentences as attention gets them."""
-
     embedded: Tensor  # (batch, n_words, d_embedding)
     states: Tensor  # (batch, n_words, d_state): keys and values
     mask: Tensor  # bool (batch, n_words), False = padding
@@ -185,30 +175,29 @@ class SentenceClassifier(nn.Module):
         words, asker = Axis("words", labels), Axis("query", ["the learned query" if attends else "nobody"])
         embedded, states, query = encoding.embedded[0, :n], encoding.states[:1, None, :n], self.queries(1)
         before: list[Step] = [
-            EMBEDDING.step(embedded, words, table=self.vectors.table, pieces=pieces[0, :n]),
-            (KEYS if second else KEYS_AND_VALUES).step(states[0, 0], words, encoder=self.encoder),
+            steps.EMBEDDING.step(embedded, words, table=self.vectors.table, pieces=pieces[0, :n]),
+            (steps.KEYS if second else steps.KEYS_AND_VALUES).step(states[0, 0], words, encoder=self.encoder),
         ]
         if second:
-            before.append(VALUES.step(values[0, :n], words, read=second.read))
+            before.append(steps.VALUES.step(values[0, :n], words, read=second.read))
         if attends:
-            before.append(QUERY.filled(width=query.shape[-1]).step(query[0, 0], asker, q=self.query))
+            before.append(steps.QUERY.filled(width=query.shape[-1]).step(query[0, 0], asker, q=self.query))
         answer = (second or self).answer
         story = Story(
-            mechanism=MECHANISMS["two-phase" if second else self.config.pooling],
+            mechanism=steps.MECHANISMS["two-phase" if second else self.config.pooling],
             query_axis=asker,
             key_axis=words,
             steps_before=tuple(before),
-            steps_after=(ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=answer),),
+            steps_after=(steps.ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=answer),),
         )
         return first_trace(query, states, values[:1, None, :n], attended, story, score=self.score(), edits=edits)
 
     def training_logits(self, pieces: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the logits of the answer and those of a helper, both (batch, 2).
+        """Return the logits of the answer and those of a helper, used in training alone, both (batch, 2).
 
-        A recurrent state can carry what was said anywhere in the sentence, so that nothing obliges the weights to lie
-        on the words that say it. The helper is handed the bare word vectors with the same weights and must answer as
-        well: that ties the weights to the words. It is used in training alone. Without it (seed 0, d_state 96) the
-        ranks of weight and of the effect of removing a word agreed to 0.07 on average, at an accuracy of 80.9 %.
+        A recurrent state can carry what was said anywhere. The helper is handed the bare word vectors with the same
+        weights and must answer as well: that ties the weights to the words. Without it (seed 0, d_state 96) the ranks
+        of weight and of the effect of removing a word agreed to 0.07 on average, at an accuracy of 80.9 %.
         """
         encoding = self.encode(pieces, mask)
         both = self.attend(encoding, torch.cat((encoding.states, encoding.embedded), -1)).context[:, 0, 0]
@@ -222,10 +211,9 @@ class SentenceClassifier(nn.Module):
 
 
 class TwoPhaseClassifier(nn.Module):
-    """A second network that sees a sentence only through the frozen weights of a first one.
+    """A second network that sees a sentence only through the frozen weights of a first one, the trained `guide`.
 
-    Phase one is a trained SentenceClassifier with attention (`guide`); its parameters do not move any more. Phase two
-    reads the guide's word vectors one by one and knows nothing of the rest of the sentence: each becomes a value,
+    It reads the guide's word vectors one by one and knows nothing of the rest of the sentence: each becomes a value,
     tanh(W x + b), and the frozen weights decide how much of each is handed over.
     """
 

@@ -48,7 +48,6 @@ class EncoderLayer(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None, edits: Edits = ()) -> tuple[Tensor, Looked]:
-        """Return the layer's output (batch, n, d_model) and what its attention did."""
         looked = self.attention(x, self.attention_norm, None, mask, edits)
         x = x + self.dropout(looked.output)
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked
@@ -89,8 +88,6 @@ def _feed_forward(config: TransformerConfig) -> nn.Sequential:
 
 
 class Encoding(NamedTuple):
-    """A source sentence as the decoder gets it."""
-
     states: Tensor  # (batch, n_source, d_model): what cross-attention makes its keys and values of
     mask: Tensor | None  # bool (batch, n_source), False = padding, or None
     looked: Looks  # one per encoder layer

@@ -136,8 +136,6 @@ class Labels(NamedTuple):
 
 
 class Encoding(NamedTuple):
-    """A source sentence as the decoder gets it."""
-
     embedded: Tensor  # (batch, n_source, d_embedding), vectors of the pieces
     states: Tensor  # (batch, n_source, d_state), one per source piece: keys and values
     last: Tensor  # (batch, d_state), where the two reading directions ended
@@ -180,12 +178,12 @@ class TiedTranslator(nn.Module):
 class Translator(TiedTranslator):
     """Encoder-decoder: bidirectional recurrent encoder, recurrent decoder, one step of attention between them.
 
-    At every target piece: state, score, context, output. The decoder's state s_t is the query; the encoder's states
-    h_j are keys and values; the context c_t is their weighted sum; tanh(W [s_t; c_t]) is compared with the vectors of
-    all pieces. The context is not fed back into the state, so that a whole sentence is trained in one go.
+    The decoder's state s_t is the query; the encoder's states h_j are keys and values; the context c_t is their
+    weighted sum; tanh(W [s_t; c_t]) is compared with the vectors of all pieces. The context is not fed back into the
+    state, so that a whole sentence is trained in one go.
 
-    Source: order of the steps and dot, general, location: Luong et al. 2015, section 3; additive: Bahdanau et al.
-    2015, appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
+    Source: order of the steps and dot, general, location: Luong et al. 2015, section 3; additive: Bahdanau et al. 2015,
+    appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
     """
 
     def __init__(self, config: TranslatorConfig) -> None:

@@ -37,9 +37,8 @@ DATA = (
 class DigitTask:
     """Classify augmented digits.
 
-    Pictures are halved to 14 x 14 until the share `coarse` of the training is over, and stay as they are, no longer
-    augmented, after the share `changed` (Touvron et al. 2019, "Fixing the train-test resolution discrepancy": the last
-    batches should look like what is tested).
+    Pictures are halved to 14 x 14 until the share `coarse` of the training is over, and no longer augmented after the
+    share `changed` (Touvron et al. 2019, "Fixing the train-test resolution discrepancy").
     """
 
     def __init__(self, coarse: float, changed: float, data: str | None, seed: int, device: str) -> None:

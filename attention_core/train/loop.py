@@ -47,8 +47,6 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a model is trained."""
-
     task: Callable[[str | None, int, str], Task]  # (data folder or None, seed, device) -> Task
     data: str  # what it is trained on and under which licence, for the card
     batches_per_epoch: int  # steps of one epoch
@@ -105,8 +103,6 @@ class Options:
 
 @dataclass
 class _Run:
-    """The state that a checkpoint keeps."""
-
     step: int = 0
     at_once: int = 0
     seconds: float = 0.0

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.data.match3 import MODULUS, N_NUMBERS, draw_sequences, fresh_sequences, labels_of
-from attention_core.evaluate.match3 import accuracy
+from attention_core.evaluate.made_up import accuracy
 from attention_core.train.loop import RECIPES, Moment, Recipe
 
 N_SEQUENCES, N_VECTORS = 256, 512
@@ -22,8 +22,6 @@ TEST_SIZE, TEST_SEED = 10_000, 987_654_321
 
 
 class Match3Task:
-    """Say of each number of a random sequence whether some pair of others sums with it to 0 modulo 31."""
-
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
         self.held_out = fresh_sequences(HELD_OUT, HELD_OUT_SEED)

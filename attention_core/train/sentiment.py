@@ -120,8 +120,7 @@ class SentimentTask:
 def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
     """Return how much more often each piece and pair occurs in positive than in negative sentences, as a logarithm.
 
-    Sentences are rows of pieces, (n_words, N_COLUMNS) each; labels are int64 (n,), 1 = positive. The result is float
-    (N_VECTORS,), 0 for no piece and for the unknown one.
+    Sentences are (n_words, N_COLUMNS) each, labels int64 (n,), 1 = positive; the result (N_VECTORS,), 0 for no piece.
 
     Source: Wang and Manning 2012, "Baselines and bigrams", eq. 1, with smoothing 1.
     """
@@ -134,7 +133,6 @@ def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
 
 
 def epoch_of_batches(lengths: list[int], generator: torch.Generator) -> list[list[int]]:
-    """Return batches of positions, sentences of similar lengths together, every position once."""
     order = torch.randperm(len(lengths), generator=generator).tolist()
     batches: list[list[int]] = []
     for start in range(0, len(order), POOL * BATCH_SIZE):

@@ -50,8 +50,6 @@ class Batch:
 
 
 class TranslationTask:
-    """Predict every next piece of the French sentence from the English one and the French pieces before it."""
-
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
         split = split_pairs(read_pairs(data))
@@ -124,10 +122,9 @@ def epoch_of_batches(pairs: list[tuple[list[int], list[int]]], generator: torch.
 
 
 def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, wanted: Tensor) -> Tensor:
-    """Return the label-smoothed cross-entropy without ever holding all logits.
+    """Return the label-smoothed cross-entropy without ever holding all logits (n, n_classes).
 
-    Torch's chunked kernel knows no smoothing, but smoothing only adds eps (z_wanted - mean z) to the loss. The features
-    are (n, d), the vectors (n_classes, d), the bias (n_classes,) and wanted int64 (n,).
+    Torch's chunked kernel knows no smoothing, but smoothing only adds eps (z_wanted - mean z) to the loss.
     """
     options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=128)
     sharp = F.linear_cross_entropy(features, vectors, wanted, linear_bias=bias, options=options)

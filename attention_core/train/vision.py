@@ -191,9 +191,8 @@ def told_of(drawings: Drawings, told: list[captions.Told], grid: tuple[int, int]
 def looked_for(drawings: Drawings, asked: list[Asked], grid: tuple[int, int]) -> Tensor:
     """Return where two looks should find what a question is about, (n_questions, 2, n_digits, n_regions).
 
-    The first look is for what the question starts from ("the blue one"), or for what the second is for; the second
-    for what the answer is about. Each region counts by the part of it that lies in the digit's box. There are as many
-    questions about each drawing, those of the first one first.
+    The first is for what the question starts from ("the blue one"), or for what the second is for: what the answer is
+    about. There are as many questions about each drawing, those of the first one first.
     """
     return _places(drawings, [(question.anchors or question.relevant, question.relevant) for question in asked], grid)
 
