@@ -45,21 +45,17 @@ def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
         WeightsError: file or card is missing, or the file is not the one that the card describes.
     """
     with needed(name):
-        return _read(name, folder or weights_folder())
-
-
-def _read(name: str, folder: Path) -> dict[str, Tensor]:
-    card, path = read_card(name, folder), folder / f"{name}.safetensors"
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise WeightsError(f"No weights {path}. {_how_to_get(name)}") from None
-    if hashlib.sha256(content).hexdigest() != card.get("sha256"):
-        raise WeightsError(f"{path} is damaged: its SHA-256 is not the one on its card. {_how_to_get(name)}")
-    try:
-        return load(content)
-    except SafetensorError as error:
-        raise WeightsError(f"{path} is not a safetensors file ({error}). {_how_to_get(name)}") from None
+        card, path = read_card(name, folder), (folder or weights_folder()) / f"{name}.safetensors"
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise WeightsError(f"No weights {path}. {_how_to_get(name)}") from None
+        if hashlib.sha256(content).hexdigest() != card.get("sha256"):
+            raise WeightsError(f"{path} is damaged: its SHA-256 is not the one on its card. {_how_to_get(name)}")
+        try:
+            return load(content)
+        except SafetensorError as error:
+            raise WeightsError(f"{path} is not a safetensors file ({error}). {_how_to_get(name)}") from None
 
 
 def fill(model: nn.Module, name: str, state: dict[str, Tensor]) -> nn.Module:

@@ -111,14 +111,10 @@ def load_mnist(part: str, data: str | Path | None = None) -> Digits:
     try:
         return read_digits(folder, part)
     except DataError:
-        if data is not None or os.environ.get("ATTENTION_DATA") or _exists(folder, part):
+        if data is not None or os.environ.get("ATTENTION_DATA") or any(folder.glob(f"**/{part}-*")):
             raise
     _download(folder / "mnist", part)
     return read_digits(folder, part)
-
-
-def _exists(folder: Path, part: str) -> bool:
-    return any(folder.glob(f"**/{part}-*"))
 
 
 def _find(folder: Path, stem: str) -> Path:

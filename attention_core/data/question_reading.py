@@ -112,9 +112,13 @@ def words_of(text: str) -> list[str]:
 
 def parse(text: str) -> Question:
     words = words_of(text)
-    _refuse_unknown(words)
+    _refuse({*words} & SCENE_WORDS, NO_SCENE)
+    _refuse(not any(word in _KNOWN for word in words), FEW_WORDS)
+    for word in words:
+        _refuse(word in _BEYOND, _BEYOND.get(word, "").format(word))
     sentence = _spaced(words)
-    asks = _asked_for(sentence)
+    fits = (asks for asks, says, unless in _ASKS if re.search(says, sentence) and not {*unless} & {*words})
+    asks = next(fits, None)
     relation, spoken_of = _relation(sentence)
     place = None if relation else _place(sentence)
     digit, colour = _digit_and_colour(spoken_of.split(), asks)
@@ -137,18 +141,6 @@ def _refuse(condition: object, why: str) -> None:
 def _spaced(words: Iterable[str]) -> str:
     """Return words with a space before and after each, so that a pattern with spaces finds whole words only."""
     return f" {' '.join(words)} "
-
-
-def _refuse_unknown(words: list[str]) -> None:
-    _refuse({*words} & SCENE_WORDS, NO_SCENE)
-    _refuse(not any(word in _KNOWN for word in words), FEW_WORDS)
-    for word in words:
-        _refuse(word in _BEYOND, _BEYOND.get(word, "").format(word))
-
-
-def _asked_for(sentence: str) -> str | None:
-    fits = (asks for asks, says, unless in _ASKS if re.search(says, sentence) and not {*unless} & {*sentence.split()})
-    return next(fits, None)
 
 
 def _relation(sentence: str) -> tuple[str | None, str]:

@@ -28,6 +28,9 @@ class Trajectories:
     points: np.ndarray  # float32 (n, 8, 2), x to the right and y downwards, each in [0, 1]
     labels: np.ndarray  # uint8 (n,)
 
+    def __getitem__(self, chosen: slice) -> "Trajectories":
+        return Trajectories(self.points[chosen], self.labels[chosen])
+
 
 def load_trajectories(data: str | Path | None = None) -> Trajectories:
     """Read pendigits/train.csv.gz: eight points along the pen's path and the digit, one drawing a line.

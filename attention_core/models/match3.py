@@ -92,7 +92,11 @@ class Match3Head(Traced):
 
         The numbers are int64 (batch, n), 0 to 30, n from 3 to 16.
         """
-        _check(numbers)
+        if numbers.ndim != 2 or not FEWEST <= numbers.shape[1] <= MOST:
+            raise ValueError(f"numbers must be (batch, n), n from {FEWEST} to {MOST}, got {tuple(numbers.shape)}")
+        if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < MODULUS:
+            low, high = int(numbers.min()), int(numbers.max())
+            raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {low} to {high}")
         n = numbers.shape[1]
         everyone = F.pad(self.vectors[numbers], (0, 0, 0, 1))
         everyone[:, n] = self.vectors[MODULUS]
@@ -143,13 +147,6 @@ class Match3Head(Traced):
                 ANSWER.step(logits.softmax(-1), asks, Axis("answers", ["no pair", "a pair"]), read_out=self.read_out),
             ),
         )
-
-
-def _check(numbers: Tensor) -> None:
-    if numbers.ndim != 2 or not FEWEST <= numbers.shape[1] <= MOST:
-        raise ValueError(f"numbers must be (batch, n), n from {FEWEST} to {MOST}, got {tuple(numbers.shape)}")
-    if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < MODULUS:
-        raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {int(numbers.min())} to {int(numbers.max())}")
 
 
 register("match3-pairwise", "made_up:evaluate_match3", Match3Head, Match3Config(pairs=False))

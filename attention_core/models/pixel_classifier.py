@@ -163,8 +163,10 @@ class PixelClassifier(Traced):
     def _read(self, context: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         side = math.isqrt(len(where))
         collected = self.attention.turn_back(context, where)
-        hidden = self._features(collected, side)
-        return collected, hidden, self.classify(self._pool(hidden, side).flatten(1))
+        read = F.gelu(self.features[0](collected) + self._bias_of_place(side))  # in the light of its place
+        hidden = F.gelu(self.features[1](read))
+        parts = F.avg_pool2d(hidden.transpose(1, 2).unflatten(2, (side, side)), side // self.config.cells)
+        return collected, hidden, self.classify(parts.flatten(1))
 
     def _story(
         self, image: Tensor, where: Tensor, tokens: Tensor, vectors: tuple[Tensor, ...], after: tuple[Tensor, ...]
@@ -212,15 +214,6 @@ class PixelClassifier(Traced):
     def _bias_of_place(self, side: int) -> Tensor:
         factor = side // self.place.shape[-1]
         return self.place.repeat_interleave(factor, 1).repeat_interleave(factor, 2).flatten(1).T
-
-    def _features(self, collected: Tensor, side: int) -> Tensor:
-        """Read what each pixel collected, in the light of its place: (batch, n, d_k) -> (batch, n, d_ff)."""
-        hidden = F.gelu(self.features[0](collected) + self._bias_of_place(side))
-        return F.gelu(self.features[1](hidden))
-
-    def _pool(self, hidden: Tensor, side: int) -> Tensor:
-        as_picture = hidden.transpose(1, 2).unflatten(2, (side, side))
-        return F.avg_pool2d(as_picture, side // self.config.cells)
 
 
 register("pixel-classifier", "digits:evaluate_digits", PixelClassifier, PixelConfig())

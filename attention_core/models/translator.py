@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -15,22 +15,15 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.score import Score
 from attention_core.attention.scores import SCORES, Dot, ScaledDot
 from attention_core.attention.trace import AttentionTrace, Prediction
-from attention_core.attention.types import Axis, Role, Step, Story, Text
+from attention_core.attention.types import Axis, Step, Story
 from attention_core.data.pieces import END, PAD, VOCABULARY_SIZE, pieces
 from attention_core.data.words import bare
+from attention_core.models import translator_steps as steps
 from attention_core.models.beam_search import DecoderState
 from attention_core.models.registry import register
 from attention_core.models.traced import first_trace
 
-MECHANISMS = {
-    "none": "one fixed vector, no attention",
-    "mean": "plain average of the encoder's states",
-    "dot": "dot attention over source words",
-    "general": "general attention over source words",
-    "additive": "additive attention over source words",
-    "location": "location attention over source positions",
-}
-SCORINGS = tuple(MECHANISMS)
+SCORINGS = tuple(steps.MECHANISMS)
 MOST_POSITIONS = 100
 """Source positions that the location score knows."""
 FEW = 8
@@ -40,68 +33,9 @@ HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else ma
 N_LIKELY = 10
 """Candidates shown of each output distribution."""
 
-EMBEDDING = Text(
-    "embedding",
-    "Source words as vectors",
-    "X",
-    r"x_j = E[\text{piece}_j]",
-    "embedded = embedding(source)",
-    "Every piece of the source sentence is looked up in a table of learned vectors.",
-    Role.INPUT,
-)
-STATES = Text(
-    "key",
-    "Encoder states: keys and values",
-    "H",
-    r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad "
-    r"\overrightarrow{h}_j = \mathrm{GRU}(x_j, \overrightarrow{h}_{j-1})",
-    "key = value = encoder(embedded)[0]",
-    "The encoder reads forwards and backwards; its two states at a word, end to end, are that word's key and value. "
-    "They know what stands before and after it.",
-    Role.KEY,
-)
-LAST_STATE = replace(
-    STATES,
-    formula=r"c = [\overrightarrow{h}_n ; \overleftarrow{h}_1]",
-    code="key = value = encoder(embedded)[1].view(1, -1)",
-    explanation="The encoder reads the sentence forwards and backwards and hands over only where the two readings "
-    "ended: one vector for the whole sentence, however long it is.",
-)
-QUERY = Text(
-    "query",
-    "Decoder states: queries",
-    "S",
-    r"s_t = \mathrm{GRU}(y_{t-1}, s_{t-1})",
-    "query = decoder(embedding(words_so_far), start)[0]",
-    "The decoder's state after the words so far asks: what do I need for the next word?",
-    Role.QUERY,
-)
-READ_OUT = Text(
-    "read_out",
-    "State and context together",
-    "tanh W[s;c]",
-    r"r_t = \tanh(W\,[s_t ; c_t])",
-    "features = torch.tanh(read_out(torch.cat((query, context), -1)))",
-    "What has been said (the state) and what was found in the source (the context) become one vector.",
-    Role.OUTPUT,
-)
-OUTPUT = Text(
-    "output",
-    "Output distribution",
-    "softmax rEᵀ",
-    r"p(y_t) = \mathrm{softmax}(E\, r_t + b)",
-    "probabilities = (features @ embedding.weight.T + bias).softmax(-1)[:, likely]  # of all pieces, those shown",
-    "The vector is compared with those of all 8,000 pieces; shown are the pieces that score highest.",
-    Role.OUTPUT,
-)
-
-
-def _shrunk(plain: Tensor) -> Tensor:
-    return plain * plain.shape[-1] ** -0.5
-
 
 def _random(plain: Tensor) -> Tensor:
-    return _shrunk(torch.randn(plain.shape))
+    return torch.randn(plain.shape) * plain.shape[-1] ** -0.5
 
 
 STARTS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
@@ -286,7 +220,7 @@ class Translator(TiedTranslator):
             return Prediction(logits)
         keys, key_mask = self.keys(encoding)
         mask = None if key_mask is None else key_mask[0][None]
-        story = self._story(source, target, labels, encoding, states[0], features[0], logits[0])
+        story = self._story(source, target, labels, encoding, (states[0], features[0], logits[0]))
         query, key = states[:, None], keys[:, None]
         trace = first_trace(query, key, key, attended, story, score=self.score(), mask=mask, edits=edits)
         return Prediction(logits, (trace,))
@@ -297,24 +231,26 @@ class Translator(TiedTranslator):
         target: Tensor,
         labels: Labels,
         encoding: Encoding,
-        states: Tensor,
-        features: Tensor,
-        logits: Tensor,
+        decoded: tuple[Tensor, Tensor, Tensor],
     ) -> Story:
-        fixed = self.config.scoring == "none"
+        fixed, (states, features, logits) = self.config.scoring == "none", decoded
         words, asks = Axis("source words", labels.source), Axis("target words", labels.target)
         asked = Axis("last state", ["whole sentence"]) if fixed else words
         fed, start = target[0], self.first_state(encoding)[:1]
         return Story(
-            mechanism=MECHANISMS[self.config.scoring],
+            mechanism=steps.MECHANISMS[self.config.scoring],
             query_axis=asks,
             key_axis=asked,
             steps_before=(
-                EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
-                (LAST_STATE if fixed else STATES).step(self.keys(encoding)[0][0], asked, encoder=self.encoder),
-                QUERY.step(states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=fed, start=start),
+                steps.EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
+                (steps.LAST_STATE if fixed else steps.STATES).step(
+                    self.keys(encoding)[0][0], asked, encoder=self.encoder
+                ),
+                steps.QUERY.step(
+                    states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=fed, start=start
+                ),
             ),
-            steps_after=(READ_OUT.step(features, asks, read_out=self.read_out), self._output_step(logits, asks)),
+            steps_after=(steps.READ_OUT.step(features, asks, read_out=self.read_out), self._output_step(logits, asks)),
         )
 
     def _output_step(self, logits: Tensor, asks: Axis) -> Step:
@@ -323,7 +259,7 @@ class Translator(TiedTranslator):
         candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
         vocabulary = pieces()
         words = ["end" if piece == END else bare(vocabulary.text(piece)) for piece in candidates.tolist()]
-        return OUTPUT.step(
+        return steps.OUTPUT.step(
             probabilities[:, candidates],
             asks,
             Axis("pieces", words),

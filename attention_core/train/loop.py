@@ -218,15 +218,13 @@ def learning_rate(height: float, step: int, n_steps: int, warm_up: int = 200) ->
 def _take_snapshot(run: _Run, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
     for number, share in enumerate(recipe.snapshot_at):
         if run.step >= min(n_steps, round(share * n_steps)) and f"{number}.step" not in run.snapshots:
-            for name, tensor in _snapshot(model, task, recipe).items():
+            if hasattr(task, "snapshot"):
+                kept = task.snapshot(model)
+            else:
+                kept = {name: one for name, one in model.state_dict().items() if name.startswith(recipe.snapshot_of)}
+            for name, tensor in kept.items():
                 run.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
             run.snapshots[f"{number}.step"] = torch.tensor(run.step)
-
-
-def _snapshot(model: nn.Module, task: Task, recipe: Recipe) -> dict[str, Tensor]:
-    if hasattr(task, "snapshot"):
-        return task.snapshot(model)
-    return {name: tensor for name, tensor in model.state_dict().items() if name.startswith(recipe.snapshot_of)}
 
 
 def _save(path: Path, run: _Run, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:

@@ -27,11 +27,10 @@ from attention_core.data.scenes import (
     number_scenes,
     vary_ink,
 )
-from attention_core.data.strokes import load_trajectories, stroke_digits
 from attention_core.evaluate.vision import ask_figures, find_figures, overlap, read_figures, tell_figures
 from attention_core.models.digit_reader import END
 from attention_core.models.scene_question import SCORINGS, missed
-from attention_core.train.digits import DATA, N_HELD_OUT, N_REPLAYS, STROKE_SHARE, some
+from attention_core.train.digits import DATA, STROKE_SHARE, stroke_parts
 from attention_core.train.loop import RECIPES, Moment, Recipe
 from attention_core.weights import read_weights
 
@@ -57,20 +56,11 @@ class SceneTask:
     (model, test glyphs, glyphs of held-out strokes, device) -> figures.
     """
 
-    def __init__(
-        self,
-        loss: Callable[..., Tensor],
-        measure: Callable[..., dict[str, Any]],
-        data: str | None,
-        seed: int,
-        device: str,
-    ) -> None:
+    def __init__(self, loss: Loss, measure: Measure, data: str | None, seed: int, device: str) -> None:
         self._loss, self._measure, self._seed, self._device = loss, measure, seed, device
-        trajectories = load_trajectories(data)
         self._mnist = load_mnist("train", data)
-        self._strokes = stroke_digits(some(trajectories, slice(None, -N_HELD_OUT)), N_REPLAYS, seed=0)
-        self._test = glyphs_of(load_mnist("t10k", data))
-        self._test_strokes = glyphs_of(stroke_digits(some(trajectories, slice(-N_HELD_OUT, None)), 2, seed=54321))
+        self._strokes, held_out = stroke_parts(data, seed=0)
+        self._test, self._test_strokes = glyphs_of(load_mnist("t10k", data)), glyphs_of(held_out)
         self._number, self._glyphs = -1, self._test
 
     def loss(self, model: nn.Module, moment: Moment, generator: torch.Generator) -> Tensor:
