@@ -56,14 +56,12 @@ def read_file(path: str | Path) -> Digits:
     arrays = read_npz(path, optional=("images", "canvases", "labels"), fault=DataError)
     if "labels" not in arrays or not {"images", "canvases"} & set(arrays):
         raise DataError(f"{path} needs `labels` and either `images` or `canvases`; it has {sorted(arrays)}.")
-    images = arrays["images"] if "images" in arrays else _prepared(arrays["canvases"], path)
-    return _checked(images, arrays["labels"], path)
-
-
-def _prepared(canvases: np.ndarray, path: Path) -> np.ndarray:
+    if "images" in arrays:
+        return _checked(arrays["images"], arrays["labels"], path)
+    canvases = arrays["canvases"]
     if canvases.ndim != 4 or canvases.shape[-1] != 4 or canvases.dtype != np.uint8:
         raise DataError(f"{path}: canvases must be uint8 (n, height, width, 4), got {canvases.dtype} {canvases.shape}.")
-    return canvases_to_images(canvases)
+    return _checked(canvases_to_images(canvases), arrays["labels"], path)
 
 
 def _checked(images: np.ndarray, labels: np.ndarray, path: Path) -> Digits:

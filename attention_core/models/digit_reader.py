@@ -98,13 +98,12 @@ class DigitReader(PlacedRegions):
         """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
         seen = self.encode(pictures)
         state = self.start.expand(len(seen), -1)
-        logits: list[Tensor] = []
-        weights: list[Tensor] = []
+        looks = []
         for number in range(n_looks or self.config.most_looks):
-            look_logits, state, _, look_weights = self.look(seen, state, for_queries(edits, number, 1))
-            logits.append(look_logits)
-            weights.append(look_weights)
-        return Looked(torch.stack(logits, 1), torch.stack(weights, 1))
+            logits, state, _, weights = self.look(seen, state, for_queries(edits, number, 1))
+            looks.append((logits, weights))
+        logits, weights = (torch.stack(part, 1) for part in zip(*looks, strict=True))
+        return Looked(logits, weights)
 
     @torch.inference_mode()
     def read(

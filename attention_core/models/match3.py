@@ -21,8 +21,6 @@ from attention_core.models.traced import Traced, first_trace
 
 N_WAVES = (MODULUS - 1) // 2
 
-CIRCLES = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
-
 
 @dataclass(frozen=True)
 class Match3Config:
@@ -122,10 +120,11 @@ class Match3Head(Traced):
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         words = [str(number) for number in numbers]
         asks, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
+        circles = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
         named = affine(Q=self.query, K=self.key, V=self.value)
         before = (
             VECTORS.step(
-                everyone, single, Axis("cosines and sines", [*CIRCLES, "nobody"]), vectors=self.vectors, numbers=numbers
+                everyone, single, Axis("cosines and sines", [*circles, "nobody"]), vectors=self.vectors, numbers=numbers
             ),
             *projections(
                 vectors,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import torch
@@ -111,16 +112,10 @@ class SceneCaption(SceneEncoder):
 
         Returns logits (batch, n_looks, N_WORDS) and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
-        most = self.config.n_glances + self.config.most_words if said is None else said.shape[1]
         with torch.no_grad():
             encoded = self.encode_pictures(pictures)
-        logits, weights = list[Tensor](), list[Tensor]()
-        for look in self.looks(encoded, said, edits):
-            logits.append(look.logits)
-            weights.append(look.weights)
-            if len(logits) == most:
-                break
-        return Looked(torch.stack(logits, 1), torch.stack(weights, 1))
+        looks = list(islice(self.looks(encoded, said, edits), None if said is None else said.shape[1]))
+        return Looked(torch.stack([look.logits for look in looks], 1), torch.stack([look.weights for look in looks], 1))
 
     @torch.inference_mode()
     def explain(self, picture: Tensor, edits: Edits = ()) -> Caption:
@@ -136,25 +131,10 @@ class SceneCaption(SceneEncoder):
         names = [f"glance {number + 1}" for number in range(n_glances - 1)]
         names += [LABELS[number] for number in said[n_glances:]]
         query, context, _, states, logits = (torch.cat(part) for part in zip(*looks, strict=True))
-        story = self._story(picture, encoded, (query, states, logits), said[:-1], names)
-        key, value = (part[:, None] for part in encoded)
-        attended = Attended(context[None, None])
-        trace = first_trace(query[None, None], key, value, attended, story, edits=edits)
-        return Caption(words_of(said), said[-1] == END, logits.softmax(-1), trace)
-
-    def _story(
-        self,
-        picture: Tensor,
-        encoded: tuple[Tensor, Tensor],
-        looked: tuple[Tensor, Tensor, Tensor],
-        said: list[int],
-        names: list[str],
-    ) -> Story:
-        query, states, logits = looked
         started = torch.cat((self.start(encoded[1].mean(1)).tanh(), states))
         asks, regions = Axis("words", names), self.where
-        named = {"states": started, "said": self.embedding.weight[said], "mlp": self.query}
-        return Story(
+        named = {"states": started, "said": self.embedding.weight[said[:-1]], "mlp": self.query}
+        story = Story(
             mechanism="attention of a recurrent decoder over a drawing",
             query_axis=asks,
             key_axis=regions,
@@ -164,6 +144,9 @@ class SceneCaption(SceneEncoder):
                 OUTPUT.step(logits.softmax(-1), asks, Axis("words", LABELS), say=self.say),
             ),
         )
+        key, value = (part[:, None] for part in encoded)
+        trace = first_trace(query[None, None], key, value, Attended(context[None, None]), story, edits=edits)
+        return Caption(words_of(said), said[-1] == END, logits.softmax(-1), trace)
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
         return self.explain(picture, edits).trace

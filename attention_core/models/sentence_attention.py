@@ -156,19 +156,6 @@ class SentenceClassifier(nn.Module):
         if labels is None:
             return Prediction(logits)
         values = encoding.states if values is None else values
-        return Prediction(logits, (self._trace(pieces, encoding, attended, logits, labels, edits, second, values),))
-
-    def _trace(
-        self,
-        pieces: Tensor,
-        encoding: Encoding,
-        attended: Attended,
-        logits: Tensor,
-        labels: Sequence[str],
-        edits: Edits,
-        second: TwoPhaseClassifier | None,
-        values: Tensor,
-    ) -> AttentionTrace:
         n, attends = len(labels), self.config.pooling == "attention"
         if int(encoding.mask[0].sum()) != n:
             raise ValueError(f"labels must name each word: {int(encoding.mask[0].sum())} words, got {n} labels")
@@ -182,15 +169,17 @@ class SentenceClassifier(nn.Module):
             before.append(steps.VALUES.step(values[0, :n], words, read=second.read))
         if attends:
             before.append(steps.QUERY.filled(width=query.shape[-1]).step(query[0, 0], asker, q=self.query))
-        answer = (second or self).answer
+        output = steps.ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=reader.answer)
         story = Story(
             mechanism=steps.MECHANISMS["two-phase" if second else self.config.pooling],
             query_axis=asker,
             key_axis=words,
             steps_before=tuple(before),
-            steps_after=(steps.ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=answer),),
+            steps_after=(output,),
         )
-        return first_trace(query, states, values[:1, None, :n], attended, story, score=self.score(), edits=edits)
+        value = values[:1, None, :n]
+        trace = first_trace(query, states, value, attended, story, score=self.score(), edits=edits)
+        return Prediction(logits, (trace,))
 
     def training_logits(self, pieces: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of the answer and those of a helper, used in training alone, both (batch, 2).

@@ -44,7 +44,9 @@ class EncoderLayer(nn.Module):
         self.attention_norm = nn.LayerNorm(config.d_model)
         self.attention = Attention(config.d_model, config.n_heads)
         self.forward_norm = nn.LayerNorm(config.d_model)
-        self.feed_forward = _feed_forward(config)
+        self.feed_forward = nn.Sequential(
+            nn.Linear(config.d_model, config.d_ff), nn.ReLU(), nn.Linear(config.d_ff, config.d_model)
+        )
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None, edits: Edits = ()) -> tuple[Tensor, Looked]:
@@ -81,10 +83,6 @@ class DecoderLayer(EncoderLayer):
         crossed = self.cross(asking, self.cross_norm, memory, mask, cross)
         x = x + self.dropout(crossed.output.view_as(x))
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), looked, crossed
-
-
-def _feed_forward(config: TransformerConfig) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(config.d_model, config.d_ff), nn.ReLU(), nn.Linear(config.d_ff, config.d_model))
 
 
 class Encoding(NamedTuple):

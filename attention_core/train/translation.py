@@ -33,20 +33,15 @@ DATA = (
 
 
 class Batch:
-    """Sentence pairs with equally long sources.
-
-    Attributes:
-        source: int64 (batch, n_source), the end piece last; no padding.
-        fed: int64 (batch, n_target), the start piece, then the target.
-        wanted: int64 (batch, n_target), the target, then the end piece, then padding.
-    """
+    """Sentence pairs with equally long sources."""
 
     def __init__(self, pairs: list[tuple[list[int], list[int]]], device: str) -> None:
         longest = max(len(target) for _, target in pairs) + 1
-        self.source = torch.tensor([source for source, _ in pairs], device=device)
         fed = [[START, *target] + [PAD] * (longest - 1 - len(target)) for _, target in pairs]
         wanted = [[*target, END] + [PAD] * (longest - 1 - len(target)) for _, target in pairs]
-        self.fed, self.wanted = torch.tensor(fed, device=device), torch.tensor(wanted, device=device)
+        self.source = torch.tensor([source for source, _ in pairs], device=device)  # (batch, n_source), the end last
+        self.fed = torch.tensor(fed, device=device)  # (batch, n_target), the start, then the target, then padding
+        self.wanted = torch.tensor(wanted, device=device)  # (batch, n_target), the target, then the end, then padding
 
 
 class TranslationTask:
@@ -132,15 +127,11 @@ def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, want
     return sharp + LABEL_SMOOTHING * contrast.mean()
 
 
-RECURRENT_EPOCHS = 5
-TRANSFORMER_EPOCHS = 8
 BATCHES_PER_EPOCH = 1285
 SNAPSHOTS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1.0)
-RECURRENT = Recipe(
-    TranslationTask, DATA, BATCHES_PER_EPOCH, RECURRENT_EPOCHS, learning_rate=2e-3, weight_decay=0.01, half=True
-)
+RECURRENT = Recipe(TranslationTask, DATA, BATCHES_PER_EPOCH, epochs=5, learning_rate=2e-3, weight_decay=0.01, half=True)
 RECIPES |= {
-    "translator-transformer": replace(RECURRENT, epochs=TRANSFORMER_EPOCHS, learning_rate=1.2e-3),
+    "translator-transformer": replace(RECURRENT, epochs=8, learning_rate=1.2e-3),
     "translator-additive": replace(RECURRENT, snapshot_at=SNAPSHOTS),
     **{f"translator-{name}": RECURRENT for name in ("none", "mean", "dot", "plain")},
     "translator-general": replace(RECURRENT, gentle=("score_weight",)),  # it begins as the identity

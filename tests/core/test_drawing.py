@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attention_core.data.drawing import BOX, SIDE, CanvasRemark, canvases_to_images, ink_of, prepare
+from attention_core.data.mnist import load_mnist
 from attention_core.data.presets import preset_paths
 from attention_core.data.strokes import draw_paths
 
@@ -74,8 +75,6 @@ def test_picture_lies_in_zero_to_one_and_has_full_ink_somewhere():
 
 @pytest.mark.data
 def test_statistics_of_drawings_agree_with_those_of_mnists_digits(data_folder):
-    from attention_core.data.mnist import load_mnist
-
     digits = load_mnist("t10k", data_folder).images[:2000].astype(np.float32) / 255
     drawn = np.stack([prepare(canvas).image for canvas in ALL])
     theirs, ours = ([centre_of_mass(image) for image in images] for images in (digits, drawn))
@@ -88,8 +87,6 @@ def test_statistics_of_drawings_agree_with_those_of_mnists_digits(data_folder):
 
 @pytest.mark.data
 def test_preparing_an_mnist_digit_again_changes_little(data_folder):
-    from attention_core.data.mnist import load_mnist
-
     for image in load_mnist("t10k", data_folder).images[:50]:
         large = np.kron(image, np.ones((8, 8), np.uint8))  # as if somebody had drawn it on a canvas
         assert np.abs(prepare(large).image - image / 255).mean() < 0.03

@@ -32,14 +32,23 @@ in_half = pytest.mark.skipif(not math.isfinite(HALVES), reason="no kernel here f
 @pytest.fixture(scope="module", params=NAMES)
 def model(request):
     """An untrained translator of every kind, with scores large enough to differ."""
-    torch.manual_seed(NAMES.index(request.param))
     if request.param == "transformer":
-        made = Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20))
-    else:
-        made = Translator(TranslatorConfig(request.param, d_embedding=20, d_state=24, d_additive=10))
-        if request.param == "location":
-            torch.nn.init.normal_(made.score_weight)
-    return made.eval().requires_grad_(False)
+        return small_transformer(NAMES.index("transformer"))
+    made = small(request.param, NAMES.index(request.param))
+    if request.param == "location":
+        torch.nn.init.normal_(made.score_weight)
+    return made
+
+
+def small_transformer(seed):
+    torch.manual_seed(seed)
+    return Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20)).eval().requires_grad_(False)
+
+
+def small(scoring, seed):
+    torch.manual_seed(seed)
+    config = TranslatorConfig(scoring, d_embedding=20, d_state=24, d_additive=10)
+    return Translator(config).eval().requires_grad_(False)
 
 
 def traces_of(model, source, made):
@@ -49,8 +58,11 @@ def traces_of(model, source, made):
 
 
 def finished(text="la voiture rouge."):
-    ids = [one for word in pieces().cut(["▁" + part for part in text.split()]).ids for one in [word]]
-    return translation_of([*ids, END])
+    return translation_of([*pieces().cut(["▁" + part for part in text.split()]).ids, END])
+
+
+def two_sources():
+    return torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
 
 
 def test_the_trace_s_weights_and_values_give_the_context_that_the_model_used(model):
@@ -70,9 +82,7 @@ def test_asking_for_the_trace_does_not_change_the_logits(model):
 
 
 def test_the_steps_of_a_recurrent_translator_lead_to_its_output_distribution():
-    torch.manual_seed(3)
-    model = Translator(TranslatorConfig("additive", d_embedding=20, d_state=24, d_additive=10)).eval()
-    model.requires_grad_(False)
+    model = small("additive", seed=3)
     source, made = read_source(SENTENCE), finished()
     trace = explain(model, source, made)
     states, context = step_of(trace, "query").value(), step_of(trace, "context").value()
@@ -143,7 +153,7 @@ def test_the_search_tells_the_probabilities_that_reading_its_sentence_again_give
 
 
 def test_sentences_searched_together_come_out_as_alone(model):
-    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    sources = two_sources()
     together = beam_search(model, sources, 3)
     for number in range(2):
         alone = beam_search(model, sources[number : number + 1], 3)[0]
@@ -169,7 +179,7 @@ def decoded_again(model, source, width, prefix):
 def test_the_search_finds_what_decoding_every_beginning_again_finds(model, eager, prefix):
     model = copy.deepcopy(model)
     model.output_bias[END] += eager  # untrained models hardly ever end
-    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    sources = two_sources()
     for source, found in zip(sources, beam_search(model, sources, 3, prefix), strict=True):
         again = decoded_again(model, source, 3, prefix)
         assert [one.ids for one in found] == [ids for ids, _ in again]
@@ -208,7 +218,7 @@ def test_the_likeliest_logits_are_those_of_float32_also_after_weights_have_chang
 
 @pytest.mark.parametrize("cuts", [[1] * 6, [3, 1, 2]])
 def test_steps_from_the_kept_state_give_the_logits_of_the_whole_sentence(model, cuts):
-    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    sources = two_sources()
     target = torch.tensor([[START, 50, 60, 70, 80, 90], [START, 51, 61, 71, 81, 91]])
     state, logits = model.begin(sources), []
     for part in target.split(cuts, 1):
@@ -218,7 +228,7 @@ def test_steps_from_the_kept_state_give_the_logits_of_the_whole_sentence(model, 
 
 
 def test_rows_go_on_from_the_rows_that_they_were_chosen_from(model):
-    sources = torch.stack([read_source(text).ids for text in ("Look at me.", "Give it up.")])
+    sources = two_sources()
     _, state = model.step(model.begin(sources), torch.tensor([[START, 50], [START, 51]]))
     _, state = model.step(state.select(torch.tensor([0, 0, 1, 1])), torch.tensor([[60], [61], [62], [63]]))
     logits, _ = model.step(state.select(torch.tensor([1, 1, 3, 2])), torch.tensor([[70], [71], [72], [73]]))
@@ -228,8 +238,7 @@ def test_rows_go_on_from_the_rows_that_they_were_chosen_from(model):
 
 
 def test_edits_of_cells_meet_the_same_queries_in_every_step():
-    torch.manual_seed(7)
-    model = Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20)).eval().requires_grad_(False)
+    model = small_transformer(7)
     edits = {
         ("decoder", 0): (BlockKeys((0,)), SetScore(2, 1, 4.0, head=1)),
         ("cross", 1): (Temperature(2.0), SetScore(3, 2, 5.0, head=0), SetScore(1, 0, -5.0, head=2)),
@@ -264,8 +273,7 @@ def test_next_pieces_are_the_likeliest_in_order(model):
 
 
 def test_blocking_a_key_changes_what_follows():
-    torch.manual_seed(1)
-    model = Translator(TranslatorConfig("dot", d_embedding=20, d_state=24)).eval().requires_grad_(False)
+    model = small("dot", seed=1)
     source, made = read_source(SENTENCE), finished()
     plain, edited = explain(model, source, made), explain(model, source, made, (BlockKeys((1,)),))
     assert (edited.weights()[:, 1] == 0).all()
@@ -275,9 +283,7 @@ def test_blocking_a_key_changes_what_follows():
 def test_without_attention_there_is_one_key_and_the_mean_gives_all_states_the_same_weight():
     source, made = read_source(SENTENCE), finished()
     for scoring, n_keys in (("none", 1), ("mean", len(source.ids))):
-        torch.manual_seed(1)
-        model = Translator(TranslatorConfig(scoring, d_embedding=20, d_state=24)).eval().requires_grad_(False)
-        weights = explain(model, source, made).weights()
+        weights = explain(small(scoring, seed=1), source, made).weights()
         torch.testing.assert_close(weights, torch.full((len(made.ids), n_keys), 1 / n_keys))
 
 
