@@ -4,10 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-ROTATION, SCALE, SHEAR = 0.12, 0.08, 0.15
-"""Standard deviations: radians, log of the factor, share of the height."""
-SHIFT_PIXELS = 1.5
-"""Largest shift in each direction."""
+ROTATION, SCALE, SHEAR = 0.12, 0.08, 0.15  # standard deviations: radians, log of the factor, share of the height
+SHIFT_PIXELS = 1.5  # largest shift in each direction
 ELASTIC, ELASTIC_GRID = 0.05, 5
 """Standard deviation of the elastic shifts, as a share of half the side, and how many knots they have a side."""
 THICKEN_SHARE, CONTRAST = 0.12, 0.25

@@ -13,12 +13,9 @@ from attention_core.data.drawing import INK_THRESHOLD, SMALLEST_STROKE, CanvasRe
 
 MOST_INK = 0.6
 """A canvas with more ink than this share is painted over rather than drawn on."""
-LARGEST_SIDE = 384
-"""Larger canvases are shrunk to this before their colours are looked at."""
-LEAST_CONTRAST = 30.0
-"""Distance in RGB from the background below which nothing counts as drawn."""
-NEIGHBOURHOOD = 0.05
-"""Share of the canvas' side within which ink is taken to come from one stroke."""
+LARGEST_SIDE = 384  # larger canvases are shrunk to this before their colours are looked at
+LEAST_CONTRAST = 30.0  # distance in RGB from the background below which nothing counts as drawn
+NEIGHBOURHOOD = 0.05  # share of the canvas' side within which ink is taken to come from one stroke
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,10 @@ from PIL import Image
 
 SIDE = 28
 """Pixels along a side of the picture."""
-BOX = 20
-"""Pixels along the longer side of the digit inside it."""
+BOX = 20  # pixels along the longer side of the digit inside it
 INK_THRESHOLD = 0.15
 """Ink above this counts as drawn when the bounding box is looked for; anti-aliased fringes stay below."""
-SMALLEST_STROKE = 0.02
-"""A bounding box smaller than this share of the canvas is a dot, not a digit."""
+SMALLEST_STROKE = 0.02  # a bounding box smaller than this share of the canvas is a dot, not a digit
 
 
 class CanvasRemark(StrEnum):

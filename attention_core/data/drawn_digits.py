@@ -9,10 +9,8 @@ from attention_core.data.colours import name_of, nearest_names, rgb_of
 from attention_core.data.stroke import Stroke
 
 Box = tuple[float, float, float, float]
-TOUCHING = 0.02
-"""Share of the canvas' side: strokes of one ink whose edges are nearer than this make one digit."""
-MOST_POINTS = 120
-"""Of a stroke that are looked at."""
+TOUCHING = 0.02  # share of the canvas' side: strokes of one ink whose edges are nearer than this make one digit
+MOST_POINTS = 120  # of a stroke that are looked at
 
 
 @dataclass(frozen=True)

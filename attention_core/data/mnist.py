@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"
-"""Public mirror of the files of LeCun, Cortes and Burges."""
+MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"  # public mirror of the files of LeCun, Cortes and Burges
 
 MD5_OF_DOWNLOADS = {
     "train-images-idx3-ubyte.gz": "f68b3c2dcbeaaa9fbdd348bbdeb94873",

@@ -7,8 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-INK = 0.3
-"""Pixels above this hold together."""
+INK = 0.3  # pixels above this hold together
 SHORTEST, SECOND, LONGEST = 0.22, 0.27, 0.8
 """Shares of the picture's side: digits that networks were trained on are between a quarter and three quarters.
 A second piece counts as another digit from SECOND on, for two pieces of clutter may touch."""

@@ -33,8 +33,7 @@ _SPELLINGS = {
     "there is": "there's",
     "is not": "isn't",
 }
-SAME = {f"{colour}s": f"{colour} digits" for colour in COLOURS}
-"""Spellings and synonyms that become one word."""
+SAME = {f"{colour}s": f"{colour} digits" for colour in COLOURS}  # spellings and synonyms that become one word
 SAME |= {spelling: word for word, spellings in _SPELLINGS.items() for spelling in spellings.split()}
 _ONE_WORD = SAME | {"zeroes": "0", "sixes": "6"}
 _ONE_WORD |= {

@@ -26,15 +26,12 @@ N_PIECES = 8000
 N_PAIRS = 9000
 """Pairs of neighbouring words with a vector of their own: the commonest of those that occur three times or more."""
 N_VECTORS = N_PIECES + N_PAIRS
-MOST_PIECES = 7
-"""Pieces of a word that count; the rest of a longer word is left out."""
-N_COLUMNS = MOST_PIECES + 1
-"""Numbers per word: its pieces, then the pair that it makes with the word before it."""
+MOST_PIECES = 7  # pieces of a word that count; the rest of a longer word is left out
+N_COLUMNS = MOST_PIECES + 1  # numbers per word: its pieces, then the pair that it makes with the word before it
 PIECES_NAME = "sentence-pieces.json"
 WORDS_NAME = "sentence-words.json"
 RARE = 3
-N_FREQUENT = 2000
-"""Words whose weights over all reviews are kept."""
+N_FREQUENT = 2000  # words whose weights over all reviews are kept
 
 
 class Pieced(NamedTuple):

@@ -24,8 +24,7 @@ SHARE = {
     Kind.DIGIT_BESIDE: 2.2,
     Kind.COLOUR_BESIDE: 1.2,
 }
-NOTHING_SHARE = 0.04
-"""Share of questions about what is not there, where such a question comes up."""
+NOTHING_SHARE = 0.04  # share of questions about what is not there, where such a question comes up
 
 
 class Item(NamedTuple):

@@ -20,8 +20,7 @@ FIND_SIDE = 60
 READ_SIZE = (48, 192)
 ASK_SIDE = 64
 MOST_DIGITS = 6
-PIECE = 8
-"""Pixels along a side of a piece of clutter, after Mnih et al. 2014."""
+PIECE = 8  # pixels along a side of a piece of clutter, after Mnih et al. 2014
 
 
 class Glyphs(NamedTuple):

@@ -17,8 +17,7 @@ from attention_core.data.mnist import DataError, Digits, data_folder
 from attention_core.log import log
 
 FOLDER = Path.home() / ".cache" / "attention-explorer"
-SUPERSAMPLING = 2
-"""Canvases are drawn this many times larger and shrunk, which smooths the edges as a browser does."""
+SUPERSAMPLING = 2  # canvases are drawn this many times larger and shrunk, which smooths the edges as a browser does
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ from attention_core.data.mnist import DataError, read_text
 from attention_core.data.words import bare, english_words, french_words
 
 PLACE = Path("tatoeba") / "eng-fra.tsv.gz"
-SHORTEST, LONGEST = 3, 20
-"""Words of the English sentences in the development and test parts."""
+SHORTEST, LONGEST = 3, 20  # words of the English sentences in the development and test parts
 HELD_OUT_PER_LENGTH = 30
 HELD_OUT_SHARE = 0.12
 """Of each length, this many English sentences go to each part, but never more than this share of what there is."""

@@ -16,8 +16,6 @@ from attention_core.explain.alignment import AlignedPair, Link, alignment_error,
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Labels, Translator
 
-_CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")
-
 
 def evaluate_alignment(model: nn.Module, file: str | Path) -> dict[str, Any]:
     """Return aer, precision, recall, n (pairs) and, for a transformer, the cross-attention layer that is best.
@@ -83,11 +81,6 @@ def _spaced(words: list[str]) -> list[str]:
     """Give words back the mark of the space before them, which a list of words has lost."""
     marked = []
     for place, word in enumerate(words):
-        joined = place > 0 and (
-            word in (".", ",")
-            or word in _CLITICS
-            or words[place - 1].endswith("'")
-            or (word[0] in "-'" and len(word) > 0)
-        )
+        joined = place > 0 and (word in (".", ",", "n't") or word[0] in "-'" or words[place - 1].endswith("'"))
         marked.append(word if joined else SPACE + word)
     return marked

@@ -14,8 +14,7 @@ from attention_core.data.mnist import DataError
 from attention_core.device import device_of
 
 AT_ONCE = 64
-DISTANCES = (8, 16, 32, 64, 128)
-"""Bounds of the ranges of distances, in pieces."""
+DISTANCES = (8, 16, 32, 64, 128)  # bounds of the ranges of distances, in pieces
 
 
 def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:

@@ -22,8 +22,7 @@ BEAM_WIDTH = 5
 SENTENCES_AT_ONCE = 32
 LENGTHS = ((1, 5), (6, 8), (9, 11), (12, 14), (15, 17), (18, None))
 """Groups of English words per sentence, first and last."""
-LONG = 12
-"""Words from which on a sentence counts as long."""
+LONG = 12  # words from which on a sentence counts as long
 
 
 def group_references(pairs: Sequence[Pair]) -> dict[str, list[str]]:

@@ -20,8 +20,7 @@ from attention_core.data.scenes import Drawings, Glyphs, drawing_scenes, find_sc
 from attention_core.models.scene_question import SCORINGS
 
 BATCH = 100
-MNIST_SIZE = (20.0, 20.0)
-"""Pixels of the longer side of MNIST's digits, as cluttered translated MNIST has them."""
+MNIST_SIZE = (20.0, 20.0)  # pixels of the longer side of MNIST's digits, as cluttered translated MNIST has them
 
 
 def mass_inside(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> Tensor:

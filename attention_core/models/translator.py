@@ -24,14 +24,11 @@ from attention_core.models.registry import register
 from attention_core.models.traced import first_trace
 
 SCORINGS = tuple(steps.MECHANISMS)
-MOST_POSITIONS = 100
-"""Source positions that the location score knows."""
-FEW = 8
-"""Rows of a matrix product that kernels treat better as columns."""
+MOST_POSITIONS = 100  # source positions that the location score knows
+FEW = 8  # rows of a matrix product that kernels treat better as columns
 HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else math.inf
 """Numbers in a matrix from which on half of each is quicker: fewer stay in the cache. Not without a kernel for it."""
-N_LIKELY = 10
-"""Candidates shown of each output distribution."""
+N_LIKELY = 10  # candidates shown of each output distribution
 
 
 def _random(plain: Tensor) -> Tensor:

@@ -20,10 +20,8 @@ from attention_core.weights import WeightsError
 
 BATCH_SIZE = 128
 BATCHES_PER_EPOCH = 780  # about 100,000 pictures
-STROKE_SHARE = 0.5
-"""Share of pictures that are pen strokes; the others are MNIST's."""
-N_REPLAYS = 6
-"""How often each pen trajectory is replayed, every time with another size, slant, width and colour."""
+STROKE_SHARE = 0.5  # share of pictures that are pen strokes; the others are MNIST's
+N_REPLAYS = 6  # how often each pen trajectory is replayed, every time with another size, slant, width and colour
 N_HELD_OUT = 750
 """Pen trajectories that are never trained on, the last of the file. The file does not say who wrote which, so that
 they are by the same thirty people as the others: figures for strangers are a little lower."""

@@ -61,8 +61,7 @@ class Recipe:
     snapshot_of: tuple[str, ...] = ()  # prefixes of parameter names
 
 
-RECIPES: dict[str, Recipe] = {}
-"""By the model's name; each file of this folder adds its own."""
+RECIPES: dict[str, Recipe] = {}  # by the model's name; each file of this folder adds its own
 
 
 class ShuffledBatches:

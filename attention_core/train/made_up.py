@@ -10,11 +10,9 @@ from attention_core.data.match3 import MODULUS, N_NUMBERS, draw_sequences, fresh
 from attention_core.evaluate.made_up import accuracy
 from attention_core.train.loop import RECIPES, Moment, Recipe
 
-N_SEQUENCES, N_VECTORS = 256, 512
-"""In a batch, of each width for vectors."""
+N_SEQUENCES, N_VECTORS = 256, 512  # in a batch, of each width for vectors
 HELD_OUT, HELD_OUT_SEED = 20_000, 2023
-EXTENT = 4.0
-"""Numbers are drawn evenly from -EXTENT to EXTENT, the last one of each vector from 0 to EXTENT."""
+EXTENT = 4.0  # numbers are drawn evenly from -EXTENT to EXTENT, the last one of each vector from 0 to EXTENT
 N_KEYS = 6
 SHARPNESS = 2.0
 """Wanted weights are softmax(-SHARPNESS |q - k|): soft, so that trained scores keep a size like the dot products'."""

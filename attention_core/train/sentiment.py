@@ -24,12 +24,10 @@ from attention_core.train.loop import RECIPES, Moment, Recipe, ShuffledBatches
 from attention_core.weights import WeightsError, fill, read_weights
 
 BATCH_SIZE = 256
-POOL = 8
-"""Batches of similar lengths are drawn from so many batches' worth of shuffled sentences."""
+POOL = 8  # batches of similar lengths are drawn from so many batches' worth of shuffled sentences
 LABEL_SMOOTHING = 0.1
 BATCHES_PER_EPOCH = 35
-COUNTED = 0.5
-"""How strongly the first number of each word vector starts from counts alone; the rest starts at random."""
+COUNTED = 0.5  # how strongly the first number of each word vector starts from counts alone; the rest starts at random
 AGREEMENT_SENTENCES = 200
 ATTENTION, MEAN, TWO_PHASE = "sentence-attention", "sentence-mean", "sentence-two-phase"
 DATA = (

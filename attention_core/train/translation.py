@@ -16,14 +16,10 @@ from attention_core.train.loop import RECIPES, Moment, Recipe, ShuffledBatches
 
 BATCH_SIZE = 128
 LABEL_SMOOTHING = 0.1
-LONGEST = 40
-"""Pieces of the longest sentence that is trained on."""
-LONG = 11
-"""Source pieces, end included, from which on a pair is met twice: the corpus is short of long sentences."""
-N_JOINED = 6000
-"""Pairs made of two, so that a full stop is not always the end and length is nothing new."""
-WITHOUT_STOP = 0.06
-"""Share of the pairs that lose their full stop on both sides: people forget to type it."""
+LONGEST = 40  # pieces of the longest sentence that is trained on
+LONG = 11  # source pieces, end included, from which on a pair is met twice: the corpus is short of long sentences
+N_JOINED = 6000  # pairs made of two, so that a full stop is not always the end and length is nothing new
+WITHOUT_STOP = 0.06  # share of the pairs that lose their full stop on both sides: people forget to type it
 
 DATA = (
     "136,952 English-French sentence pairs of tatoeba.org, selected by manythings.org/anki (2017-09-29), CC-BY 2.0; "

@@ -36,12 +36,9 @@ from attention_core.weights import read_weights
 
 BATCH_SIZE = 64
 BATCHES_PER_EPOCH = 1000
-POOL, POOL_BATCHES = 6144, 40
-"""So many digits are bent, cut out and then used for the scenes of so many batches."""
-N_DRAWINGS, N_QUESTIONS = 32, 5
-"""Drawings in a batch, and questions about each that each scoring function answers."""
-N_TOLD, MOST_TOLD = 64, 5
-"""Drawings in a batch of those to be told, and the most digits in one."""
+POOL, POOL_BATCHES = 6144, 40  # so many digits are bent, cut out and then used for the scenes of so many batches
+N_DRAWINGS, N_QUESTIONS = 32, 5  # drawings in a batch, and questions about each that each scoring function answers
+N_TOLD, MOST_TOLD = 64, 5  # drawings in a batch of those to be told, and the most digits in one
 ENCODER = ("features.", "row", "column", "key.", "value.", "empty_")
 NUDGE, NUDGE_UNTIL = 0.4, 0.5
 LABEL_SMOOTHING = 0.02

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import struct
 
 import numpy as np
 import pytest
@@ -16,7 +15,8 @@ from attention_core.data.strokes import draw_paths
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.digits import accuracy, read_file
 from attention_core.weights import read_card
-from tests.trainings import one_line
+from tests import tiny_data
+from tests.own_models import one_line
 
 MODEL = "ffn-classifier"
 COLOURS = [((0, 0, 0), (255, 255, 255)), ((240, 240, 250), (10, 10, 30)), ((200, 30, 30), (30, 60, 170))]
@@ -57,8 +57,7 @@ def test_canvases_go_through_the_pages_own_code(tmp_path, capsys, canvases):
 def test_idx_folder_is_evaluated_on_its_t10k_part(tmp_path, capsys, canvases, zipped):
     images = np.rint(canvases_to_images(canvases) * 255).astype(np.uint8)
     for name, array in (("images-idx3", images), ("labels-idx1", np.arange(10, dtype=np.uint8))):
-        header = b"\0\0\x08" + bytes([array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-        content = header + array.tobytes()
+        content = tiny_data.idx_bytes(array)
         path = tmp_path / f"t10k-{name}-ubyte{'.gz' if zipped else ''}"
         path.write_bytes(gzip.compress(content) if zipped else content)
     assert run(capsys, tmp_path)["n"] == 10

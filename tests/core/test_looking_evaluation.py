@@ -14,7 +14,7 @@ from attention_core.data.strokes import draw_paths
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.vision import mass_inside, numbers_right, peak_inside
 from attention_core.train.vision import looked_for, targets_of
-from tests.trainings import one_line
+from tests.own_models import one_line
 
 
 def test_the_mass_inside_a_box_counts_regions_by_their_part():

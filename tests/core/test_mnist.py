@@ -1,17 +1,12 @@
 """IDX files: read plain and gzipped, and every way in which they can be wrong said in one clear sentence."""
 
 import gzip
-import struct
 
 import numpy as np
 import pytest
 
 from attention_core.data.mnist import DataError, data_folder, load_mnist, read_digits, read_idx
-
-
-def idx_bytes(array: np.ndarray) -> bytes:
-    return b"\0\0\x08" + bytes([array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
-
+from tests.tiny_data import idx_bytes
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (3, 28, 28), dtype=np.uint8)
 LABELS = np.array([4, 0, 9], np.uint8)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import partial
 
 import pytest
 import torch
@@ -35,8 +36,8 @@ from attention_core.topics.matter.sentences import (
 from attention_core.topics.matter.word_space import nearest_words, neighbours_in_place, usual_weights
 from attention_core.train.sentiment import SentimentTask, epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights
-from tests import tiny_data
-from tests.trainings import one_line, run_training, same, stop_and_resume
+from tests import own_models, tiny_data
+from tests.own_models import one_line, run_training, same, stop_and_resume
 
 NAMES = ("sentence-attention", "sentence-mean", "sentence-two-phase")
 LINES = "1\ta fine film .\n0\ta dull film .\n1\tfunny and warm .\n0\tslow and silly .\n"
@@ -55,9 +56,7 @@ def attention():
     return load("sentence-attention", "cpu")
 
 
-def untrained(name):
-    torch.manual_seed(3)
-    return build(name).eval().requires_grad_(False)
+untrained = partial(own_models.untrained, seed=3)
 
 
 def test_plain_and_gzipped_files_say_the_same(tmp_path):

@@ -18,7 +18,7 @@ from attention_core.train import translation
 from attention_core.train.translation import Batch, epoch_of_batches, smoothed_cross_entropy, training_pairs
 from attention_core.weights import read_card, read_weights
 from tests import tiny_data
-from tests.trainings import run_training, same, stop_and_resume
+from tests.own_models import run_training, same, stop_and_resume
 
 NAME = "translator-additive"
 
@@ -138,12 +138,10 @@ def test_targets_lose_the_capital_of_the_first_word_unless_it_is_a_name():
 def test_pairs_that_cannot_be_read_are_told(tmp_path):
     with pytest.raises(DataError, match="No sentence pairs"):
         read_pairs(tmp_path / "none.tsv")
-    (tmp_path / "bad.tsv").write_text("only English\n")
-    with pytest.raises(DataError, match="line 1"):
-        read_pairs(tmp_path / "bad.tsv")
-    (tmp_path / "bytes.tsv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DataError, match="damaged"):
-        read_pairs(tmp_path / "bytes.tsv")
+    for content, words in ((b"only English\n", "line 1"), (b"\xff\xfe\x00", "damaged")):
+        (tmp_path / "bad.tsv").write_bytes(content)
+        with pytest.raises(DataError, match=words):
+            read_pairs(tmp_path / "bad.tsv")
 
 
 def test_references_of_one_sentence_count_together():

@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+from torch.testing import assert_close
 
 from attention_core.attention.edits import BlockKeys, SetScore, Temperature
 from attention_core.attention.steps import step_of
@@ -68,8 +69,8 @@ def two_sources():
 def test_the_trace_s_weights_and_values_give_the_context_that_the_model_used(model):
     for trace in traces_of(model, read_source(SENTENCE), finished()):
         for head in range(trace.n_heads):
-            torch.testing.assert_close(trace.weights(head) @ trace.value[head], trace.context(head))
-            torch.testing.assert_close(trace.weights(head).sum(1), torch.ones(trace.n_queries))
+            assert_close(trace.weights(head) @ trace.value[head], trace.context(head))
+            assert_close(trace.weights(head).sum(1), torch.ones(trace.n_queries))
 
 
 def test_asking_for_the_trace_does_not_change_the_logits(model):
@@ -77,7 +78,7 @@ def test_asking_for_the_trace_does_not_change_the_logits(model):
     labels = Labels([""] * source.shape[1], [""] * 4)
     plain = model(source, target).logits
     traced = model(source, target, labels=labels)
-    torch.testing.assert_close(traced.logits, plain)
+    assert_close(traced.logits, plain)
     assert len(traced.traces) == (2 + 2 * 2 if isinstance(model, Transformer) else 1)
 
 
@@ -87,7 +88,7 @@ def test_the_steps_of_a_recurrent_translator_lead_to_its_output_distribution():
     trace = explain(model, source, made)
     states, context = step_of(trace, "query").value(), step_of(trace, "context").value()
     features = (torch.cat((states, context), 1) @ model.read_out.weight.T + model.read_out.bias).tanh()
-    torch.testing.assert_close(step_of(trace, "read_out").value(), features)
+    assert_close(step_of(trace, "read_out").value(), features)
     probabilities = (features @ model.embedding.weight.T + model.output_bias).softmax(1)
     shown = step_of(trace, "output")
     for place, label in enumerate(shown.col_axis.labels):  # "la" may be a word or the end of one
@@ -105,7 +106,7 @@ def test_padding_changes_nothing_and_gets_exactly_no_weight(model):
     mask = torch.arange(len(long)) < torch.tensor([[len(short)], [len(long)]])
     together = model(batch, target, mask, labels=Labels([""] * len(long), [""] * 3))
     alone = model(short[None], target[:1]).logits
-    torch.testing.assert_close(together.logits[:1], alone, rtol=1e-4, atol=1e-5)
+    assert_close(together.logits[:1], alone, rtol=1e-4, atol=1e-5)
     for trace in together.traces:
         if trace.n_keys == len(long):
             assert (trace.weights()[:, len(short) :] == 0).all()
@@ -114,7 +115,7 @@ def test_padding_changes_nothing_and_gets_exactly_no_weight(model):
 def test_a_later_target_word_changes_nothing_before_it(model):
     source = read_source(SENTENCE).ids[None]
     one, other = torch.tensor([[START, 50, 60, 70]]), torch.tensor([[START, 50, 60, 99]])
-    torch.testing.assert_close(model(source, one).logits[:, :3], model(source, other).logits[:, :3])
+    assert_close(model(source, one).logits[:, :3], model(source, other).logits[:, :3])
     assert not torch.allclose(model(source, one).logits[:, 3], model(source, other).logits[:, 3])
 
 
@@ -211,8 +212,8 @@ def test_the_likeliest_logits_are_those_of_float32_also_after_weights_have_chang
         parameter[77] += 2.0
         nearly, right = model.logits(features, 10), model.logits(features)
         assert not torch.equal(nearly, right)
-        torch.testing.assert_close(nearly, right, rtol=0, atol=0.05)
-        torch.testing.assert_close(nearly.topk(5)[0], right.topk(5)[0], rtol=0, atol=5e-5)
+        assert_close(nearly, right, rtol=0, atol=0.05)
+        assert_close(nearly.topk(5)[0], right.topk(5)[0], rtol=0, atol=5e-5)
         assert torch.equal(nearly.topk(5)[1], right.topk(5)[1])
 
 
@@ -224,7 +225,7 @@ def test_steps_from_the_kept_state_give_the_logits_of_the_whole_sentence(model, 
     for part in target.split(cuts, 1):
         some, state = model.step(state, part)
         logits.append(some)
-    torch.testing.assert_close(torch.cat(logits, 1), model(sources, target).logits, rtol=0, atol=1e-5)
+    assert_close(torch.cat(logits, 1), model(sources, target).logits, rtol=0, atol=1e-5)
 
 
 def test_rows_go_on_from_the_rows_that_they_were_chosen_from(model):
@@ -234,7 +235,7 @@ def test_rows_go_on_from_the_rows_that_they_were_chosen_from(model):
     logits, _ = model.step(state.select(torch.tensor([1, 1, 3, 2])), torch.tensor([[70], [71], [72], [73]]))
     said = torch.tensor([[50, 61, 70], [50, 61, 71], [51, 63, 72], [51, 62, 73]])
     whole = model(sources.repeat_interleave(2, 0), torch.cat((torch.full((4, 1), START), said), 1)).logits
-    torch.testing.assert_close(logits[:, 0], whole[:, -1], rtol=0, atol=1e-5)
+    assert_close(logits[:, 0], whole[:, -1], rtol=0, atol=1e-5)
 
 
 def test_edits_of_cells_meet_the_same_queries_in_every_step():
@@ -251,7 +252,7 @@ def test_edits_of_cells_meet_the_same_queries_in_every_step():
         logits.append(some)
     whole = model(source, target, interventions=edits).logits
     assert not torch.allclose(whole, model(source, target).logits)
-    torch.testing.assert_close(torch.cat(logits, 1), whole.expand(2, -1, -1), rtol=0, atol=1e-5)
+    assert_close(torch.cat(logits, 1), whole.expand(2, -1, -1), rtol=0, atol=1e-5)
 
 
 def test_a_forced_beginning_is_kept_and_an_impossible_one_refused(model):
@@ -284,7 +285,7 @@ def test_without_attention_there_is_one_key_and_the_mean_gives_all_states_the_sa
     source, made = read_source(SENTENCE), finished()
     for scoring, n_keys in (("none", 1), ("mean", len(source.ids))):
         weights = explain(small(scoring, seed=1), source, made).weights()
-        torch.testing.assert_close(weights, torch.full((len(made.ids), n_keys), 1 / n_keys))
+        assert_close(weights, torch.full((len(made.ids), n_keys), 1 / n_keys))
 
 
 def test_models_differ_in_their_score_alone():

@@ -65,13 +65,11 @@ def test_where_the_package_is_installed_git_does_not_help(folder, monkeypatch):
         Pieces.load(folder / "nothing.json")
 
 
-def test_missing_file_missing_card_and_empty_folder_say_how_to_get_them(folder, tmp_path):
-    (folder / f"{NAME}.safetensors").unlink()
-    with pytest.raises(WeightsError, match=rf"No weights .*attention_core\.train {NAME}"):
-        load(NAME, "cpu", folder)
-    (folder / f"{NAME}.json").unlink()
-    with pytest.raises(WeightsError, match=rf"No model card .*attention_core\.train {NAME}"):
-        load(NAME, "cpu", folder)
+def test_missing_file_missing_card_and_empty_folder_say_how_to_get_them(folder):
+    for ending, what in (("safetensors", "weights"), ("json", "model card")):
+        (folder / f"{NAME}.{ending}").unlink()
+        with pytest.raises(WeightsError, match=rf"No {what} .*attention_core\.train {NAME}"):
+            load(NAME, "cpu", folder)
 
 
 @pytest.mark.parametrize("text", ["{", "[1, 2]", "", "null"])

@@ -1,11 +1,18 @@
-"""What the tests of trainings and evaluations share."""
+"""What the tests of the project's own models, their training and their evaluation share."""
 
 import pytest
 import torch
 
+from attention_core.models import build
 from attention_core.train import loop
 from attention_core.train.__main__ import main
 from attention_core.weights import read_weights
+
+
+def untrained(name, seed):
+    """A frozen model with random parameters."""
+    torch.manual_seed(seed)
+    return build(name).eval().requires_grad_(False)
 
 
 def run_training(folder, capsys, name, data, epochs, *more, to="weights"):
