@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from attention_core.data.questions import ANSWERS
-from attention_core.data.scene_presets import SCENES, scene_strokes
+from attention_core.data.sketches import SCENES, scene_strokes
 from tests.app.tools import open_tab, said
 
 PAGE, OTHER = "pages/ask.py", "pages/start.py"

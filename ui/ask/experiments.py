@@ -13,8 +13,7 @@ from attention_core.data.colours import PEN
 from attention_core.data.drawn_digits import DrawnDigit
 from attention_core.data.question_reading import Reading
 from attention_core.data.questions import Kind, Question, write
-from attention_core.data.scene_presets import HEIGHT, MOST, PLACES_OF_MANY
-from attention_core.data.sketches import digit_strokes
+from attention_core.data.sketches import HEIGHT, MOST, PLACES_OF_MANY, digit_strokes
 from attention_core.models.scene_question import Answered
 from attention_core.topics.ask import Counted, Seen, count_in, regions_of, see
 from attention_core.topics.ask.charts import nothing_weights
