@@ -37,7 +37,6 @@ with answer:
 
 
 def doubts() -> None:
-    """Say what a gradient tells and what not."""
     say(
         "A gradient says what a *small* change of a word would do, not what would happen without the word. A state "
         "whose numbers are near −1 or 1 hardly reacts to a nudge, yet it may still remember. Both networks were "
@@ -47,7 +46,6 @@ def doubts() -> None:
 
 
 def take_along() -> None:
-    """Offer all gradient norms of this sentence, of both directions, as a table made when asked for, and the code."""
     complete = with_norms(memories, text, both=True)
     download_table("Gradient norms", lambda: norms_table(complete), f"{NAME}-gradient-norms.csv", "memory_csv")
     st.code(notebook(text), language="python")

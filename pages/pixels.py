@@ -7,9 +7,19 @@ from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
 from ui.digits import chosen_query, inked, prepared
 from ui.layout import end_here, section, who_asks
-from ui.pixels.drawing import NAME, PAD, REMARKS, STEPS, preparation_section
+from ui.pixels.drawing import (
+    ABOUT,
+    GUIDED,
+    LAYER,
+    NAME,
+    PAD,
+    REMARKS,
+    STEPS,
+    answers,
+    choose_layer,
+    preparation_section,
+)
 from ui.pixels.erase import erase_section
-from ui.pixels.layers import ABOUT, GUIDED, LAYER, answers, choose_layer
 from ui.pixels.looks import all_pixels, chosen_pixel, learning_section, step_by_step
 from ui.pixels.parts import parts_section
 from ui.pixels.patches import patches_section

@@ -183,7 +183,7 @@ def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
 
 
 def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page, monkeypatch):
-    monkeypatch.setattr("ui.lookup.encoder.MODELS", ("nowhere/at-all",))
+    monkeypatch.setattr("ui.lookup.records.MODELS", ("nowhere/at-all",))
     take(page, "Ask a text")
     assert "MiniLM is not on this machine" in said(page)
     assert not page.error

@@ -154,13 +154,10 @@ def test_all_kinds_of_positions_are_pictured(page, kind, told):
     assert told in said(settled(page))
 
 
-def test_cost_is_measured_when_asked(page, monkeypatch):
+def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     assert "Measured beforehand" in said(open_tab(page, "cost"))
-    monkeypatch.setattr(cost, "measure", lambda way, n, repeats: cost.CostRow(way, n, 0.01 * n, 0.02 * n))
-    page.button(key=f"{NAME}_measure").click()
-    settled(page)
-    assert "Just measured here." in said(page)
-    assert len(page.session_state[f"{NAME}_cost_rows"]) == len(cost.SIZES) * len(cost.WAYS)
+    monkeypatch.setattr(cost, "COMMITTED", tmp_path / "missing.json")
+    assert "No figures were measured beforehand" in said(open_tab(page, "cost"))
 
 
 @pytest.mark.parametrize("text", ["", "   \n "])

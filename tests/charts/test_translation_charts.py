@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention_core.topics.memory.cure_bars import cure_chart
+from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, cost_chart
 from attention_core.topics.translate.unrolled import ACROSS, LIT, STEPS, unrolled_chart
 from tests.charts.tools import valid

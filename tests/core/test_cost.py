@@ -1,23 +1,16 @@
-"""What n costs: expected slopes, what is left out, memory that is counted exactly."""
+"""What n costs: expected slopes, memory that is counted exactly."""
 
 import pytest
 import torch
 
 from attention_core.topics.transformer import cost
-from attention_core.topics.transformer.cost import (
-    CostRow,
-    committed,
-    expected_line,
-    fitted_slope,
-    layer_costs,
-    measure,
-    measure_all,
-)
+from attention_core.topics.transformer.cost import CostRow, committed, expected_line, fitted_slope, layer_costs
+from benchmarks.cost import forward_pass, measure
 
 
 def test_both_kinds_of_attention_compute_the_same():
-    torch.testing.assert_close(cost.forward_pass("attention", 17)(), cost.forward_pass("fused", 17)())
-    assert cost.forward_pass("recurrent", 17)().shape == (1, 17, cost.D)
+    torch.testing.assert_close(forward_pass("attention", 17)(), forward_pass("fused", 17)())
+    assert forward_pass("recurrent", 17)().shape == (1, 17, cost.D)
 
 
 def test_memory_is_that_of_scores_and_weights_or_of_the_result():
@@ -35,27 +28,7 @@ def test_slopes_are_fitted_and_expected_on_log_axes():
     with pytest.raises(ValueError, match="milliseconds or megabytes"):
         cost.expected_slope("fused", "hours")
     with pytest.raises(ValueError, match="way must be one of"):
-        cost.forward_pass("magic", 3)
-
-
-def test_everything_is_measured_in_turn_and_told():
-    found = list(measure_all((16, 32), repeats=1))
-    assert [(one.row.n, one.row.way) for one in found] == [(n, way) for n in (16, 32) for way in cost.WAYS]
-    assert [one.share for one in found] == pytest.approx([number / 6 for number in range(1, 7)])
-    assert all(one.row.milliseconds is not None for one in found)
-
-
-def test_what_takes_too_long_or_too_much_is_left_out():
-    slow = list(measure_all((16, 4096), repeats=1, most_seconds=0.0))
-    assert all(one.row.milliseconds is None and "too long" in one.words for one in slow[3:])
-    large = list(measure_all((1024,), repeats=1, most_megabytes=1.0))
-    assert "too much memory" in large[1].words
-    assert large[1].row.milliseconds is None
-
-
-def test_each_way_is_measured_once():
-    held = list(measure_all((16,), repeats=1))
-    assert len(held) == 3
+        forward_pass("magic", 3)
 
 
 def test_committed_figures_have_the_expected_slopes():

@@ -12,7 +12,6 @@ from attention_core.topics.memory.influence import (
     both_ways,
     gradient_norms,
     half_life,
-    left_after,
     reaching_the_end,
     read,
     shares,
@@ -123,8 +122,7 @@ def test_shares_sum_to_one_and_what_is_left_begins_with_all():
     assert_close(shares(norms).sum(1), torch.ones(3))
     assert_close(shares(norms)[2, 1].item(), 0.75)
     assert_close(what_is_left(norms)[2], torch.tensor([0.25, 0.75, 1.0]))
-    assert_close(left_after(norms), torch.tensor([1.0, 0.5, 0.25]))
-    assert_close(left_after(norms, 1), torch.tensor([1.0, 0.75]))
+    assert_close(what_is_left(norms)[:, 0], torch.tensor([1.0, 0.5, 0.25]))
 
 
 def test_half_life_lies_on_the_line_between_two_words():

@@ -103,7 +103,6 @@ def question_part(drawing: AskedDrawing) -> Reading | None:
 
 
 def _examples(drawing: AskedDrawing) -> list[Question]:
-    """Return questions that fit the drawing; which digits are on it, the model says itself."""
     colours = [digit.colour for digit in drawing.digits]
     single = [colour for colour in colours if colours.count(colour) == 1]
     read = {} if drawing.is_empty else _digits_of(drawing.picture, single)
@@ -125,7 +124,6 @@ def _chips(questions: Sequence[Question]) -> None:
 
 
 def ask_this(text: str) -> None:
-    """Put a question into the box; call it in a callback."""
     TEXT.value = text
 
 
@@ -208,13 +206,11 @@ def answer_part(drawing: AskedDrawing, reading: Reading) -> Answered:
 
 
 def best_answer(answered: Answered) -> tuple[str, float]:
-    """Return the most probable answer and its probability."""
     place = int(answered.probabilities.argmax())
     return ANSWERS[place], float(answered.probabilities[place])
 
 
 def big_answer(answered: Answered) -> None:
-    """Write the answer large, a colour with its ink, "nothing" with what it means."""
     word, probability = best_answer(answered)
     ink = PEN.get(word)
     dot = (
@@ -251,7 +247,6 @@ def _comparison(both: dict[str, Answered]) -> str:
 
 
 def _looks(canvas: np.ndarray, answered: Answered) -> None:
-    """Draw every look: the question's words shaded by weight, the map over the drawing, the weight of "nothing"."""
     columns = st.columns(len(answered.looks), gap="small")
     for number, (column, look, words) in enumerate(zip(columns, answered.looks, answered.words, strict=True)):
         with column, st.container(key=f"ask_look_{number}"):
@@ -272,7 +267,6 @@ def look_map(
     on_select: Callable[[], None] | None = None,
     query: int = 0,
 ) -> None:
-    """Draw where a look goes: a map over the drawing, perhaps to click, and the weight of the empty key beside it."""
     weights = to_array(look.weights(0, [query])[0])
     select = "region" if on_select else None
     with st.container(horizontal=True, gap="small", vertical_alignment="top"):

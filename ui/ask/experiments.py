@@ -51,17 +51,11 @@ UNIFORM = Field(NAME, "uniform", False, address="uniform")
 
 
 class Series(NamedTuple):
-    """Drawings with more and more digits that match.
+    """Drawings with more and more digits that match."""
 
-    Attributes:
-        counts: how many match in each.
-        shown: the drawings as the model sees them.
-        question: what is asked about each.
-    """
-
-    counts: list[int]
-    shown: list[Seen]
-    question: Question
+    counts: list[int]  # how many match in each
+    shown: list[Seen]  # the drawings as the model sees them
+    question: Question  # what is asked about each
 
 
 def counting(drawing: AskedDrawing, question: Question | None) -> None:
@@ -145,7 +139,6 @@ def _composed_series() -> Series:
 
 
 def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
-    """Return pictures, uint8 (64, 64, 3), side by side, with room for as many as there can be."""
     framed = [picture.repeat(2, 0).repeat(2, 1) for picture in pictures]
     for picture in framed:
         for edge in (picture[0], picture[-1], picture[:, 0], picture[:, -1]):
@@ -194,7 +187,6 @@ def _what_became(before: str, after: str, changed: bool) -> str:
 
 
 def _choose_digits(digits: list[DrawnDigit]) -> list[int]:
-    """Let a person choose digits to block; the empty key is one of the choices."""
     names = dict(enumerate(distinct([f"{digit.colour}, {digit.place}" for digit in digits])))
     names[EMPTY_KEY] = "the empty key"
     BLOCKED_DIGITS.value = [place for place in BLOCKED_DIGITS.value if place in names]

@@ -25,7 +25,6 @@ FAINT = 8
 
 @computed(by_model=True)
 def try_edits(picture: np.ndarray, edits: list[Edits]) -> tuple[np.ndarray, np.ndarray]:
-    """Return masks (n, rows, columns) and probabilities (n, 10) after edits; the features stay what they are."""
     model, trace = model_or_stop(MODEL), look(picture)
     masks = torch.stack([trace.replace(edit).weights()[0].reshape(model.grid) for edit in edits])
     return to_array(masks), to_array(torch.stack([model.answer(trace, edit) for edit in edits]))
@@ -92,7 +91,6 @@ def _now(before: np.ndarray, after: np.ndarray) -> str:
 
 
 def _figures_caption() -> None:
-    """Say how well the two networks do on digits that they were not trained on, as far as their cards tell."""
     networks = {"with attention": MODEL, "without": PLAIN}
     errors = {words: card_or_empty(name).get("cluttered_translated_mnist_error") for words, name in networks.items()}
     rates = [f"{error:.1%} {words}" for words, error in errors.items() if isinstance(error, float)]

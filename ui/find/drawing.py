@@ -126,7 +126,6 @@ def _remark_on(seen: InkPicture, pad: PadState) -> str:
 
 
 def _in_grey(pad: PadState) -> np.ndarray:
-    """Return the drawing as grey ink on white paper, uint8 (height, width, 3), whatever the pad's colours."""
     lightest, darkest = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (INK[0], INK[-2]))
     ink = ink_of(pad.canvas)[..., None]
     return np.rint(ink * darkest + (1 - ink) * lightest).astype(np.uint8)
@@ -169,8 +168,6 @@ def chosen_region(trace: AttentionTrace) -> int:
 def mask_over(
     drawing: np.ndarray, trace: AttentionTrace, *, key: str, size: int, framed: int | None, **more: Any
 ) -> None:
-    """Draw the mask over the drawing, perhaps with a region framed; a click on a region chooses it."""
-
     def take_click() -> None:
         for clicked in selected(key, "region"):
             REGION.value = int(clicked["position"])

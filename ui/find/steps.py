@@ -71,12 +71,10 @@ def step_by_step(trace: AttentionTrace, drawing: np.ndarray, region: int) -> Non
 
 
 def chosen_channel(trace: AttentionTrace) -> int:
-    """Return the channel that was clicked, or the one that moves the map most."""
     return order_of(trace)[0] if CHANNEL.value is None else CHANNEL.value
 
 
 def _channel_card(trace: AttentionTrace, region: int) -> None:
-    """Draw the chosen channel's picture, its weight, and their product."""
     order, channel = order_of(trace), chosen_channel(trace)
     weight = float(trace.query[0, 0, channel])
     maps = to_array(channel_maps(trace)[channel])
@@ -134,7 +132,6 @@ def _clickable(chart: ChartTemplate, key: str, words: str, shown: Sequence[int] 
 def _channel_sheet(
     trace: AttentionTrace, maps: Tensor, shown: list[int], labels: list[str], key: str, marked: int | None
 ) -> None:
-    """Draw the maps (n_channels, rows, columns) of some channels as small pictures; a click chooses a channel."""
     pictures, chosen = to_array(maps[shown]), chosen_channel(trace)
     chart = contact_sheet(
         pictures,

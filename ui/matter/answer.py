@@ -126,7 +126,6 @@ def answers(text: str, blocked: tuple[int, ...], is_read: bool) -> None:
 
 
 def _fault(text: str, answer: str) -> str:
-    """Return what is wrong with an answer, or may be, as HTML: negations are often misread."""
     meant, negated = MEANT.get(text), is_negated(text)
     if meant and meant != answer:
         why = "The negation did not turn the words round" if negated else "Irony was taken at its word"

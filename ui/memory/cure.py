@@ -6,8 +6,8 @@ import streamlit as st
 
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
+from attention_core.topics.memory.charts import cure_chart
 from attention_core.topics.memory.cure import Known, last_states_know, longer, what_is_known
-from attention_core.topics.memory.cure_bars import cure_chart
 from attention_core.topics.translate.translation import Translation, read_source, translate
 from ui.chart import draw_chart
 from ui.computed import computed

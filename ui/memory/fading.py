@@ -59,7 +59,6 @@ def fading_tab(memories: dict[str, Memory]) -> None:
 
 
 def _who_keeps_more(left: Mapping[str, Sequence[float]]) -> None:
-    """Say from which word on more is left in the first network than in the second; nothing of one alone."""
     if len(left) < 2:
         return
     (first, here), (second, there), *_ = left.items()

@@ -56,12 +56,10 @@ def own_states_tab() -> None:
 
 @computed(by_model=True)
 def read_both(given: Cut) -> Foreseen:
-    """Let both networks foresee a text."""
     return foresee(model_or_stop(ATTENTIVE), model_or_stop(ALONE), given)
 
 
 def _looks(given: Cut, told: Foreseen, at: int) -> None:
-    """Draw the text, each piece shaded by its weight at the chosen place."""
     row = to_array(told.trace.weights(0, [at])[0])
     most = float(row.max()) or 1.0
     spans = []
@@ -111,7 +109,6 @@ def _each_piece(given: Cut, told: Foreseen) -> None:
 
 
 def _by_distance() -> None:
-    """Draw by how far back a pair of pieces last stood, how surprising it is to both; as measured."""
     cards = [card_or_empty(name).get("windows", {}) for name in (ATTENTIVE, ALONE)]
     if not all(cards):
         return

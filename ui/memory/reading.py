@@ -128,7 +128,6 @@ def notebook(text: str) -> str:
 
 
 def _pieces_remark(source: Source) -> None:
-    """Say which words are read in several pieces, and which signs the vocabulary does not have."""
     several, remarks = [], []
     for number, word in enumerate(source.words):
         pieces = [piece for piece, of in zip(source.labels, source.word_of, strict=True) if of == number]

@@ -53,7 +53,6 @@ def _gates_in_words(memory: Memory, direction: str, now: int) -> str:
 
 
 def _over_time(label: str, memory: Memory, kind: str, direction: str, now: int, title: str, bar: str | None) -> None:
-    """Draw states or gates, see Memory, over the words; what is not yet read at the place `now` is empty."""
     is_state = kind == "states"
     chart = over_time(
         getattr(memory, kind)[direction],

@@ -1,7 +1,5 @@
 """Attention that is computed, and attention that is only there: erase ink, and see what follows the drawing."""
 
-from typing import NamedTuple
-
 import numpy as np
 import streamlit as st
 import torch
@@ -21,8 +19,7 @@ from ui.digits import Answer, ask, ink_image
 from ui.labels import number
 from ui.layout import figures_table
 from ui.models import model_or_stop
-from ui.pixels.drawing import NAME
-from ui.pixels.layers import LAYER
+from ui.pixels.drawing import LAYER, NAME
 from ui.state import Field, between, choice, whole_number
 
 RANDOM_TRIALS = 20
@@ -37,13 +34,6 @@ ERASED = Field(
     text=lambda chosen: "moving" if chosen == MOST_MOVING else chosen.removeprefix("stroke "),
 )
 N_ERASED = Field(NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
-
-
-class Damage(NamedTuple):
-    """By how much the probability of each network's answer falls when the ink that a map points at is erased."""
-
-    attention: float
-    ffn: float
 
 
 def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer) -> None:
@@ -109,22 +99,21 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
 
 
 def _foretold(name: str, image: Tensor, looked_at: Tensor, n: int) -> None:
-    """Draw a table: whose map, when its first pixels are erased, costs which network most."""
     maps = {
         "attention received": looked_at,
         "Jacobian of the attention network": moves(name, image),
         "Jacobian of the feed-forward network": moves(FFN, image),
     }
-    costs = {words: Damage(harm(name, image, its, n), harm(FFN, image, its, n)) for words, its in maps.items()}
-    by_chance = Damage(*(random_harm(network, image, n) for network in (name, FFN)))
+    costs = {words: [harm(network, image, its, n) for network in (name, FFN)] for words, its in maps.items()}
+    by_chance = [random_harm(network, image, n) for network in (name, FFN)]
     st.markdown(f"**Which map foretold the damage?** The {n} ink pixels that each map ranks first are erased.")
     figures_table(
         ("erased by", "attention network: its answer falls by", "feed-forward network: its answer falls by"),
-        *((words, _points(cost.attention), _points(cost.ffn)) for words, cost in costs.items()),
-        (f"chance, mean of {RANDOM_TRIALS} draws", _points(by_chance.attention), _points(by_chance.ffn)),
+        *((words, *map(_points, falls)) for words, falls in costs.items()),
+        (f"chance, mean of {RANDOM_TRIALS} draws", *map(_points, by_chance)),
     )
-    best = max(costs, key=lambda words: costs[words].attention)
-    spread = costs[best].attention - min(one.attention for one in costs.values())
+    best = max(costs, key=lambda words: costs[words][0])
+    spread = costs[best][0] - min(of_attention for of_attention, _ in costs.values())
     told = (
         f"For the attention network it was the map *{best}*."
         if spread > 0.01
@@ -147,7 +136,6 @@ def received(trace: AttentionTrace, image: Tensor) -> Tensor:
 
 @computed(by_model=True)
 def ask_many(name: str, images: Tensor) -> np.ndarray:
-    """Return probabilities (n, 10) of pictures (n, 28, 28)."""
     model = model_or_stop(name)
     return to_array(model(images.to(device_of(model))).logits.softmax(-1))
 
@@ -170,7 +158,6 @@ def harm(name: str, image: Tensor, importance: Tensor, n: int) -> float:
 
 
 def random_harm(name: str, image: Tensor, n: int) -> float:
-    """Return the same for n ink pixels drawn at random, the mean of RANDOM_TRIALS draws."""
     before = ask_many(name, image[None])[0]
     after = ask_many(name, torch.stack([erase_random(image, n, seed).image for seed in range(RANDOM_TRIALS)]))
     return float(before.max() - after[:, before.argmax()].mean())

@@ -19,8 +19,7 @@ from ui.glossary import explain
 from ui.labels import said
 from ui.layout import section
 from ui.models import load_snapshots, model_or_stop
-from ui.pixels.drawing import NAME, STEPS
-from ui.pixels.layers import ABOUT, LAYER, ramp_of
+from ui.pixels.drawing import ABOUT, LAYER, NAME, STEPS, ramp_of
 from ui.pixels.maps import query_maps, whole_maps
 from ui.pixels.worth import worth_section
 from ui.state import Field, whole_number

@@ -25,8 +25,7 @@ from ui.digits import Answer, chosen_query, pick_pixel
 from ui.labels import number
 from ui.layout import section
 from ui.models import model_or_stop
-from ui.pixels.drawing import NAME
-from ui.pixels.layers import INK_ONLY, LAYER, blank_trace, ramp_of
+from ui.pixels.drawing import INK_ONLY, LAYER, NAME, blank_trace, ramp_of
 from ui.state import Field, whole_numbers
 from ui.step_view import show_matrix
 
@@ -102,7 +101,6 @@ def read_with(name: str, image: Tensor, kept: tuple[int, ...]) -> np.ndarray:
 
 
 def _row_maps(trace: AttentionTrace, changed: AttentionTrace, query: int, drawing: Drawing) -> None:
-    """Draw where the chosen pixel looks with all parts and with those that are kept."""
     rows = [to_array(one.weights(0, [query])[0]) for one in (trace, changed)]
     ramp = ramp_of(trace, *rows)
     with st.container(horizontal=True, gap="medium"):
@@ -153,5 +151,4 @@ def _rank_one(trace: AttentionTrace, image: Tensor, query: int) -> None:
 
 @computed(by_model=True)
 def constant(name: str) -> float:
-    """Return the number c of a model whose tokens are ink alone, see ink_number."""
     return ink_number(model_or_stop(name))

@@ -16,25 +16,18 @@ from ui.digits import ask, inked
 from ui.glossary import note, say
 from ui.layout import section
 from ui.models import card_or_empty, model_or_stop
-from ui.pixels.drawing import NAME
-from ui.pixels.layers import LAYER
+from ui.pixels.drawing import LAYER, NAME
 from ui.state import Field, between
 
 LAYER_SHOWN = Field(NAME, "patch_layer", 4, address="patch_layer", parse=between(1, 4))
 
 
 class Patches(NamedTuple):
-    """What the vision transformer makes of a drawing.
+    """What the vision transformer makes of a drawing."""
 
-    Attributes:
-        probabilities: (10,).
-        maps: (n_layers, n_heads, 7, 7), what the class token pays to each patch.
-        rolled: (7, 7), what each patch could have contributed to it through all layers.
-    """
-
-    probabilities: np.ndarray
-    maps: np.ndarray
-    rolled: np.ndarray
+    probabilities: np.ndarray  # (10,)
+    maps: np.ndarray  # (n_layers, n_heads, 7, 7), what the class token pays to each patch
+    rolled: np.ndarray  # (7, 7), what each patch could have contributed to it through all layers
 
 
 def patches_section(image: Tensor) -> None:
@@ -88,7 +81,6 @@ def patches_section(image: Tensor) -> None:
 
 @computed(by_model=True)
 def read_patches(image: Tensor) -> Patches:
-    """Read a picture, float (28, 28), as patches."""
     model = model_or_stop(MODEL)
     traces = model.traces(image)
     probabilities = model(image[None].to(device_of(model))).logits[0].softmax(-1)

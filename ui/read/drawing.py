@@ -76,19 +76,12 @@ REMARKS = {
 
 
 class ReadDrawing(NamedTuple):
-    """A drawing, read.
+    """A drawing, read."""
 
-    Attributes:
-        canvas: uint8 (height, width, 4), the pad.
-        picture: float32 (48, 192), what the reader sees.
-        reading: what it made of it.
-        remarks: what is unusual about either.
-    """
-
-    canvas: np.ndarray
-    picture: np.ndarray
-    reading: Reading
-    remarks: tuple[NumberRemark, ...]
+    canvas: np.ndarray  # uint8 (height, width, 4), the pad
+    picture: np.ndarray  # float32 (48, 192), what the reader sees
+    reading: Reading  # what it made of it
+    remarks: tuple[NumberRemark, ...]  # what is unusual about either
 
     @property
     def labels(self) -> list[str]:
@@ -96,12 +89,10 @@ class ReadDrawing(NamedTuple):
 
 
 def labels_of(reading: Reading) -> list[str]:
-    """Return what each look read: a digit or "end"."""
     return [CLASSES[number] for number in reading.probabilities.argmax(1).tolist()]
 
 
 def numbered(labels: Sequence[str]) -> list[str]:
-    """Return the labels of looks with their numbers, from 1."""
     return [f"look {number}: {label}" for number, label in enumerate(labels, 1)]
 
 

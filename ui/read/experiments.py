@@ -55,7 +55,6 @@ def another_start(drawing: ReadDrawing) -> None:
 
 
 def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: list[int]) -> None:
-    """Draw what is read with another start or without some glimpses, and say why."""
     after = read_again(drawing.picture, start, skipped)
     st.markdown(f"Read now: **{after.digits or 'nothing'}**" + ("" if after.finished else ", and no end"))
     st.html(cards(after, blind=skipped))
@@ -71,7 +70,6 @@ def _read_now(drawing: ReadDrawing, start: Tensor | None, why: str, skipped: lis
 
 
 def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
-    """Return the chosen first query, None = the learned one, and what is worth saying about it."""
     kind = choice("The first query", START, STARTS, wrap=True)
     reading = drawing.reading
     if kind == "later":
@@ -93,7 +91,6 @@ def _choose_start(drawing: ReadDrawing) -> tuple[Tensor | None, str]:
 
 
 def _choose_look(field: Field[int], labels: list[str]) -> int:
-    """Let the visitor choose after how many looks a state is taken, from 1; a shorter number has fewer."""
     field.within(1, len(labels))
     names = {after: f"{after}: {label}" for after, label in enumerate(labels, 1)}
     return choice("The state after look", field, names, wrap=True)

@@ -182,7 +182,6 @@ def _film(drawing: ReadDrawing) -> int:
 
 
 def _words_of_look(drawing: ReadDrawing, look: int) -> str:
-    """Say what the present look did, and what is special about the last one."""
     looks, label = looks_of(drawing.reading.trace, drawing.picture), drawing.labels[look]
     now = looks[look]
     where = (
@@ -203,13 +202,11 @@ def _words_of_look(drawing: ReadDrawing, look: int) -> str:
 
 
 def _chosen_region(trace: AttentionTrace) -> int:
-    """Return the region that was clicked, or the one at which the first look looks most."""
     region = REGION.value
     return region if region is not None and region < trace.n_keys else int(trace.weights(rows=[0])[0].argmax())
 
 
 def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
-    """Draw a step: the picture as a picture, looks over regions as maps, everything else as its matrix."""
     trace = drawing.reading.trace
     if step.name == "picture":
         ink_image(drawing.picture, 2 * drawing.picture.shape[1], "The 48 x 192 picture that the reader sees")

@@ -148,7 +148,6 @@ def all_heads(text: str) -> None:
 
 @computed(by_model=True)
 def _habits(experiment: Experiment, kind: str) -> list[list[str]]:
-    """Return for each layer and head of a kind what it mostly looks at, in a phrase."""
     return [[habit_words(trace, head) for head in range(trace.n_heads)] for trace in _layers(experiment, kind)]
 
 

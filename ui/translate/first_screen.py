@@ -83,7 +83,6 @@ STEPS = Stepper(NAME)
 
 
 def forced() -> tuple[int, ...]:
-    """Return the pieces that every translation must begin with."""
     return tuple(FORCED.value)
 
 
@@ -302,6 +301,5 @@ def all_models(text: str) -> None:
 
 
 def _how_likely(made: Translation) -> tuple[str, str]:
-    """Return how likely a model finds its translation, the whole of it and a word on average."""
     total, per_word = sentence_probability(made.probabilities, len(made.word_labels))
     return as_percent(total), as_percent(per_word)

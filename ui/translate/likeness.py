@@ -70,7 +70,6 @@ def _told(values: Tensor, form: str, limit: float = 1.0) -> tuple[list[float], f
 
 
 def _in_words(shown: ShownTranslation, row: int, alike: Likeness) -> None:
-    """Say the numbers of the present word and how often weights follow either cosine, and what that means."""
     view, weights = shown.words, shown.words.weights.cpu()
     french, best, nearest = view.target[row], int(weights[row].argmax()), int(alike.keys[row].argmax())
     asked, key = literal(view.source[best], 24), float(alike.keys[row, best])

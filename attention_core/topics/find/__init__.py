@@ -13,8 +13,6 @@ WRITTEN = 3
 
 
 class Products(NamedTuple):
-    """The products that a region's score is the sum of."""
-
     channels: list[int]  # the numbers of the largest ones, whatever their sign, largest first
     values: Tensor  # float (n,), the channel's weight times the region's feature
     rest: float  # the sum of all others

@@ -10,8 +10,6 @@ from attention_core.topics.lookup.records import Cell, Table
 
 @dataclass(frozen=True)
 class Preset:
-    """A table with something to ask it."""
-
     table: Table  # the records
     key: tuple[str, ...]  # the columns that are asked
     value: str  # the column that is handed over

@@ -43,7 +43,6 @@ class Sentence:
 
     @property
     def known(self) -> list[bool]:
-        """Whether the vocabulary has each word whole."""
         unknown = {*self.cut_words, *self.unknown_words}
         return [place not in unknown for place in range(len(self.words))]
 
@@ -73,7 +72,6 @@ class Verdict(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """The likelier of "positive" and "negative"."""
         return "positive" if self.positive >= 0.5 else "negative"
 
     @property

@@ -48,8 +48,6 @@ class NumberRemark(StrEnum):
 
 
 class Piece(NamedTuple):
-    """A piece of ink that hangs together."""
-
     top: int  # first row in the picture
     left: int  # first column
     bottom: int  # last row, exclusive
@@ -65,8 +63,6 @@ class Piece(NamedTuple):
 
 
 class Look(NamedTuple):
-    """One look in three numbers."""
-
     centre: float  # where the map's centre of mass lies, as a share of the picture's width
     spread: float  # its entropy in bits; log2(regions) = everywhere alike
     on_ink: float  # share of the weight that lies on regions with ink
@@ -95,7 +91,6 @@ def count_holes(picture: np.ndarray) -> int:
 
 
 def is_line(path: np.ndarray) -> bool:
-    """Say whether a stroke (n, 2) is a straight line of some length."""
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
     return len(path) > 1 and steps > 0 and bool(np.linalg.norm(path[-1] - path[0]) >= STRAIGHT * steps)
 

@@ -24,7 +24,6 @@ class Head(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Its name for people, counted from 1."""
         return f"{self.kind}, layer {self.layer + 1}, head {self.head + 1}"
 
 

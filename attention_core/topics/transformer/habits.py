@@ -13,8 +13,6 @@ CLEAR = 0.35
 
 
 class Habit(NamedTuple):
-    """What a head mostly does."""
-
     words: str  # for people, such as "the piece before"
     share: float  # of the weights that goes there, mean over the queries that have such a place
 

@@ -43,7 +43,6 @@ class Source:
 
     @property
     def known(self) -> list[bool]:
-        """Whether the vocabulary has each word whole."""
         unknown = self.unknown
         return [self.word_of.count(place) == 1 and word not in unknown for place, word in enumerate(self.words)]
 
