@@ -23,7 +23,7 @@ from attention_core.models.beam_search import DecoderState
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import Translator
 from attention_core.topics.transformer.ablation import Edited, Head, switched_off
-from attention_core.topics.translate.redundancy import WITHOUT, Cost
+from attention_core.topics.translate.lengths import WITHOUT, Cost
 from benchmarks.report import publish
 
 

@@ -10,8 +10,8 @@ from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN
 from attention_core.models import load
 from attention_core.topics.translate.collapse import parts_of_context
+from attention_core.topics.translate.lengths import committed_costs
 from attention_core.topics.translate.likeness import likeness, n_agreeing
-from attention_core.topics.translate.redundancy import committed_costs
 from attention_core.topics.translate.translation import (
     explain,
     explain_layers,

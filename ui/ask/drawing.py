@@ -86,13 +86,8 @@ def scene_pad() -> AskedDrawing:
     """Draw the pad with its pens and scenes, and say what is unusual about the drawing."""
     st.html(_style())
     pad = drawing_pad(PAD)
-    st.button(
-        "Compose a scene at random",
-        key="ask_compose",
-        on_click=_compose,
-        icon=":material/shuffle:",
-        help="Three to six digits in up to three colours; the address brings the same scene back",
-    )
+    told = "Three to six digits in up to three colours; the address brings the same scene back"
+    st.button("Compose a scene at random", key="ask_compose", on_click=_compose, icon=":material/shuffle:", help=told)
     drawing = computed()(AskedDrawing)(pad)
     if drawing.remark:
         st.info(REMARKS[drawing.remark])

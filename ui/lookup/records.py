@@ -162,13 +162,9 @@ def _edit(table: Table) -> tuple[tuple, ...]:
 def query_input(records: Records) -> Asked:
     """Let a person type queries, one per line."""
     kind = "numbers, as the keys are" if records.numeric_keys else "texts"
+    label = f"Queries, one per line ({kind})"
     st.text_area(
-        f"Queries, one per line ({kind})",
-        key=QUERIES.key,
-        height=104,
-        persist_state="session",
-        max_chars=MAX_QUERIES * 200,
-        on_change=QUERY.forget,
+        label, key=QUERIES.key, height=104, persist_state="session", max_chars=MAX_QUERIES * 200, on_change=QUERY.forget
     )
     asked = read_queries(QUERIES.value, records.numeric_keys)
     for remark in asked.remarks:

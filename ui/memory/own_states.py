@@ -73,13 +73,8 @@ def _looks(given: Cut, told: Foreseen, at: int) -> None:
     where = int(row.argmax())
     looked = f"most at “{literal(names[where])}” ({row[where]:.0%}), {at - where} pieces back" if at else "nowhere yet"
     AT.value = at
-    st.select_slider(
-        "After which piece",
-        range(len(given.ids)),
-        format_func=names.__getitem__,
-        key=AT.key,
-        persist_state="session",
-    )
+    places = range(len(given.ids))
+    st.select_slider("After which piece", places, format_func=names.__getitem__, key=AT.key, persist_state="session")
     st.caption(f"Framed: the piece just read. Shaded: the earlier states that it looks back at, {looked}.")
 
 

@@ -11,10 +11,11 @@ from attention_core.attention.edits import UNIFORM
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import Ramp, probability_bars, signed_ramp, weights_ramp
 from attention_core.data.drawing import CanvasRemark, Drawing
+from attention_core.explain.faithfulness import ink_mask
 from ui.canvas import Pad, digit_presets
 from ui.chart import draw_chart
 from ui.digits import Answer, ask, ink_image, query_field
-from ui.state import Field, choice, one_of
+from ui.state import Field, one_of
 from ui.stepper import Stepper
 
 NAME = "pixels"
@@ -94,21 +95,13 @@ ABOUT = {
 }
 
 
-def choose_layer() -> str:
-    """Let a visitor choose the layer that the whole page shows; return the name of its model."""
-    return choice("Attention layer", LAYER, LAYERS, wrap=True)
-
-
 def answers(image: Tensor) -> Answer:
     """Draw what two models read, and what is left without attention; return the chosen layer's answer."""
     name = LAYER.value
     attention, ffn = ask(name, image), ask("ffn-classifier", image)
     probabilities = {"self-attention": attention.probabilities, "feed-forward, no attention": ffn.probabilities}
-    draw_chart(
-        probability_bars(probabilities, [str(digit) for digit in range(10)], height=215),
-        alt="Probabilities of the ten digits by both models",
-        on=st.container(key="pixels_answer"),
-    )
+    chart = probability_bars(probabilities, [str(digit) for digit in range(10)], height=215)
+    draw_chart(chart, alt="Probabilities of the ten digits by both models", on=st.container(key="pixels_answer"))
     st.markdown(
         f"Attention reads **{attention.digit}** ({attention.confidence:.0%}), "
         f"the feed-forward network **{ffn.digit}** ({ffn.confidence:.0%})."
@@ -130,6 +123,11 @@ def answers(image: Tensor) -> Answer:
 def blank_trace(name: str) -> AttentionTrace:
     """Return the trace of an empty picture: what a model asks and answers by place alone."""
     return ask(name, torch.zeros(28, 28)).traces[0]
+
+
+def received(trace: AttentionTrace, image: Tensor) -> Tensor:
+    """Return how much each pixel is looked at by the ink queries on average, (28, 28)."""
+    return trace.summary(0, ink_mask(image).flatten()).received.reshape(image.shape).cpu()
 
 
 def ramp_of(trace: AttentionTrace, *values: np.ndarray) -> Ramp:

@@ -5,7 +5,6 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import Ramp, picture, weights_ramp
 from attention_core.charts.palette import VIRIDIS
 from attention_core.data.drawing import Drawing
@@ -19,7 +18,7 @@ from ui.digits import Answer, ask, ink_image
 from ui.labels import number
 from ui.layout import figures_table
 from ui.models import model_or_stop
-from ui.pixels.drawing import LAYER, NAME
+from ui.pixels.drawing import LAYER, NAME, received
 from ui.state import Field, between, choice, whole_number
 
 RANDOM_TRIALS = 20
@@ -45,7 +44,7 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
     )
     name = LAYER.value
     trace = before.traces[0]
-    looked_at, moving = received(trace, image), moves(FFN, image)
+    looked_at, moving = received(trace, image).abs(), moves(FFN, image)
     n_ink = int(ink_mask(image).sum())
     choices: dict[str, np.ndarray | None] = {MOST_LOOKED_AT: None, MOST_MOVING: None}
     choices |= {f"stroke {number + 1}": path for number, path in enumerate(pad.strokes)} if len(pad.strokes) > 1 else {}
@@ -71,23 +70,20 @@ def erase_section(image: Tensor, drawing: Drawing, pad: PadState, before: Answer
         st.markdown(f"reads **{before.digit}** ({before.confidence:.0%})")
     with columns[1]:
         title = f"Without {chosen}" if path is not None else f"Without {n} ink pixels"
-        _maps(erased.image, received(after.traces[0], erased.image), then_moving, trace.n_keys, title)
+        _maps(erased.image, received(after.traces[0], erased.image).abs(), then_moving, trace.n_keys, title)
         other = "" if after.digit == before.digit else f"; {before.digit}: {after.probabilities[before.digit]:.0%}"
         st.markdown(f"reads **{after.digit}** ({after.confidence:.0%}){other}")
     with columns[2]:
         its = ask(name, trials[0]).traces[0]
-        _maps(trials[0], received(its, trials[0]), moves(FFN, trials[0]), trace.n_keys, "As many at random")
+        _maps(trials[0], received(its, trials[0]).abs(), moves(FFN, trials[0]), trace.n_keys, "As many at random")
         st.markdown(
             f"reads **{before.digit}** in {agreeing} of {RANDOM_TRIALS} draws, on average with "
             f"{at_random[:, before.digit].mean():.0%}"
         )
     with columns[3]:
         if trace.has_softmax:
-            st.metric(
-                "attention moved",
-                f"{mean_total_variation(trace, after.traces[0]):.0%}",
-                help="Half the summed change of a row of the weights, averaged over all rows, after this erasure.",
-            )
+            told = "Half the summed change of a row of the weights, averaged over all rows, after this erasure."
+            st.metric("attention moved", f"{mean_total_variation(trace, after.traces[0]):.0%}", help=told)
         st.metric(
             "the Jacobian's map moved",
             f"{moved(moving, then_moving):.0%}",
@@ -127,11 +123,6 @@ def _foretold(name: str, image: Tensor, looked_at: Tensor, n: int) -> None:
 
 def _points(fall: float) -> str:
     return f"{number(round(100 * fall, 1) + 0.0, '.1f')} points"
-
-
-def received(trace: AttentionTrace, image: Tensor) -> Tensor:
-    """Return how much each pixel is looked at by the ink queries on average, (28, 28); without softmax its size."""
-    return trace.summary(0, ink_mask(image).flatten()).received.abs().reshape(image.shape).cpu()
 
 
 @computed(by_model=True)

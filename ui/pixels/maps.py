@@ -52,6 +52,7 @@ def query_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
 
 
 def whole_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
+    """Draw averages over the whole matrix: over the columns, over the rows, of what the visitor chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         averaged = choice("Average", AVERAGED, (WEIGHTS, SCORES, PRODUCT), wrap=True)
         ink_only = averaged == WEIGHTS and st.toggle(

@@ -41,16 +41,14 @@ def patches_section(image: Tensor) -> None:
         "it has collected in the end is the answer."
     )
     n_layers, n_heads = seen.maps.shape[:2]
-    through, chart, answer = st.columns([1, 1.5, 1.1], gap="medium")
+    through, by_head, answer = st.columns([1, 1.5, 1.1], gap="medium")
     with through:
         say("**Through all layers** (rollout)")
-        draw_chart(
-            overlay(ink, seen.rolled, size=224),
-            width="content",
-            alt="What each patch could have contributed to the answer through all layers",
-        )
+        chart = overlay(ink, seen.rolled, size=224)
+        words = "What each patch could have contributed to the answer through all layers"
+        draw_chart(chart, width="content", alt=words)
         note("The layers' weights multiplied, residuals counted half: what could have reached the class token.")
-    with chart:
+    with by_head:
         layer = st.slider(
             "Layer", 1, n_layers, key=LAYER_SHOWN.key, persist_state="session", help="Each has a class token's row."
         )

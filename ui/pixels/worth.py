@@ -1,10 +1,10 @@
 """How much of the work attention does: the notes' layer beside controls that do not choose where to look."""
 
+import math
 from typing import Any
 
 import streamlit as st
 
-from attention_core.topics.pixels.worth import verdict
 from ui.glossary import note
 from ui.layout import figures_table, section
 from ui.models import card_or_empty
@@ -46,3 +46,33 @@ def worth_section() -> None:
 
 def _share(card: dict[str, Any], part: str) -> str:
     return f"{card[part]:.1%}" if card.get(part) is not None else ""
+
+
+N_TEST = 10_000
+"""Test digits that the accuracies are measured on."""
+
+
+def verdict(plain: float, alone: float) -> str:
+    """Say how much work attention did: the plain layer against the network alone, within two standard errors.
+
+    Given are the shares of the test digits that each reads right.
+    """
+    gain = plain - alone
+    figures = f"with attention {plain:.1%} of the test digits are read right, without any {alone:.1%}"
+    standard_error = math.sqrt((plain * (1 - plain) + alone * (1 - alone)) / N_TEST)
+    if abs(gain) <= 2 * standard_error:
+        return (
+            f"**Attention did next to none of the work**: {figures}, a difference that chance alone could make. The "
+            "network on top sees every pixel's ink in its place in any case, and passes the attention by."
+        )
+    if gain < 0:
+        return (
+            f"**Attention cost more than it gave**: {figures}. The network on top sees every pixel's ink in its place "
+            "in any case; mixing the pixels before it only blurs them."
+        )
+    share = gain / (1 - alone)
+    part = "a small" if share < 1 / 3 else "a good"
+    return (
+        f"**Attention did {part} part of the work**: {figures}; it takes away {share:.0%} of the errors. The rest is "
+        "done by the network on top, which sees every pixel's ink in its place in any case."
+    )

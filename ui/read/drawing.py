@@ -116,7 +116,16 @@ def _asked(number: str) -> list[Stroke] | None:
 
 
 PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "1809", "31415", "271828", "5555")}
-PAD = Pad(NAME, PRESETS, "31415", SIZE, address="number", help="Write {} for me", pen_width=10, from_address=_asked)
+PAD = Pad(
+    NAME,
+    PRESETS,
+    "31415",
+    SIZE,
+    address="number",
+    help="Write {} for me",
+    pen_width=10,
+    from_address=lambda asked: _strokes(asked) if _is_number(asked) else None,
+)
 
 
 def number_pad() -> PadState:

@@ -25,7 +25,7 @@ from attention_core.topics.transformer.ablation import Edited
 from attention_core.topics.transformer.charts import distance_chart, hands_chart
 from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.topics.transformer.shuffling import Shuffled, compare_orders, movable_words, reordered, word_order
-from attention_core.topics.translate.redundancy import WITHOUT, Cost, committed_costs
+from attention_core.topics.translate.lengths import WITHOUT, Cost, committed_costs
 from attention_core.topics.translate.translation import read_source, translate
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.chart import draw_chart
@@ -84,12 +84,9 @@ def shuffled_words(text: str) -> None:
         same = "the same" if typed == shuffled else "not the same"
         with column:
             st.markdown(f"**{way}**: largest difference of any number **{found.largest:.2g}**")
-            draw_chart(
-                matrix_chart(to_array(found.likeness), *axes, Role.SCORES, title="cosine", size=330, ramp=COSINE),
-                key=f"transformer_likeness_{with_positions}",
-                width="content",
-                alt=f"{way}: likeness of the encoder's outputs before and after shuffling",
-            )
+            chart = matrix_chart(to_array(found.likeness), *axes, Role.SCORES, title="cosine", size=330, ramp=COSINE)
+            words = f"{way}: likeness of the encoder's outputs before and after shuffling"
+            draw_chart(chart, key=f"transformer_likeness_{with_positions}", width="content", alt=words)
             st.html(
                 f'<p style="margin:0">As typed: <i lang="fr">{html.escape(typed)}</i><br>'
                 f'Shuffled: <i lang="fr">{html.escape(shuffled)}</i> ({same})</p>'
@@ -184,13 +181,9 @@ def _pictures(first: ChartTemplate, products: Tensor, title: str, words: str, fo
     picture, matrix, line = st.columns([1, 1, 0.9], gap="medium")
     draw_chart(first, key="transformer_table", width="content", alt="The positions themselves", on=picture)
     axis = Axis.numbered("positions", len(products))
-    draw_chart(
-        matrix_chart(to_array(products), axis, axis, Role.SCORES, title=title, size=SIZE),
-        key="transformer_products",
-        width="content",
-        alt="Dot products of all pairs of positions",
-        on=matrix,
-    )
+    chart = matrix_chart(to_array(products), axis, axis, Role.SCORES, title=title, size=SIZE)
+    alt = "Dot products of all pairs of positions"
+    draw_chart(chart, key="transformer_products", width="content", alt=alt, on=matrix)
     by_places = distance_chart(found or by_distance(products), title)
     draw_chart(by_places, key="transformer_distance", alt="Dot products over the distance", on=line)
     line.caption(words)

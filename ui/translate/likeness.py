@@ -49,13 +49,9 @@ def same_meaning(shown: ShownTranslation, row: int, text: str, layer: int) -> No
         Bars("cosine: state, key", *_told(alike.keys[row], "{:.2f}", largest[0]), SIGNED),
         Bars("cosine: words", *_told(alike.words[row].nan_to_num(), "{:.2f}", largest[1]), SIGNED),
     ]
-    draw_chart(
-        bar_table(view.source, columns, across=64, ink=LABELS),
-        width="content",
-        key="translate_likeness",
-        alt=f"Weights and cosines of “{view.target[row]}” with every English word",
-        on=table,
-    )
+    chart = bar_table(view.source, columns, across=64, ink=LABELS)
+    alt = f"Weights and cosines of “{view.target[row]}” with every English word"
+    draw_chart(chart, width="content", key="translate_likeness", alt=alt, on=table)
     with words:
         _in_words(shown, row, alike)
         note(

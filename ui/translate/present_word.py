@@ -51,7 +51,8 @@ def step_by_step(shown: ShownTranslation, row: int, text: str) -> None:
     words, matrix, following = st.columns([1.05, 1.15, 0.8], gap="medium")
     if not hidden:
         with words:
-            head = _chosen_head(trace)
+            if trace.n_heads > 1:
+                head = choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
             best = int(trace.weights(head, [query])[0].argmax())
             show_words(trace, step, head, query, best)
             if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
@@ -71,12 +72,9 @@ def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
     section("Multiplied vectors: each state times its weight", Role.VALUE)
     parts = parts_of_context(trace, head, query)
     labels, (vectors, context, shares) = trace.story.key_axis.labels, map(to_array, parts)
-    draw_chart(
-        collapse_chart(labels, vectors, shares, context, width=400, multiplied=True),
-        width="content",
-        key="translate_multiplied",
-        alt=f"{len(labels)} states, each times its weight, and the context that they add up to",
-    )
+    chart = collapse_chart(labels, vectors, shares, context, width=400, multiplied=True)
+    words = f"{len(labels)} states, each times its weight, and the context that they add up to"
+    draw_chart(chart, width="content", key="translate_multiplied", alt=words)
     largest = sorted(range(len(labels)), key=lambda place: -shares[place])[:3]
     told = ", ".join(f"{as_markdown(labels[place])} {shares[place]:.0%}" for place in largest)
     rest = 1 - sum(float(shares[place]) for place in largest)
@@ -85,12 +83,6 @@ def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
         + (f", the others {rest:.0%}" if len(labels) > len(largest) else "")
         + ". Together 100%; a bar to the left points the other way."
     )
-
-
-def _chosen_head(trace: AttentionTrace) -> int:
-    if trace.n_heads == 1:
-        return 0
-    return choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
 
 
 def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
@@ -123,19 +115,16 @@ def alignments(models: Mapping[str, ShownTranslation]) -> None:
         view = shown.view
         with place:
             st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**: {_what_it_is(shown)}")
-            draw_chart(
-                alignment_chart(
-                    to_array(view.weights),
-                    view.target,
-                    view.keys,
-                    size=round(cell * max(len(view.target), len(view.keys))),
-                    marked=min(WORD.value, len(view.target) - 1),
-                    key_title="key: the encoder's last state" if view.is_single else "keys: the encoder's state at",
-                ),
-                width="content",
-                key=f"translate_alignment_{slot}",
-                alt=f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}",
+            chart = alignment_chart(
+                to_array(view.weights),
+                view.target,
+                view.keys,
+                size=round(cell * max(len(view.target), len(view.keys))),
+                marked=min(WORD.value, len(view.target) - 1),
+                key_title="key: the encoder's last state" if view.is_single else "keys: the encoder's state at",
             )
+            words = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}"
+            draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=words)
     st.caption(
         "Rows are queries, columns are keys, each row sums to 1; both pictures have the same colours, and the uniform "
         "weight is marked on the bar. Where French turns the order round, so does the diagonal: “red car”, “voiture "
@@ -177,13 +166,9 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
         numbers = tuple(to_array(one(0, [query])[0]) for one in (trace.scores, trace.weights))
     source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
     lit = OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
-    draw_chart(
-        unrolled_chart(source, target, query, lit, *numbers),
-        width="content",
-        key="translate_unrolled",
-        alt=f"The network unrolled, saying {target[query]}; lit is: {step.title}",
-        on=picture,
-    )
+    chart = unrolled_chart(source, target, query, lit, *numbers)
+    alt = f"The network unrolled, saying {target[query]}; lit is: {step.title}"
+    draw_chart(chart, width="content", key="translate_unrolled", alt=alt, on=picture)
     with words:
         describe(step)
         fed = f"fed **{as_markdown(target[query - 1])}**, the piece before" if query else "fed the start"

@@ -20,15 +20,10 @@ class Products(NamedTuple):
 
 
 def pulls(trace: AttentionTrace) -> Tensor:
-    """Return how much each channel moves the map, and which way: its weight times its spread over the regions.
+    """Return how much each channel moves the map, its weight times its spread over the regions, (n_channels,).
 
-    A channel that is the same everywhere moves nothing: softmax ignores what is added to every score alike.
-
-    Args:
-        trace: of one query that meets its keys in a dot product.
-
-    Returns:
-        (n_channels,), positive where the channel lifts the score of the regions that have it.
+    It is positive where the channel lifts the score of the regions that have it. A channel that is the same everywhere
+    moves nothing: softmax ignores what is added to every score alike.
     """
     return trace.query[0, 0] * trace.key[0].std(0, correction=0)
 

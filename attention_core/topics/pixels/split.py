@@ -42,10 +42,6 @@ class SplitScores:
         asks, asked = part
         return self.query[asks][rows] @ self.key[asked][cols].T * self.factor
 
-    def means(self, part: Part) -> Means:
-        asks, asked = part
-        return _means(self.query[asks], self.key[asked], self.factor)
-
     def shares(self) -> dict[Part, float]:
         """Return how much of the variation within a row of the scores is due to each part; they sum to 1.
 
@@ -96,13 +92,10 @@ def answer_from(model: nn.Module, trace: AttentionTrace) -> Tensor:
 
 def product_means(trace: AttentionTrace) -> Means:
     """Return the averages of Q K^T itself, before scale and softmax, without ever building it."""
-    return _means(trace.query[0], trace.key_of(0), 1.0)
+    query, key = trace.query[0], trace.key_of(0)
+    return Means(key @ query.mean(0), query @ key.mean(0))
 
 
 def ink_number(model: nn.Module) -> float:
     """Return the one number c of a model whose tokens are ink alone: Q K^T = c p p^T, p the drawing's 784 pixels."""
     return float(model.query(model.ink) @ model.key(model.ink))  # type: ignore[operator]
-
-
-def _means(query: Tensor, key: Tensor, factor: float) -> Means:
-    return Means(key @ query.mean(0) * factor, query @ key.mean(0) * factor)

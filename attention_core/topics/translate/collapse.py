@@ -53,13 +53,10 @@ def grown(words: Sequence[str], n: int) -> list[str]:
 
 @torch.inference_mode()
 def collapse(model: Translator, text: str, n: int) -> Collapse:
-    """Read n words and let the first decoder state collect what it wants from their states.
+    """Read n words, and let the first decoder state of a translator with attention collect from their states.
 
-    Args:
-        model: a recurrent translator with attention.
-        text: an English sentence; it begins again where it ends.
-        n: how many states, 1 to LONGEST. A word of several pieces counts with the state of its last piece; the
-            sentence's end is read but not counted.
+    The sentence begins again where it ends. A word of several pieces counts with the state of its last piece; the
+    sentence's end is read but not counted.
 
     Raises:
         ValueError: n out of bounds, or no words.

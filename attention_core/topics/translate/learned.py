@@ -33,9 +33,7 @@ class Learning:
 def learning_of(snapshots: Mapping[str, Tensor]) -> list[Learning]:
     """Return how the alignments of the sentences of LEARNED came to be.
 
-    Args:
-        snapshots: tensors named "NUMBER.weights.SENTENCE" (n_target_pieces, n_source_pieces) and "NUMBER.step", as
-            the training command keeps them.
+    The training command keeps tensors "NUMBER.weights.SENTENCE" (n_target_pieces, n_source_pieces) and "NUMBER.step".
 
     Raises:
         ValueError: the weights of another vocabulary, or none at all.
