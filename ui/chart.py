@@ -13,6 +13,7 @@ from attention_core.charts.design import ChartTemplate, Data, Spec
 from attention_core.charts.look import Look
 from ui.figures import note_picture
 from ui.pictures import address
+from ui.state import Field, selected
 
 PNG = "data:image/png;base64,"
 LEAST_FILE = 2000
@@ -54,6 +55,16 @@ def draw_chart(
         selection_mode=selection_mode,
         alt=alt,
     )
+
+
+def click(key: str, selection: str, part: str, field: Field[Any]) -> dict[str, Any]:
+    """Return what lets a click in a chart of this key set a field to a number of the selection, for draw_chart."""
+
+    def take() -> None:
+        for clicked in selected(key, selection):
+            field.value = int(clicked[part])
+
+    return {"key": key, "on_select": take, "selection_mode": selection}
 
 
 def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:

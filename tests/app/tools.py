@@ -2,8 +2,10 @@
 
 import base64
 import io
+from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
@@ -34,12 +36,51 @@ def said(page: AppTest) -> str:
     return "\n".join(part.value for part in parts)
 
 
-def inject(page: AppTest, canvas: np.ndarray, n_strokes: int = 1) -> AppTest:
+def bodies(page: AppTest) -> str:
+    """Return the HTML on the page."""
+    return "\n".join(part.proto.body for part in page.get("html"))
+
+
+def body_with(page: AppTest, mark: str) -> str:
+    """Return the first piece of HTML with a mark in it, or ""."""
+    return next((part.proto.body for part in page.get("html") if mark in part.proto.body), "")
+
+
+def there_and_back(page: AppTest) -> AppTest:
+    """Go to Start, and to the page again."""
+    shown = page.session_state["page_shown"]
+    page.switch_page("pages/start.py").run()
+    return page.switch_page(f"pages/{shown}.py").run()
+
+
+def frames(page: AppTest) -> Iterator[pd.DataFrame]:
+    """Yield the data of the page's charts."""
+    import pyarrow as pa
+
+    for chart in page.get("vega_lite_chart"):
+        for dataset in chart.proto.datasets:
+            yield pa.ipc.open_stream(dataset.data.data).read_pandas()
+
+
+def probabilities(page: AppTest) -> dict[str, list[float]]:
+    """Read the answer chart: model -> its ten probabilities. Empty when there is no such chart."""
+    for frame in frames(page):
+        if {"class", "probability", "model"} <= set(frame.columns):
+            return {model: values.tolist() for model, values in frame.groupby("model", sort=False)["probability"]}
+    return {}
+
+
+def path_object(path: np.ndarray, width: float = 20, **look: str) -> dict:
+    """Return a stroke (n, 2) as the canvas component sends one."""
+    first, *rest = np.asarray(path).tolist()
+    return {"type": "Path", "path": [["M", *first], *(["L", *point] for point in rest)], "strokeWidth": width, **look}
+
+
+def inject(page: AppTest, canvas: np.ndarray, n_strokes: int = 1, objects: list[dict] | None = None) -> AppTest:
     """Put a drawing onto the page's pad as the canvas component sends one, and run the page."""
     name, buffer = page.session_state["page_shown"], io.BytesIO()
     Image.fromarray(canvas).save(buffer, "PNG")
-    path = [["M", 40, 40], ["L", 60, 200]]
-    objects = [{"type": "Path", "path": path, "strokeWidth": 20} for _ in range(n_strokes)]
+    objects = [path_object([[40, 40], [60, 200]])] * n_strokes if objects is None else objects
     state = {
         "raw": {"version": "7.4.0", "objects": objects},
         "data": "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode(),

@@ -81,13 +81,14 @@ def region_chart(
     Scores, weights and labels are one per look; the marked look is the present one.
     """
     n, room = len(scores), 0.18 * max(float(np.ptp(scores)), 1.0)
+    around = np.pad(scores, 1, mode="edge")
     data = {
         "place": range(n),
         "score": scores,
         "weight": weights,
         "label": labels,
         "present": [place == marked for place in range(n)],
-        "valley": _valleys(scores),
+        "valley": (around[:-2] + around[2:]) / 2 > scores,  # the line bends upwards: what is above lies on it
     }
     looks = {"values": list(range(n)), "labelExpr": names_at(labels), "labelAngle": 0}
     names = alt.Axis(title=None, ticks=False, grid=False, **looks)
@@ -106,12 +107,6 @@ def region_chart(
         mark("text", data, percent, dy=14, **look).transform_filter("datum.valley"),
     ]
     return fixed(layers, 280, 200)
-
-
-def _valleys(scores: np.ndarray) -> np.ndarray:
-    """Say where a line through the scores bends upwards: what is written above such a point lies on the line."""
-    around = np.pad(scores, 1, mode="edge")
-    return (around[:-2] + around[2:]) / 2 > scores
 
 
 def strips_chart(strips: Sequence[Strip], *, width: int = 600) -> ChartTemplate:

@@ -1,4 +1,4 @@
-"""Translations by word: weights merged, probabilities multiplied, the same for pieces, one vector, an open end."""
+"""Translations by word, alignments kept while a translator learned, and any number of states that become one vector."""
 
 import math
 
@@ -6,9 +6,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.data.pieces import END, START
+from attention_core.data.pieces import END, START, pieces
+from attention_core.data.sentence_presets import LEARNED
+from attention_core.data.tatoeba import words_of
 from attention_core.models import build
 from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.topics.translate.collapse import LONGEST, collapse, cost, grown
+from attention_core.topics.translate.learned import learning_of, sharpness
 from attention_core.topics.translate.translation import (
     explain,
     explain_layers,
@@ -104,3 +108,83 @@ def test_sentence_probability_is_a_product_and_per_word_its_root():
     assert sentence_probability([0.5, 0.25, 0.5], 2) == pytest.approx((0.0625, 0.25))
     assert sentence_probability([], 0) == (1.0, 1.0)
     assert sentence_probability([0.5, 0.0], 2) == (0.0, 0.0)
+
+
+def snapshots(n_moments=3):
+    """Weights from uniform to all on the first piece, as the training command keeps them."""
+    kept = {}
+    for number in range(n_moments):
+        kept[f"{number}.step"] = torch.tensor(100.0 * number)
+        for place, sides in enumerate(words_of(list(LEARNED))):
+            n_source, n_target = (len(pieces().cut(words).ids) + 1 for words in sides)
+            weights = torch.full((n_target, n_source), (1 - number / (n_moments - 1)) / n_source)
+            weights[:, 0] += number / (n_moments - 1)
+            kept[f"{number}.weights.{place}"] = weights.half()
+    return kept
+
+
+def test_every_sentence_goes_from_uniform_to_sharp():
+    learned = learning_of(snapshots())
+    assert len(learned) == len(LEARNED)
+    for one in learned:
+        assert one.source[-1] == one.target[-1] == "end"
+        assert [moment.step for moment in one.moments] == [0, 100, 200]
+        sharp = [moment.sharpness for moment in one.moments]
+        assert sharp == sorted(sharp)
+        assert sharp[-1] == pytest.approx(1)
+        for moment in one.moments:
+            assert moment.weights.shape == (len(one.target), len(one.source))
+            assert_close(moment.weights.sum(1), torch.ones(len(one.target)), atol=2e-3, rtol=0)
+
+
+def test_words_of_the_first_sentence_are_those_that_were_typed():
+    first = learning_of(snapshots())[0]
+    assert first.source == ["the", "red", "car", "is", "in", "front", "of", "the", "house", ".", "end"]
+    assert first.target[:3] == ["la", "voiture", "rouge"]
+
+
+def test_no_snapshots_are_refused():
+    with pytest.raises(ValueError, match="at least one"):
+        learning_of({})
+
+
+def test_sharpness_of_uniform_one_hot_and_single_columns():
+    assert sharpness(torch.full((4, 5), 0.2)) == pytest.approx(0, abs=1e-6)
+    assert sharpness(torch.eye(5)) == 1
+    assert sharpness(torch.ones(3, 1)) == 1
+
+
+TEXT = "The red chihuahua."
+
+
+@pytest.mark.parametrize("n", [1, 4, LONGEST])
+def test_any_number_of_states_becomes_one_vector(additive, n):
+    made = collapse(additive, TEXT, n)
+    assert made.states.shape == (n, 384)
+    assert made.context.shape == (384,)
+    assert_close(made.weights.sum(), torch.tensor(1.0))
+    assert_close(made.context, (made.weights[:, None] * made.states).sum(0))
+
+
+def test_a_short_sentence_begins_again(additive):
+    assert grown(["a", "b"], 5) == ["a", "b", "a", "b", "a"]
+    assert collapse(additive, TEXT, 6).words == ["The", "red", "chihuahua", ".", "The", "red"]
+
+
+def test_bounds_are_told(additive):
+    for n in (0, LONGEST + 1):
+        with pytest.raises(ValueError, match="from 1 to"):
+            collapse(additive, TEXT, n)
+    with pytest.raises(ValueError, match="at least one"):
+        grown([], 3)
+    with pytest.raises(ValueError, match="at least 1"):
+        cost(0, 3, 2)
+
+
+def test_costs_of_three_states_of_five_numbers():
+    price = cost(3, 5, 2)
+    assert price == (5, 15, 20, 40)
+
+
+def test_attention_costs_the_same_for_every_number_and_is_the_models_own_read_out(additive):
+    assert {cost(n, 384, 192).attention_matrix for n in range(1, 41)} == {additive.read_out.weight.numel()}
