@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 
 from torch import Tensor, nn
 
-from attention_core.attention.keeper import unique
 from attention_core.attention.trace import AttentionTrace
 
 CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")
@@ -22,7 +21,13 @@ def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collect
     result = [next(names)] if calls else []
     for number in range(1, len(calls)):
         result.append(result[-1] if number in again else next(names))
-    return [trace.retold(name=name) for (_, _, trace), name in zip(calls, unique(result), strict=True)]
+    return [trace.retold(name=name) for (_, _, trace), name in zip(calls, _unique(result), strict=True)]
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Number every repetition, such as "encoder.0.self (2)"."""
+    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
 
 
 def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 from torch.utils._python_dispatch import _disable_current_modes
 
-from attention_core.attention.keeper import Keeper
+from attention_core.attention.capture.keeper import Keeper
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_core.attention.checking import agrees_in_context
-from attention_core.attention.keeper import Keeper, Split, from_weights, item_note
+from attention_core.attention.capture.checking import agrees_in_context
+from attention_core.attention.capture.keeper import Keeper, Split, from_weights, item_note
 from attention_core.attention.trace import AttentionTrace
 
 FLEX = "flex_attention"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.attention.checking import agrees
-from attention_core.attention.keeper import (
+from attention_core.attention.capture.checking import agrees
+from attention_core.attention.capture.keeper import (
     NO_HEADS,
     Keeper,
     from_weights,
@@ -15,7 +15,7 @@ from attention_core.attention.keeper import (
     split_hidden,
     split_mask,
 )
-from attention_core.attention.provenance import Met, Scored, Softmax, Step, met, scored
+from attention_core.attention.capture.provenance import Met, Scored, Softmax, Step, met, scored
 from attention_core.attention.trace import AttentionTrace
 
 MECHANISM = "written-out attention"
