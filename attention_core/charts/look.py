@@ -33,7 +33,7 @@ class Look:
     themed: bool = False  # whether it has a theme of its own, as a file needs one; a page has its own, light or dark
 
     def dress(self, spec: dict[str, Any]) -> dict[str, Any]:
-        config = {**spec.get("config", {}), **(THEME if self.themed else {})}
+        config = {"view": {"continuousWidth": 300, "continuousHeight": 300}, **(THEME if self.themed else {})}
         if self.themed:
             for part, size in SIZES.items():
                 names = ("fontSize",) if part == "title" else ("labelFontSize", "titleFontSize")
