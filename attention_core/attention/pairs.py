@@ -53,8 +53,6 @@ class Pairs:
         object.__setattr__(self, "edits", tuple(self.edits))
         for edit in (*self.edits, *self.arranged):
             edit.check(self)
-        for edit in (*self.edits, *self.arranged):
-            edit.check(self)
 
     @property
     def n_heads(self) -> int:
@@ -88,7 +86,6 @@ class Pairs:
         return score
 
     def factor(self, head: int) -> float:
-        """Return by what the edits multiply the scores of a head."""
         return math.prod(edit.factor() for edit in self.edits if edit.concerns(head))
 
     @property

@@ -98,7 +98,6 @@ class ChartTemplate:
         self.spec = spec
 
     def properties(self, **named: Any) -> ChartTemplate:
-        """Return the chart with more, such as a width."""
         return ChartTemplate({**self.spec, **named})
 
     def encode(self, **channels: Any) -> ChartTemplate:
@@ -109,7 +108,6 @@ class ChartTemplate:
         return self._and("transform", {"filter": test})
 
     def transform_calculate(self, **columns: str) -> ChartTemplate:
-        """Return the chart with more columns, each with the expression that computes it."""
         return self._and("transform", *({"calculate": how, "as": name} for name, how in columns.items()))
 
     def add_params(self, *selections: Spec) -> ChartTemplate:

@@ -19,11 +19,7 @@ SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
 def save(chart: Any, path: str | Path, *, title: str = "", width: float | None = None) -> None:
-    """Write a chart into a file, whose ending says in which format; see figure().
-
-    Raises:
-        ValueError: the ending is none of FORMATS.
-    """
+    """Write a chart into a file, whose ending says in which of FORMATS; see figure()."""
     path = Path(path)
     content = figure(chart, path.suffix.removeprefix(".").lower(), title=title, width=width)
     with written_whole(path) as place:
@@ -31,14 +27,10 @@ def save(chart: Any, path: str | Path, *, title: str = "", width: float | None =
 
 
 def figure(chart: Any, form: str, *, title: str = "", width: float | None = None) -> bytes:
-    """Return a chart as a file in one of FORMATS, light and with its colour bar.
+    """Return a chart as a file in one of FORMATS, light and with its colour bar; a ValueError where it is none of them.
 
     Words stay words: an SVG names a family of letters and what may stand for it, a PDF embeds them. The width is in
     millimetres in print, such as COLUMN; letters grow and shrink with it. It is as on the screen if None.
-
-    Raises:
-        ValueError: the format is none of FORMATS.
-        ModuleNotFoundError: vl-convert-python is not installed.
     """
     if form not in FORMATS:
         raise ValueError(f"a figure is one of {', '.join(FORMATS)}, not {form!r}")

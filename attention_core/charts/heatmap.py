@@ -154,7 +154,6 @@ def _rect_layers(matrix, row_axis, col_axis, ramp, title, width, height, select,
 
 
 def _contrast(ramp: Ramp) -> Channel:
-    """Return black on bright cells and white on dark ones, by the ramp's own brightness."""
     span, low = max(ramp.high - ramp.low, 1e-30), ramp.low
     place = f"floor(63 * pow(clamp((datum.value - {low!r}) / {span!r}, 0, 1), {ramp.exponent!r}))"
     dark = json.dumps(is_dark(ramp.lookup(64)).astype(int).tolist())

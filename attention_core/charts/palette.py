@@ -60,7 +60,6 @@ class Ramp:
         return share**self.exponent
 
     def lookup(self, n: int = 256) -> np.ndarray:
-        """Return the ramp as uint8 (n, 3) RGB."""
         anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in self.colours])
         where = np.linspace(0, len(anchors) - 1, n)
         channels = [np.interp(where, np.arange(len(anchors)), anchors[:, channel]) for channel in range(3)]

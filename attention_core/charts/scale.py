@@ -80,7 +80,6 @@ def colour_bar(ramp: Ramp, title: str, length: int, **own: Any) -> Spec:
 
 
 def _has_room(ramp: Ramp, reference: float) -> bool:
-    """Return whether a value's name would not lie on that of the ramp's high end."""
     return float(ramp.position(np.array([reference]))[0]) < 0.85
 
 

@@ -12,15 +12,10 @@ INK = 0.3
 
 
 class Erased(NamedTuple):
-    """A picture with some ink taken away.
+    """A picture with some ink taken away."""
 
-    Attributes:
-        image: float (side, side).
-        removed: bool (side, side), which pixels were ink and are paper now.
-    """
-
-    image: Tensor
-    removed: Tensor
+    image: Tensor  # float (side, side)
+    removed: Tensor  # bool (side, side), which pixels were ink and are paper now
 
 
 def ink_mask(image: Tensor) -> Tensor:

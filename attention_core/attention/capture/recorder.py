@@ -36,19 +36,12 @@ def name_of(model: nn.Module) -> str:
 
 @dataclass
 class _Entered:
-    """A module that the thread is in.
+    """A module that the thread is in."""
 
-    Attributes:
-        module: the module.
-        n_items: the first dimension of the tensor that it was given, if that has three or more; else 0.
-        n_before: how many attentions had been met when it was entered.
-        by_itself: whether one was met that belongs to no attention module inside it.
-    """
-
-    module: nn.Module
-    n_items: int
-    n_before: int
-    by_itself: bool = False
+    module: nn.Module  # the module
+    n_items: int  # the first dimension of the tensor that it was given, if that has three or more; else 0
+    n_before: int  # how many attentions had been met when it was entered
+    by_itself: bool = False  # whether one was met that belongs to no attention module inside it
 
 
 class Inside:
@@ -129,8 +122,6 @@ _CALL = nn.Module.__call__
 
 
 class _Here(threading.local):
-    """What keeps track of the modules of a thread."""
-
     insides: tuple[Inside, ...] = ()
 
 

@@ -47,27 +47,18 @@ FORBIDDEN = -30.0
 
 
 class Packed(NamedTuple):
-    """One head in bytes, and how coarse it had to be.
+    """One head in bytes, and how coarse it had to be."""
 
-    Attributes:
-        entry: what the script of the view reads.
-        level: of the ladder of NOISE, then of tolerances.
-        error: the largest error of a weight.
-    """
-
-    entry: dict[str, Any]
-    level: int
-    error: float
+    entry: dict[str, Any]  # what the script of the view reads
+    level: int  # of the ladder of NOISE, then of tolerances
+    error: float  # the largest error of a weight
 
 
 def pack_head(trace: AttentionTrace, head: int, near: int = 0, most_bytes: int | None = None) -> Packed:
-    """Return a head as fine as there is room for.
+    """Return a head as fine as there is room for, most_bytes: where it has to, the tolerance grows.
 
-    Args:
-        trace: of the attention.
-        head: of the trace.
-        near: a level that may be the right one, such as that of the head before.
-        most_bytes: for this head; then the tolerance grows where it has to. None = BYTES_OF_A_HEAD and TOLERANCE.
+    Near is a level that may be the right one, such as that of the head before. Without most_bytes there is room for
+    BYTES_OF_A_HEAD, and TOLERANCE stays.
     """
     room = round(BYTES_OF_A_HEAD * math.sqrt(trace.n_queries)) if most_bytes is None else most_bytes
     last = len(NOISE) + (1 if most_bytes is None else COARSER)

@@ -69,11 +69,7 @@ def distances(layers: Sequence[AttentionTrace]) -> Distances:
 
 
 def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> Distances:
-    """Return the distance of one head to every head of a group, (1, n_heads) layer by layer, however many there are.
-
-    Raises:
-        ValueError: layers of several shapes.
-    """
+    """Return the distance of one head to every head of a group of one shape, (1, n_heads), however many there are."""
     n_keys = _one_shape(layers)[1] + 1
     n_heads = sum(trace.n_heads for trace in layers)
     rows, n_seen = _sample(layers, max(FEWEST_ROWS, min(MOST_CELLS // 4 // n_heads, MOST_NUMBERS // 4) // n_keys))
@@ -91,11 +87,8 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
 def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[AttentionTrace]) -> Tensor:
     """Return how far each head of one run is from the same head of another run, (n_layers, n_heads).
 
-    The distance is that of distances(), for two inputs with as many tokens, or two models of one shape. Given are the
-    layers of a group in each run.
-
-    Raises:
-        ValueError: other numbers of layers or heads, or matrices of several shapes.
+    The distance is that of distances(), for two inputs with as many tokens, or two models of one shape, which a
+    ValueError asks for. Given are the layers of a group in each run.
     """
     heads, others = ([trace.n_heads for trace in layers] for layers in (first, second))
     if heads != others or len(set(heads)) != 1:

@@ -83,12 +83,8 @@ def summarise(
 ) -> HeadSummary:
     """Return one head in numbers, in one pass over blocks of its rows: memory grows with n, not with its square.
 
-    Args:
-        trace: of one layer.
-        head: of it.
-        special: positions of keys that are no words.
-        patches: for a picture, so that distances are those in it.
-        queries: positions of the queries that count; all if None.
+    Special are positions of keys that are no words; patches are those of a picture, in which distances are then
+    measured; queries are positions of those that count, all if None.
     """
     of_itself = is_of_itself(trace)
     marked = torch.tensor([position for position in sorted(special) if position < trace.n_keys], dtype=torch.long)
