@@ -21,8 +21,7 @@ PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "p
 SUBJECT = Field(APP, "pictures_subject", "")
 WIDTHS = {"as on the screen": None, "one column": 85.0, "two columns": 176.0}
 """Millimetres in print: a journal's column, and two with what lies between them."""
-LONGEST = 120
-"""Letters of a file's name."""
+LONGEST = 120  # letters of a file's name
 
 
 class Picture(NamedTuple):

@@ -23,8 +23,7 @@ from ui.layout import section
 from ui.state import widget_value
 
 OFFLINE_BYTES = 2_000_000
-MOST_OFFLINE = 50_000_000
-"""Weights of a trace; more would keep the server for long."""
+MOST_OFFLINE = 50_000_000  # weights of a trace; more would keep the server for long
 
 
 def show_words(trace: AttentionTrace, step: Step, head: int, query: int, key: int, numbers: str | None = None) -> None:

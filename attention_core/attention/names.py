@@ -6,8 +6,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.trace import AttentionTrace
 
-CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")
-"""What models call the attention of a decoder to its encoder."""
+CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")  # what models call the attention of a decoder to its encoder
 
 
 def named(calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collection[int] = ()) -> list[AttentionTrace]:

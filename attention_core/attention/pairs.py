@@ -14,10 +14,8 @@ from attention_core.attention.score import Score
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.types import ALL, Rows
 
-Changes = Sequence[Any]
-"""Edits, which know pairs: see attention_core.attention.edits."""
-LAST = 1000
-"""Above the order of every edit."""
+Changes = Sequence[Any]  # edits, which know pairs: see attention_core.attention.edits
+LAST = 1000  # above the order of every edit
 ROWS_AT_ONCE = 256
 """Queries in one block of the streaming passes: memory stays O(n), a block of 784 keys fits the cache."""
 

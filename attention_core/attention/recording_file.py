@@ -25,8 +25,7 @@ from attention_core.files import read_json, written_whole
 FORMAT = "attention-recording 1"
 PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 NEEDED = ("query", "key", "value")
-TOLD = ("note", "model", "text")
-"""What is told of all traces together."""
+TOLD = ("note", "model", "text")  # what is told of all traces together
 TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 

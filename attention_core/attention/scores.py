@@ -14,8 +14,7 @@ from attention_core.attention.latex import number, products, terms
 from attention_core.attention.score import Line, Numbers, Pair, Scaled, Score
 from attention_core.attention.types import Rows
 
-SCORES: dict[str, type[Score]] = {}
-"""All scoring functions by name; scaling is a matter of its own, see Scaled."""
+SCORES: dict[str, type[Score]] = {}  # all scoring functions by name; scaling is a matter of its own, see Scaled
 
 Kind = TypeVar("Kind", bound=type[Score])
 

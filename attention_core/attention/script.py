@@ -19,8 +19,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 from attention_core.device import to_array
 
-MOST_NUMBERS = 1_000_000
-"""A step whose line names more numbers than this is not computed: its result is in the file."""
+MOST_NUMBERS = 1_000_000  # a step whose line names more numbers than this is not computed: its result is in the file
 NOT_COMPUTED = "computed by the app: what it takes is not in here"
 BEGIN = """import base64
 import io

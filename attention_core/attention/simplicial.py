@@ -13,8 +13,7 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 
-MAX_PAIRS = 128 * 128
-"""Pairs of keys that are laid out at once; more would need a kernel that goes tile by tile."""
+MAX_PAIRS = 128 * 128  # pairs of keys that are laid out at once; more would need a kernel that goes tile by tile
 
 
 def pair_products(first: Tensor, second: Tensor) -> Tensor:

@@ -18,14 +18,11 @@ from attention_core.charts.look import Look
 PLAIN = Look()
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 TYPES = {"Q": "quantitative", "N": "nominal", "O": "ordinal", "T": "temporal"}
-UNDEFINED = object()
-"""Stands for what is left to Vega-Lite, where None would switch it off."""
+UNDEFINED = object()  # stands for what is left to Vega-Lite, where None would switch it off
 
 Spec = dict[str, Any]
-Data = Mapping[str, Any]
-"""Columns of equal length by their names; a data frame is one, too."""
-Columns = dict[str, Any]
-"""Data that are put together: quicker than a data frame."""
+Data = Mapping[str, Any]  # columns of equal length by their names; a data frame is one, too
+Columns = dict[str, Any]  # data that are put together: quicker than a data frame
 
 
 class Channel(Spec):

@@ -10,10 +10,8 @@ from attention_core.files import written_whole
 
 COLUMN = 85.0
 """Millimetres of a printed column; two of them with the gap between are 176."""
-PER_MILLIMETRE = 96 / 25.4
-"""Screen pixels, as CSS counts them."""
-SHARPNESS = 2
-"""Pixels of a PNG along one on the screen."""
+PER_MILLIMETRE = 96 / 25.4  # screen pixels, as CSS counts them
+SHARPNESS = 2  # pixels of a PNG along one on the screen
 FORMATS = ("svg", "pdf", "png")
 SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 

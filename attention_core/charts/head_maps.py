@@ -11,8 +11,7 @@ from attention_core.charts.palette import VIRIDIS, Ramp
 from attention_core.device import to_array
 from attention_core.explain.heads.similarity import Distances
 
-CELL = 38
-"""Screen pixels of a cell where there is room: its number can be read."""
+CELL = 38  # screen pixels of a cell where there is room: its number can be read
 WIDEST = 560
 
 

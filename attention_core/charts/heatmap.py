@@ -16,11 +16,9 @@ from attention_core.charts.scale import colour_bar, colour_bar_layer, colour_sca
 
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
-NUMBERS_BELOW = 34
-"""Cells at least this many screen pixels wide and high carry their number."""
+NUMBERS_BELOW = 34  # cells at least this many screen pixels wide and high carry their number
 CELL = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
-TOOLTIP_BLOCKS = 40
-"""An image answers the mouse in at most this many blocks a side."""
+TOOLTIP_BLOCKS = 40  # an image answers the mouse in at most this many blocks a side
 ZOOM = {"name": "param_zoom", "select": {"type": "interval", "encodings": ["x", "y"]}, "bind": "scales"}
 
 

@@ -8,12 +8,9 @@ from attention_core.charts.palette import CHOSEN, FAINT
 
 SILENT: dict[str, Any] = {"aria": False, "tooltip": None}
 """Style of a mark that neither the mouse nor a screen reader meets."""
-EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}
-"""Style of the thin line around a picture."""
-FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)
-"""Colours that the data name themselves."""
-Line = Sequence[str]
-"""What the mouse is told: "field:Q", or with a title and a format after it, "" = none."""
+EDGE: dict[str, Any] = {"fillOpacity": 0, "stroke": FAINT, "aria": False}  # style of the thin line around a picture
+FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # colours that the data name themselves
+Line = Sequence[str]  # what the mouse is told: "field:Q", or with a title and a format after it, "" = none
 
 
 def mark(kind: str, data: Data, channels: Mapping[str, Any], *told: Line, **style: Any) -> ChartTemplate:

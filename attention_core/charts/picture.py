@@ -11,8 +11,7 @@ from attention_core.charts.palette import CHOSEN, FAINT, LABELS, Ramp
 from attention_core.charts.raster import png_url
 from attention_core.charts.scale import colour_bar_layer
 
-TOLD = "label:N", "lowest:Q", "highest:Q"
-"""What the mouse is told of a picture in a sheet."""
+TOLD = "label:N", "lowest:Q", "highest:Q"  # what the mouse is told of a picture in a sheet
 MIDDLE = {"x": CORNERS["x"], "y": CORNERS["y"]}
 
 

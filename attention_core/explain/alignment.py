@@ -8,11 +8,9 @@ from torch import Tensor
 
 from attention_core.files import find_file, written_figures
 
-COMMITTED = find_file("benchmarks/results/alignments.json")
-"""What `python -m benchmarks.alignments` wrote."""
+COMMITTED = find_file("benchmarks/results/alignments.json")  # what `python -m benchmarks.alignments` wrote
 
-Link = tuple[int, int]
-"""(source word, target word), positions from 0."""
+Link = tuple[int, int]  # (source word, target word), positions from 0
 
 
 def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_of: Sequence[int]) -> Tensor:

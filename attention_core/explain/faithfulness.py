@@ -7,8 +7,7 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 
-INK = 0.3
-"""Pixels above this are ink."""
+INK = 0.3  # pixels above this are ink
 
 
 class Erased(NamedTuple):

@@ -14,8 +14,7 @@ from attention_core.attention.score import Score
 from attention_core.attention.types import ALL, Rows
 from attention_core.bounds import EDIT_CELLS, EDIT_POSITION, MODEL_NAME_LETTERS, MODEL_TEXT_LETTERS
 
-EDITS: dict[str, type[Edit]] = {}
-"""All kinds of edits by name."""
+EDITS: dict[str, type[Edit]] = {}  # all kinds of edits by name
 NO_ROWS: Rows = ()
 Place = Literal["scoring", "order", "factor", "mask", "scores", "weights", "context"]
 """The scoring function, which key is compared, all scores of a head, the mask, single scores, weights, context."""

@@ -12,10 +12,8 @@ from attention_core.attention.edits.edit import Edit, EditError, Place, RunHead,
 from attention_core.attention.pairs import Pairs
 
 ROUND_OFF = 1e-6
-FULL = 1 - 1e-9
-"""Weights of a row that sum to this leave nothing to the others."""
-BEYOND = 40.0
-"""A score so much above a sink leaves it e^-40, less than float64 shows beside 1."""
+FULL = 1 - 1e-9  # weights of a row that sum to this leave nothing to the others
+BEYOND = 40.0  # a score so much above a sink leaves it e^-40, less than float64 shows beside 1
 
 
 @register

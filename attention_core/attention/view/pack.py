@@ -22,28 +22,18 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 
-TOLERANCE = 0.0018
-"""Error of a weight that is left as it is."""
-STEP = 1 / 512
-"""Of a corrected weight, whose error is half of it at most."""
-SPARSE_STEP = 1.9
-"""The same where only large weights are kept, times the tolerance."""
+TOLERANCE = 0.0018  # error of a weight that is left as it is
+STEP = 1 / 512  # of a corrected weight, whose error is half of it at most
+SPARSE_STEP = 1.9  # the same where only large weights are kept, times the tolerance
 NOISE = tuple(0.0005 * 2 ** (step / 2) for step in range(25))
 """Errors of scores that are tried, the finest first; a file has room for so much."""
-BYTES_OF_A_HEAD = 830
-"""Times the root of its number of queries: 9 kB at 128, 19 kB at 512."""
-MOST_RANK = 64
-"""Dimensions of scores that are no products of queries and keys."""
-FAINT = 0.4
-"""Of a step: a dimension whose numbers are that small is left out."""
-COARSER = 6
-"""Doublings of the tolerance that are tried where there is less room."""
-MOST_STEPS = 32_000
-"""Numbers of 16 bits hold no more."""
-CODES = 1024
-"""Of a strength for each power of 2."""
-FORBIDDEN = -30.0
-"""A score so far below the largest of its row adds nothing to a weight."""
+BYTES_OF_A_HEAD = 830  # times the root of its number of queries: 9 kB at 128, 19 kB at 512
+MOST_RANK = 64  # dimensions of scores that are no products of queries and keys
+FAINT = 0.4  # of a step: a dimension whose numbers are that small is left out
+COARSER = 6  # doublings of the tolerance that are tried where there is less room
+MOST_STEPS = 32_000  # numbers of 16 bits hold no more
+CODES = 1024  # of a strength for each power of 2
+FORBIDDEN = -30.0  # a score so far below the largest of its row adds nothing to a weight
 
 
 class Packed(NamedTuple):

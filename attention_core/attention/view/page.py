@@ -21,17 +21,13 @@ from attention_core.attention.view.pieces import SIGN, parts_of, pieces
 from attention_core.device import to_array
 from attention_core.files import written_whole
 
-MOST_WEIGHTS = 120_000_000
-"""In one page; a page of more leaves attentions out, and says so."""
-LARGEST_PICTURE = 448
-"""Pixels of a side."""
+MOST_WEIGHTS = 120_000_000  # in one page; a page of more leaves attentions out, and says so
+LARGEST_PICTURE = 448  # pixels of a side
 LARGEST_STEP = 256
 """Rows and columns of a step with more numbers than a square of that: the strongest of each block are kept."""
-BYTES_OF_STEPS = 1 / 6
-"""Numbers of all steps for each byte of a file: half of it."""
+BYTES_OF_STEPS = 1 / 6  # numbers of all steps for each byte of a file: half of it
 LIKELY_LEVEL = 14
-ABOUT_A_HEAD = 90
-"""Bytes of what is said of a head besides its numbers."""
+ABOUT_A_HEAD = 90  # bytes of what is said of a head besides its numbers
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 NAMED = re.compile(r"L(\d+)H(\d+)")
 

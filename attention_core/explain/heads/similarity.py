@@ -9,16 +9,13 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads.rows import spaced, whole_rows
 
-MOST_HEADS = 400
-"""Heads of one matrix of distances; more have too many pairs."""
+MOST_HEADS = 400  # heads of one matrix of distances; more have too many pairs
 MOST_CELLS = 600_000_000
 """Pairs of heads x queries x keys that are compared for one matrix, less than a second on one core; with more, a
 sample of the queries."""
-MOST_NUMBERS = 32_000_000
-"""Weights kept at a time, 128 MB."""
+MOST_NUMBERS = 32_000_000  # weights kept at a time, 128 MB
 FEWEST_ROWS = 8
-_TINY = 1e-30
-"""Stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28."""
+_TINY = 1e-30  # stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28
 
 
 class Distances(NamedTuple):
