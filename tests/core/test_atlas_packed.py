@@ -13,7 +13,7 @@ from attention_core.atlas.landmarks import landmarks, strongest
 from attention_core.atlas.made_up import HEADS, made_up, passage
 from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack, unpack
 from attention_core.atlas.size import kept_bytes, matrix_bytes
-from attention_core.attention.keeper import from_weights
+from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.bounds import LONG_TOKENS
 from attention_core.hub.length import affordable_tokens

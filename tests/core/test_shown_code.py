@@ -26,7 +26,7 @@ from attention_core import (
     capture,
     load,
 )
-from attention_core.attention.keeper import Keeper, from_weights
+from attention_core.attention.capture.keeper import Keeper, from_weights
 from attention_core.attention.recording import load_recording
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import steps_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.design import ChartTemplate, alt
+from attention_core.charts.design import Channel, ChartTemplate, alt
 from attention_core.charts.layers import corners, fixed, rectangles
 from attention_core.charts.marks import EDGE, FILL, images, mark, outlined, pointer, texts
 from attention_core.charts.overlay import glow_ramp, image_url
@@ -69,7 +69,7 @@ def columns_chart(
     return fixed(layers, size, round(end), padding={"left": NAMES, "top": 5, "right": 5, "bottom": 5})
 
 
-def _colour(field: str, ramp: Ramp, title: str, bar: int) -> ChartTemplate:
+def _colour(field: str, ramp: Ramp, title: str, bar: int) -> Channel:
     return alt.Color(f"{field}:Q", scale=colour_scale(ramp), legend=colour_bar(ramp, title, bar))
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_core.attention.checking import agrees_in_context
-from attention_core.attention.keeper import Keeper, Split, from_weights, item_note
+from attention_core.attention.capture.checking import agrees_in_context
+from attention_core.attention.capture.keeper import Keeper, Split, from_weights, item_note
 from attention_core.attention.trace import AttentionTrace
 
 FLEX = "flex_attention"
@@ -29,10 +29,8 @@ def flex_trace(
 ) -> AttentionTrace:
     """Return the trace of one item of a call; arguments are those of the operation, which gave this context.
 
-    What score_mod adds becomes the bias. Where it does more, weights and values are kept.
-
-    Raises:
-        ValueError: the trace would not be what the model did.
+    What score_mod adds becomes the bias. Where it does more, weights and values are kept. A ValueError says that the
+    trace would not be what the model did.
     """
     item = min(keeper.item, len(query) - 1)
     n_heads, n_queries, n_keys = query.shape[1], query.shape[2], key.shape[2]
@@ -71,6 +69,5 @@ def flex_trace(
 
 
 def _everywhere(function: Any, places: list[Tensor], more: tuple[Any, ...], pairs: tuple[int, int, int]) -> Tensor:
-    """Return what a function of (item, head, query, key) gives for every head, query and key."""
     every = [place.expand(pairs) for place in places]
     return torch.as_tensor(function(*every, *more), device=places[0].device).expand(pairs)

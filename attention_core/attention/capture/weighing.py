@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.attention.checking import agrees
-from attention_core.attention.keeper import (
+from attention_core.attention.capture.checking import agrees
+from attention_core.attention.capture.keeper import (
     NO_HEADS,
     Keeper,
     from_weights,
@@ -15,7 +15,7 @@ from attention_core.attention.keeper import (
     split_hidden,
     split_mask,
 )
-from attention_core.attention.provenance import Met, Scored, Softmax, Step, met, scored
+from attention_core.attention.capture.provenance import Met, Scored, Softmax, Step, met, scored
 from attention_core.attention.trace import AttentionTrace
 
 MECHANISM = "written-out attention"
@@ -33,33 +33,20 @@ APART = "Items and heads were one dimension of the call, taken apart by the modu
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """A product of weights and values.
+    """A product of weights and values."""
 
-    Attributes:
-        steps: from the weights to the left factor, the last one first.
-        softmax: how the weights were made.
-        left: the factor of the weights, (n, rows, m), or the weights before they were mixed.
-        right: the factor of the values, (n, m, d).
-        out: the product, (n, rows, d).
-        is_mixed: whether the weights were mixed before they met the values.
-        is_parameter: whether the values are a parameter.
-    """
-
-    steps: list[Step]
-    softmax: Softmax
-    left: Tensor
-    right: Tensor
-    out: Tensor
-    is_mixed: bool = False
-    is_parameter: bool = False
+    steps: list[Step]  # from the weights to the left factor, the last one first
+    softmax: Softmax  # how the weights were made
+    left: Tensor  # the factor of the weights, (n, rows, m), or the weights before they were mixed
+    right: Tensor  # the factor of the values, (n, m, d)
+    out: Tensor  # the product, (n, rows, d)
+    is_mixed: bool = False  # whether the weights were mixed before they met the values
+    is_parameter: bool = False  # whether the values are a parameter
 
     def found(self, item: int, n_heads: int, n_items: int) -> Met | None:
-        """Return what is where; None where this is no attention.
+        """Return what is where in an item of the batch; None where this is no attention.
 
-        Args:
-            item: of the batch, which to find.
-            n_heads: what the module says, 0 where it does not.
-            n_items: that the module was given, 0 where that is not known.
+        The module says n_heads, 0 where it does not, and was given n_items, 0 where that is not known.
         """
         if self.softmax.scores is None and self.is_parameter:  # soft choices between rows that were learned
             return None
@@ -69,11 +56,7 @@ class Weighing:
         return met(self.steps, self.softmax, self.left, self.right, self.out, item, n_heads)
 
     def trace(self, found: Met, keeper: Keeper) -> AttentionTrace:
-        """Return the trace, checked against the weights and the product.
-
-        Raises:
-            ValueError: there are weights that no softmax gives.
-        """
+        """Return the trace, checked against weights and product; a ValueError where no softmax gives the weights."""
         weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
         dropout = next((float(step.more) for step in self.steps if step.kind == "dropout"), 0.0)
         notes = self._notes(found, len(weights), dropout, keeper.item)

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attention_core.attention.flex import FLEX, flex_trace
-from attention_core.attention.operations import (
+from attention_core.attention.capture.flex import FLEX, flex_trace
+from attention_core.attention.capture.operations import (
     FUSED,
     OF_FUSED,
     PRODUCTS,
@@ -25,9 +25,9 @@ from attention_core.attention.operations import (
     is_view,
     with_numbers_as_tensors,
 )
-from attention_core.attention.provenance import Layout, Made, Mixed, Product, Softmax, Step, steps_to
-from attention_core.attention.recorder import Recorder, on_the_way_back
-from attention_core.attention.weighing import Weighing
+from attention_core.attention.capture.provenance import Layout, Made, Mixed, Product, Softmax, Step, steps_to
+from attention_core.attention.capture.recorder import Recorder, on_the_way_back
+from attention_core.attention.capture.weighing import Weighing
 
 
 class WrittenOut(TorchDispatchMode):

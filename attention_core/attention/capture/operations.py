@@ -110,7 +110,6 @@ def with_numbers_as_tensors(func: Any, args: Sequence[Any]) -> list[Any] | None:
 
 
 def _number(operand: Any) -> float | None:
-    """Return the one number that an operand holds, or None."""
     if not isinstance(operand, Tensor):
         return float(operand)
     if operand.numel() == 0:

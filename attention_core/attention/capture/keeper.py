@@ -253,12 +253,6 @@ def from_weights(
     )
 
 
-def unique(names: Sequence[str]) -> list[str]:
-    """Return the names with a number behind every repetition, such as "encoder.0.self (2)"."""
-    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
-    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
-
-
 def all_finite(tensor: Tensor) -> bool:
     """Return whether no number is NaN or infinite."""
     return bool(tensor.sum().isfinite() or tensor.isfinite().all())  # the sum alone tells in nearly every case

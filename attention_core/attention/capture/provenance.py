@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from attention_core.attention.keeper import FORBIDS
+from attention_core.attention.capture.keeper import FORBIDS
 
 Parts = tuple[tuple[int, int], ...]
 """(size, stride) of the dimensions that make up an axis, outermost first; a stride of 0 repeats the same numbers."""
@@ -40,7 +40,6 @@ class Layout(NamedTuple):
         return None if rest else tuple(index)
 
     def address(self, index: Sequence[int]) -> int:
-        """Return where a number lies."""
         return self.offset + sum(place * stride for place, stride in zip(index, self.stride, strict=True))
 
     def split(self, size: int, stride: int) -> list[tuple[int, int, int]] | None:
@@ -73,7 +72,6 @@ class Block(NamedTuple):
 
     @classmethod
     def whole(cls, layout: Layout) -> Block:
-        """Return all numbers of a tensor, an axis for each dimension."""
         return cls(layout.offset, tuple(((n, step),) for n, step in zip(layout.shape, layout.stride, strict=True)))
 
     def moved(self, here: Layout, there: Layout) -> Block | None:
@@ -98,19 +96,12 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """A tensor that is alpha times a product of matrices.
+    """A tensor that is alpha times a product of matrices."""
 
-    Attributes:
-        layout: of the tensor, (n, rows, columns).
-        left: (n, rows, d).
-        right: (n, d, columns).
-        alpha: the factor.
-    """
-
-    layout: Layout
-    left: Tensor
-    right: Tensor
-    alpha: float = 1.0
+    layout: Layout  # of the tensor, (n, rows, columns)
+    left: Tensor  # (n, rows, d)
+    right: Tensor  # (n, d, columns)
+    alpha: float = 1.0  # the factor
 
     def factors(self, block: Block) -> tuple[Tensor, Tensor] | None:
         """Return query (n_heads, n_queries, d) and key (n_heads, n_keys, d) of a block (head, query, key)."""
@@ -138,53 +129,32 @@ class Product:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A tensor that was made of another one, element by element.
+    """A tensor that was made of another one, element by element."""
 
-    Attributes:
-        kind: "same", "times", "plus", "fill", "tanh", "dropout" or, of weights, "changed".
-        layout: of the tensor.
-        source: how the other one was made.
-        before: the layout of the other one, expanded to the shape of this one.
-        operand: what it was combined with: a number, or a tensor expanded to the shape.
-        more: alpha of "plus" (-1 for a difference), True of "times" for a division, the number that "fill" writes.
-    """
-
-    kind: str
-    layout: Layout
-    source: Made
-    before: Layout
-    operand: Any = None
-    more: Any = None
+    kind: str  # "same", "times", "plus", "fill", "tanh", "dropout" or, of weights, "changed"
+    layout: Layout  # of the tensor
+    source: Made  # how the other one was made
+    before: Layout  # the layout of the other one, expanded to the shape of this one
+    operand: Any = None  # what it was combined with: a number, or a tensor expanded to the shape
+    more: Any = None  # alpha of "plus" (-1 for a difference), whether "times" divides, the number of "fill"
 
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
-    """A tensor of weights.
+    """A tensor of weights."""
 
-    Attributes:
-        layout: of the tensor.
-        dimension: of the keys.
-        scores: how the scores were made, if that is known.
-        before: the layout of the scores.
-    """
-
-    layout: Layout
-    dimension: int
-    scores: Made | None
-    before: Layout
+    layout: Layout  # of the tensor
+    dimension: int  # of the keys
+    scores: Made | None  # how the scores were made, if that is known
+    before: Layout  # the layout of the scores
 
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """A tensor that was made of weights in a way that no longer tells which number is which, such as talking heads.
+    """A tensor that was made of weights in a way that no longer tells which number is which, such as talking heads."""
 
-    Attributes:
-        weights: the weights, or what was made of them element by element, in the softmax's shape.
-        source: how those were made.
-    """
-
-    weights: Tensor
-    source: Made
+    weights: Tensor  # the weights, or what was made of them element by element, in the softmax's shape
+    source: Made  # how those were made
 
     @classmethod
     def of(cls, tensor: Tensor, made: Made) -> Mixed | None:
@@ -218,25 +188,15 @@ def steps_to(made: Made | None) -> tuple[list[Step], Made | None]:
 
 
 class Scored(NamedTuple):
-    """What scores are made of; arguments of Keeper.keep.
+    """What scores are made of; arguments of Keeper.keep."""
 
-    Attributes:
-        query: (n_heads, n_queries, d_k).
-        key: (n_heads, n_keys, d_k).
-        scale: of the dot products.
-        softcap: of the scaled dot products, or None.
-        bias: broadcastable to (n_heads, n_queries, n_keys), or None.
-        hidden: bool as the bias is, True = may not attend, or None.
-        barred: whether minus infinity was written there, not a finite number.
-    """
-
-    query: Tensor
-    key: Tensor
-    scale: float
-    softcap: float | None
-    bias: Tensor | None
-    hidden: Tensor | None
-    barred: bool
+    query: Tensor  # (n_heads, n_queries, d_k)
+    key: Tensor  # (n_heads, n_keys, d_k)
+    scale: float  # of the dot products
+    softcap: float | None  # of the scaled dot products, or None
+    bias: Tensor | None  # broadcastable to (n_heads, n_queries, n_keys), or None
+    hidden: Tensor | None  # bool as the bias is, True = may not attend, or None
+    barred: bool  # whether minus infinity was written there, not a finite number
 
 
 def scored(made: Made | None, block: Block | None) -> Scored | None:
@@ -330,23 +290,14 @@ def _narrow(block: Block) -> Block:
 
 
 class Met(NamedTuple):
-    """Where one item's weights (head, query, key), values and context lie when weights meet values.
+    """Where one item's weights (head, query, key), values and context lie when weights meet values."""
 
-    Attributes:
-        weights: in the storage of the left factor.
-        value: (head, key, d) in that of the right one.
-        context: (head, query, d) in that of the product.
-        scores: in the storage of the scores, None where the steps cannot be told.
-        n_items: of the batch.
-        apart: whether heads and items were one dimension of the scores, which the module's number of heads takes apart.
-    """
-
-    weights: Block
-    value: Block
-    context: Block
-    scores: Block | None
-    n_items: int
-    apart: bool
+    weights: Block  # in the storage of the left factor
+    value: Block  # (head, key, d) in that of the right one
+    context: Block  # (head, query, d) in that of the product
+    scores: Block | None  # in the storage of the scores, None where the steps cannot be told
+    n_items: int  # of the batch
+    apart: bool  # whether heads and items were one dimension of the scores, which the number of heads takes apart
 
 
 def met(
@@ -354,14 +305,8 @@ def met(
 ) -> Met | None:
     """Return what is where in a product of weights (n, rows, m) and values (n, m, d); None where it is none.
 
-    Args:
-        steps: from the weights to the left factor, the last one first.
-        softmax: how the weights were made.
-        left: one factor.
-        right: the other.
-        out: their product, (n, rows, d).
-        item: of the batch, which to find.
-        n_heads: what the module says, 0 where it does not.
+    Steps lead from the weights to the left factor, the last one first; out is the product, (n, rows, d). The module
+    says the number of heads, 0 where it does not.
     """
     block: Block | None = Block.whole(Layout.of(left))
     for step in steps:

@@ -1,21 +1,54 @@
-"""Weights of one's own, one or a whole row."""
+"""Edits that put numbers in the place of a head's own: weights that are given, what a head of another run did."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits.edit import Edit, EditError, Place, inside, label, register
+from attention_core.attention.edits.edit import Edit, EditError, Place, RunHead, inside, label, register
 from attention_core.attention.pairs import Pairs
 
 ROUND_OFF = 1e-6
-FULL = 1 - 1e-9
-"""Weights of a row that sum to this leave nothing to the others."""
-BEYOND = 40.0
-"""A score so much above a sink leaves it e^-40, less than float64 shows beside 1."""
+FULL = 1 - 1e-9  # weights of a row that sum to this leave nothing to the others
+BEYOND = 40.0  # a score so much above a sink leaves it e^-40, less than float64 shows beside 1
+
+
+@register
+@dataclass(frozen=True)
+class OutputFrom(Edit):
+    """A head hands over what a head of another run did.
+
+    Attributes:
+        head: whose context is replaced, from 0.
+        run: whose it is.
+        output: (n_queries, d_v), which with_runs() finds.
+    """
+
+    name = "output from"
+    place = "context"
+
+    head: int
+    run: RunHead
+    output: Tensor | None = field(default=None, compare=False, repr=False)
+
+    def context(self, head: int, context: Tensor) -> Tensor:
+        if not self.concerns(head):
+            return context
+        if self.output is None:
+            raise EditError(f"the output of {self.run} is not here yet: with_runs() finds it")
+        if self.output.shape != context.shape:
+            raise EditError(f"{self.run} hands over {tuple(self.output.shape)}, here it is {tuple(context.shape)}")
+        return self.output.to(context)
+
+    def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
+        rows = None if self.output is None else self.output[first : first + n].repeat(n_times, 1)
+        return [OutputFrom(self.head, self.run, rows)]
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        return f"head {self.head + 1} hands over what {self.run} did"
 
 
 @register
@@ -76,7 +109,6 @@ class SetWeights(Edit):
 
     @property
     def hides(self) -> bool:  # type: ignore[override]
-        """Whether any weight is 0 or all others are."""
         return self.renormalised and (self._total >= FULL or any(weight == 0 for _, weight in self.weights))
 
     @property
@@ -87,11 +119,9 @@ class SetWeights(Edit):
         return self.renormalised and pairs.has_softmax
 
     def place_in(self, pairs: Pairs) -> Place:
-        """Return the scores or, where nothing is renormalised, the weights."""
         return "scores" if self._is_share(pairs) else "weights"
 
     def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
-        """Return the weights of 0 and, where the others fill the row, everything else."""
         if not self._is_share(pairs):
             return None
         given = torch.tensor([key for key, weight in self.weights if weight > 0], dtype=keys.dtype, device=keys.device)
@@ -100,7 +130,6 @@ class SetWeights(Edit):
         return (queries == self.query)[:, None] & gone
 
     def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        """Write the scores that give the weights, from all others of the row."""
         rows = (queries == self.query).nonzero()
         given = [(key, weight) for key, weight in self.weights if weight > 0]
         if not self._is_share(pairs) or not len(rows) or not given:
@@ -120,7 +149,6 @@ class SetWeights(Edit):
             tile[rows, (keys == key).nonzero().T] = base + math.log(weight)
 
     def change_weights(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        """Write the weights where nothing is renormalised."""
         rows = (queries == self.query).nonzero()
         if self._is_share(pairs) or not len(rows):
             return
@@ -131,3 +159,68 @@ class SetWeights(Edit):
         given = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in self.weights)
         kept = "" if self.renormalised else ", and the other weights stay"
         return f"{label(queries, self.query, 'query')} gives {given}{kept}{self.of_head}"
+
+
+@register
+@dataclass(frozen=True)
+class PatternFrom(Edit):
+    """A head looks where a head of another run looked; its values stay its own.
+
+    Attributes:
+        head: whose weights are replaced, from 0.
+        run: whose they are.
+        pattern: (n_queries, n_keys), which with_runs() finds.
+    """
+
+    name = "pattern from"
+    order = 1
+    hides = True
+
+    head: int
+    run: RunHead
+    pattern: Tensor | None = field(default=None, compare=False, repr=False)
+
+    def check(self, pairs: Pairs) -> None:
+        super().check(pairs)
+        pattern, wanted = self._found(pairs), (pairs.n_queries, pairs.n_keys)
+        if pattern.shape != wanted:
+            raise EditError(f"{self.run} has weights for {tuple(pattern.shape)} queries and keys, here are {wanted}")
+        allowed = pairs.own_allowed(self.head)
+        if allowed is not None and bool((pattern > 0)[~allowed].any()):
+            raise EditError(f"{self.run} looks where a query may not look here")
+
+    def _found(self, pairs: Pairs) -> Tensor:
+        if self.pattern is None:
+            raise EditError(f"the weights of {self.run} are not here yet: with_runs() finds them")
+        pattern = self.pattern.to(pairs.query.device)
+        spare = pattern[:, pairs.n_keys :]  # keys that are still to come where a decoder goes word by word
+        return pattern[:, : pairs.n_keys] if spare.numel() and not spare.any() else pattern
+
+    def place_in(self, pairs: Pairs) -> Place:
+        return "scores" if pairs.has_softmax else "weights"
+
+    def hidden(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
+        return self._found(pairs)[queries][:, keys] == 0 if pairs.has_softmax else None
+
+    def change_scores(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
+        if not pairs.has_softmax:
+            return
+        pattern = self._found(pairs)[queries].to(tile)
+        base = tile.new_zeros(len(queries), 1)
+        if pairs.sinks is not None:
+            sinks = pairs.with_sinks(torch.full_like(base[:, 0], -torch.inf), head, queries)[:, None]
+            left = 1 - pattern.sum(1, keepdim=True)
+            base = sinks + torch.where(left > 1e-6, -left.clamp(min=1e-6).log(), BEYOND)
+        tile.copy_(pattern[:, keys].log() + base)
+        tile.masked_fill_(pattern[:, keys] == 0, 0)
+
+    def change_weights(self, pairs: Pairs, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
+        if not pairs.has_softmax:
+            tile.copy_(self._found(pairs)[queries][:, keys])
+
+    def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
+        rows = None if self.pattern is None else self.pattern[first : first + n].repeat(n_times, 1)
+        return [PatternFrom(self.head, self.run, rows)]
+
+    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+        return f"head {self.head + 1} looks as {self.run}"

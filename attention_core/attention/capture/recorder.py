@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 from torch.utils._python_dispatch import _disable_current_modes
 
-from attention_core.attention.keeper import Keeper
+from attention_core.attention.capture.keeper import Keeper
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 
@@ -36,19 +36,12 @@ def name_of(model: nn.Module) -> str:
 
 @dataclass
 class _Entered:
-    """A module that the thread is in.
+    """A module that the thread is in."""
 
-    Attributes:
-        module: the module.
-        n_items: the first dimension of the tensor that it was given, if that has three or more; else 0.
-        n_before: how many attentions had been met when it was entered.
-        by_itself: whether one was met that belongs to no attention module inside it.
-    """
-
-    module: nn.Module
-    n_items: int
-    n_before: int
-    by_itself: bool = False
+    module: nn.Module  # the module
+    n_items: int  # the first dimension of the tensor that it was given, if that has three or more; else 0
+    n_before: int  # how many attentions had been met when it was entered
+    by_itself: bool = False  # whether one was met that belongs to no attention module inside it
 
 
 class Inside:
@@ -129,8 +122,6 @@ _CALL = nn.Module.__call__
 
 
 class _Here(threading.local):
-    """What keeps track of the modules of a thread."""
-
     insides: tuple[Inside, ...] = ()
 
 

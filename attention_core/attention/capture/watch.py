@@ -1,9 +1,4 @@
-"""Record the attention of any PyTorch code: `with capture() as p: my_model(x)`, then `p.traces`.
-
-Every call of torch.nn.functional.scaled_dot_product_attention and of nn.MultiheadAttention in the block becomes a
-trace, also where a module imported the function by its name, and so does attention that is written out: a softmax whose
-result meets values in a product of matrices (see written_out.py). Calls of other threads are left alone.
-"""
+"""Stands in torch's way while a block runs: every call of its functions passes by here; see the package."""
 
 import inspect
 import sys
@@ -18,9 +13,9 @@ from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias
 from torch.overrides import TorchFunctionMode
 
-from attention_core.attention.recorder import Recorder, called, modules_entered
+from attention_core.attention.capture.recorder import Recorder, called, modules_entered
+from attention_core.attention.capture.written_out import WrittenOut
 from attention_core.attention.recording import Recording
-from attention_core.attention.written_out import WrittenOut
 from attention_core.locks import Lock
 
 _SDPA = F.scaled_dot_product_attention
