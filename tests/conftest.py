@@ -54,9 +54,9 @@ def start_app(monkeypatch: pytest.MonkeyPatch):
     """A function that runs app.py without a browser, for tests that prepare something first."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Streamlit's own imports; the app's runs are as strict as any test
-        from streamlit.testing.v1 import AppTest
+        from tests.app.tools import App
     monkeypatch.chdir(ROOT)
-    return lambda: AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    return lambda: App(ROOT / "app.py", default_timeout=60).run()
 
 
 @pytest.fixture
