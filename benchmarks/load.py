@@ -199,7 +199,7 @@ class Visitor:
 
     async def _leave(self, counts: bool = True) -> None:
         if self.session:
-            shown = [one.message.body for one in self.session.drawn.values() if one.kind == "text"]
+            shown = self.session.words("text")
             if counts and shown and shown[0].endswith("presses"):
                 self.tally.lost += self.presses - int(shown[0].split()[0])
             await self.session.close()

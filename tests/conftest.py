@@ -1,5 +1,7 @@
 """What all tests share. Nothing of the project is imported here, so that a broken module breaks its own tests only."""
 
+import asyncio
+import inspect
 import os
 import warnings
 from pathlib import Path
@@ -32,6 +34,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("data") and data_folder_or_none() is None:
         pytest.skip(NO_DATA)
+
+
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine to its end."""
+    if not inspect.iscoroutinefunction(pyfuncitem.function):
+        return None
+    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.function).parameters}
+    asyncio.run(pyfuncitem.obj(**given))
+    return True
 
 
 @pytest.fixture(scope="session")
