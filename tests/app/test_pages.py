@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from tests.app.tools import opened
 from ui.navigation import PAGES, path_of
 from ui.shelf import Shelf
 from ui.state import Field
@@ -10,8 +11,7 @@ from ui.state import Field
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_page_opens_without_an_error(app, entry):
-    app.switch_page(path_of(entry)).run()
-    assert not app.exception
+    opened(app, path_of(entry))
     assert not app.error
     assert app.title
 
@@ -40,7 +40,6 @@ def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, mo
     monkeypatch.setattr(Shelf, "keep", counted_keep)
     second = start_app().switch_page(path_of(entry)).run()
     assert second.title
-    assert not second.exception
     assert not computations
 
 
