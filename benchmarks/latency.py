@@ -27,7 +27,8 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, TimeoutError
 
-from attention_core.topics.vectors import PRESETS, Problem, randomised
+from attention_core.topics.vectors import PRESETS, Problem
+from attention_core.topics.vectors.presets import randomised
 from attention_core.topics.vectors.tables import write_npz
 from benchmarks.browser import clocked, settle, visitor
 from benchmarks.report import publish, spread

@@ -12,11 +12,17 @@ from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import matrix_chart, ramp_for, signed_ramp
 from attention_core.device import to_array
 from attention_core.topics.vectors import Mode, Problem
-from attention_core.topics.vectors.charts import column_bars, hull_chart, stacked_sum
-from attention_core.topics.vectors.network_charts import layers_chart, neuron_chart, pair_cells
-from attention_core.topics.vectors.neuron import feed_forward
+from attention_core.topics.vectors.cells import masked_scores
+from attention_core.topics.vectors.charts import (
+    column_bars,
+    hull_chart,
+    layers_chart,
+    neuron_chart,
+    pair_cells,
+    stacked_sum,
+)
+from attention_core.topics.vectors.experiments import feed_forward, softmax_parts
 from attention_core.topics.vectors.product import short
-from attention_core.topics.vectors.softmax import softmax_parts
 from ui.chart import draw_chart
 from ui.glossary import abbr, say
 from ui.labels import number
@@ -161,10 +167,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
     query, key = chosen_cell(step_of(trace, "weights"))
     asks, labels = trace.story.query_axis.labels[query], list(trace.story.key_axis.labels)
     section(f"The {abbr('softmax')} of {html.escape(asks)}, in three steps", Role.WEIGHTS)
-    scores = to_array(trace.scores(head, [query]))[0]
-    allowed = trace.allowed(head, [query])
-    if allowed is not None:
-        scores = np.where(to_array(allowed)[0] > 0, scores, -np.inf)
+    scores = masked_scores(trace, head, query)
     left, right = st.columns([1, 1.6], gap="large", vertical_alignment="bottom")
     constant = left.slider(
         "Add a constant to every score", -5.0, 5.0, step=0.5, key=CONSTANT.key, persist_state="session"
@@ -193,7 +196,7 @@ def softmax_panel(trace: AttentionTrace, head: int) -> None:
         ),
         (
             "3. Division",
-            column_bars(shares, few, role=Role.WEIGHTS, title="share", marked=key, top=1.0, share=True),
+            column_bars(shares, few, role=Role.WEIGHTS, title="share", marked=key, share=True),
             f"Each is divided by {parts.total:.4g}: the shares sum to {parts.shares.sum():.0%}.",
         ),
     )

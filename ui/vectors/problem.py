@@ -15,27 +15,29 @@ from attention_core.data.presets import preset_paths
 from attention_core.data.strokes import draw_paths
 from attention_core.device import to_array
 from attention_core.packed import pack, unpack
-from attention_core.topics.vectors import (
-    MASKS,
-    MAX_ROWS,
+from attention_core.topics.vectors.build import trace_of
+from attention_core.topics.vectors.links import linked_cells, linked_labels, linked_mask, linked_problem
+from attention_core.topics.vectors.presets import (
     PIXELS,
     PRESETS,
-    SCALES,
     SIZES,
+    in_mode,
+    pixel_problem,
+    randomised,
+    resize_cells,
+    spread_positions,
+)
+from attention_core.topics.vectors.problem import (
+    MASKS,
+    MAX_ROWS,
+    SCALES,
     TABLES,
     Fault,
     Mode,
     Problem,
     Settings,
     find_faults,
-    in_mode,
-    pixel_problem,
-    randomised,
-    resize_cells,
-    spread_positions,
-    trace_of,
 )
-from attention_core.topics.vectors.links import linked_cells, linked_labels, linked_mask, linked_problem
 from attention_core.topics.vectors.tables import parse_cells
 from ui.computed import computed
 from ui.digits import read_digit

@@ -13,20 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 from attention_core.attention.scores import SCORES
 from attention_core.attention.types import Role
 from attention_core.bounds import TABLE_BYTES
-from attention_core.topics.vectors import (
-    MASKS,
-    MAX_COLUMNS,
-    MAX_ROWS,
-    PIXELS,
-    PIXELS_LINE,
-    PIXELS_TITLE,
-    PRESETS,
-    SCALES,
-    TABLES,
-    Fault,
-    Mode,
-    Problem,
-)
+from attention_core.topics.vectors.presets import PIXELS, PIXELS_LINE, PIXELS_TITLE, PRESETS
+from attention_core.topics.vectors.problem import MASKS, MAX_COLUMNS, MAX_ROWS, SCALES, TABLES, Fault, Mode, Problem
 from attention_core.topics.vectors.tables import (
     TableError,
     parse_cells,
