@@ -13,7 +13,7 @@ from attention_core.charts.design import _template
 from attention_core.charts.heatmap import part_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.charts.words import FAINTEST, shade_ramp, shaded_words, text_width, word_arcs
-from attention_core.topics.scoring.plane import score_fields, vector_plane
+from attention_core.topics.scoring.charts import score_fields, vector_plane
 
 PINK = "#CC79A7"
 SOURCE, TARGET = ["The", "red", "car", "end"], ["La", "voiture", "end"]

@@ -74,13 +74,7 @@ def _points(places: np.ndarray) -> dict[str, Any]:
 
 
 def column_bars(
-    values: np.ndarray,
-    labels: Sequence[str],
-    *,
-    role: Role,
-    title: str,
-    marked: int,
-    share: bool = False,
+    values: np.ndarray, labels: Sequence[str], *, role: Role, title: str, marked: int, share: bool = False
 ) -> ChartTemplate:
     """Draw positive numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
 
