@@ -53,11 +53,9 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
 
 
 def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.DataFrame:
-    """Return the keys to which a query gives most, with every number on the way; forbidden keys do not appear.
+    """Return the keys to which a query gives most, without forbidden ones, and a last row for all the others together.
 
-    Returns:
-        a table with the columns key, score, exponential, weight, contribution (the length of weight times value),
-        and a last row for all the other keys together.
+    The columns are key, score, exponential, weight, contribution (the length of weight times value).
     """
     import pandas as pd
 

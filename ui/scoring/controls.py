@@ -123,7 +123,6 @@ def linked_parameters(parameters: Parameters, d: int) -> Parameters:
 
 
 def _put_formula(name: str) -> None:
-    """Put a formula in the place of additive or concat: identities for matrices, plain numbers for the vector."""
     d = VECTORS.value.d
     same = torch.eye(d).tolist()
     parameters: dict[str, Parameters] = {
@@ -173,23 +172,18 @@ def changed_functions(d: int) -> list[str]:
 
 
 def put_parameters(d: int, parameters: Parameters) -> None:
-    """Lay changed parameters over the trained ones."""
     CHANGED.value = CHANGED.value | {d: CHANGED.value.get(d, {}) | parameters}
 
 
 def back_to_trained(d: int) -> None:
-    """Forget the visitor's changes to the parameters."""
     CHANGED.value = {width: parameters for width, parameters in CHANGED.value.items() if width != d}
     arrange(replace(VECTORS.value, note=""))
 
 
 def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, Parameters]) -> None:
-    """Draw how the parameters were trained, those of one function to type into, and the way back.
+    """Draw how the parameters were trained, those in use of one function to type into, and the way back.
 
-    Args:
-        d: numbers per vector.
-        parameters: in use.
-        changed: as CHANGED was when the first screen was drawn.
+    Changed are those that CHANGED had when the first screen was drawn.
     """
     if CHANGED.value is not changed:
         st.rerun()  # the first screen shows them too
@@ -231,7 +225,6 @@ def _columns(name: str, block: Tensor) -> list[str]:
 
 
 def _split(blocks: Mapping[str, Tensor], rows: Rows) -> Parameters:
-    """Return the table's columns as the parameters that they came from."""
     widths = [block[0].numel() for block in blocks.values()]
     parts = torch.tensor(rows, dtype=torch.float64).split(widths, dim=1)
     return {name: part.reshape(block.shape).tolist() for (name, block), part in zip(blocks.items(), parts, strict=True)}
@@ -240,13 +233,8 @@ def _split(blocks: Mapping[str, Tensor], rows: Rows) -> Parameters:
 def number_table(name: str, frame: pd.DataFrame, *, limit: float, on_edit: Callable[[Rows], None]) -> None:
     """Draw a table of numbers to type into, which forgets nothing when the page is left.
 
-    A cell that is no number within the limit is named below the table, and everything else stays as it was.
-
-    Args:
-        name: prefix of its state.
-        frame: the present numbers.
-        limit: the largest absolute value.
-        on_edit: gets all rows after each edit.
+    A cell that is no number within the limit is named below the table, and everything else stays; `on_edit` gets all
+    rows after each edit.
     """
     key = f"{name}_table_{VERSION.value}"
     if not is_mounted(key):  # drawn for the first time, or again after the page was left
@@ -266,7 +254,6 @@ def number_table(name: str, frame: pd.DataFrame, *, limit: float, on_edit: Calla
 
 
 def take_edits(name: str, key: str, limit: float, on_edit: Callable[[Rows], None]) -> None:
-    """Lay the edits over the table as it was drawn, and pass it on with what is sound."""
     frame, problems = DRAWN_TABLES.value[name].copy(), []
     for row, cells in widget_value(key)["edited_rows"].items():
         for column, value in cells.items():

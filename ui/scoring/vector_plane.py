@@ -49,7 +49,6 @@ def arranged_vectors() -> Vectors:
 
 
 def _arranged(text: str) -> Vectors:
-    """Return the vectors of an address, with the words of the preset that they are."""
     vectors = Vectors.parse(text)
     return next((replace(preset) for preset in VECTOR_PRESETS if preset.text() == vectors.text()), vectors)
 

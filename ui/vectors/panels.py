@@ -124,7 +124,6 @@ def pairs_panel(problem: Problem, trace: AttentionTrace, before: AttentionTrace 
 
 
 def _network_panel(inputs: np.ndarray, labels: list[str]) -> None:
-    """Draw a neuron, or two layers of them, and how much of one input's effect hangs on another."""
     st.markdown("**A feed-forward network**: one weight per input of a neuron")
     with st.container(horizontal=True, gap="medium"):
         bends = st.toggle("Non-linearity (tanh)", key=BENDS.key, persist_state="session")

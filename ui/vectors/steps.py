@@ -63,7 +63,6 @@ def show_step(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
 
 
 def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
-    """Draw the step's matrix, as a product of two where it is one and fits; a click chooses a cell."""
     chart = _step_picture(problem, trace, step, head)
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     if max(step.shape) > MOST_CLICKED:
@@ -151,7 +150,6 @@ def show_cell(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
 
 
 def _arithmetic_table(arithmetic: Arithmetic, lit: int | None) -> None:
-    """Draw which row, which column, every product, their sum; `lit` = a column of the numbers to mark."""
 
     def in_order(head: str, numbers: list[str], total: str) -> str:
         return head + "".join([total, *numbers] if len(numbers) > MANY else [*numbers, total])

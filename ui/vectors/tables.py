@@ -276,10 +276,9 @@ def _matrix_editor(name: str, words: str) -> None:
 
 
 def _mounted(name: str, make: Callable[[], pd.DataFrame]) -> tuple[str, pd.DataFrame]:
-    """Return the key of an editor's widget and the frame that it started from.
+    """Return the key of an editor's widget and the frame that it started from: make()'s on entering the page.
 
-    Streamlit drops an editor's state when its page is left. When the page is entered again the editor starts from what
-    make() returns, under a new key, so that nothing of its earlier life is laid over that.
+    Streamlit drops an editor's state when its page is left; a new key lays nothing of its earlier life over the frame.
     """
     editor = EDITORS.value.get(name)
     if editor is None or not is_mounted(editor["key"]):

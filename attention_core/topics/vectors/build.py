@@ -72,11 +72,7 @@ RESIDUAL_OF_QUERIES = Text(
 
 
 def trace_of(problem: Problem) -> AttentionTrace:
-    """Compute a problem.
-
-    Returns:
-        its trace in float64, one batch, with the steps X, (Y), Q, K, V before the scores and, where they apply, the
-        heads side by side, W_O and the residual after the context.
+    """Return a problem's trace in float64, with steps from its tables to the residual.
 
     Raises:
         ProblemError: tables that do not fit together; it names them and their shapes.

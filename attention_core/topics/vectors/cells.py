@@ -28,7 +28,6 @@ class Arithmetic:
 
     @property
     def total(self) -> float | None:
-        """The sum of the last line, or None."""
         return float(self.lines[-1].values.sum()) if self.lines else None
 
     @property
@@ -73,15 +72,7 @@ def _all_contexts(trace: AttentionTrace) -> np.ndarray:
 def cell_arithmetic(
     problem: Problem, trace: AttentionTrace, step: Step, head: int, row: int, column: int
 ) -> Arithmetic | None:
-    """Return how a cell of a step was computed, or None for a number that was typed.
-
-    Args:
-        problem: whose trace it is.
-        trace: the trace.
-        step: one of its steps.
-        head: which head, from 0.
-        row: of the step's matrix.
-        column: of the step's matrix.
+    """Return how a cell of a step's matrix was computed, or None for a number that was typed.
 
     Raises:
         IndexError: no such cell.

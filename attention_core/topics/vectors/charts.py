@@ -127,10 +127,9 @@ def stacked_sum(values: np.ndarray, labels: Sequence[str], *, title: str) -> Cha
 
 
 def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> ChartTemplate:
-    """Draw w1 x1 + w2 x2 + ... = y: inputs on the left, an edge with its weight for each, their sum on the right.
+    """Draw w1 x1 + w2 x2 + ... = y for a neuron's weights and inputs, (n, d), with a label per input.
 
-    Weights, the neuron's own numbers, and inputs are (n, d), with a label per input. A neuron that bends its sum has
-    `bent`, what comes out; the sum then stands below it.
+    A neuron that bends its sum has `bent`, what comes out; the sum then stands below it.
     """
     parts = (weights * inputs).sum(1)
     total, heights, numbers = short(float(parts.sum())), _heights(len(labels)), range(1, len(labels) + 1)

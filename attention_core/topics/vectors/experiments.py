@@ -10,8 +10,6 @@ LARGEST_EXPONENT = 300.0
 
 
 class SoftmaxParts(NamedTuple):
-    """One row on its way to shares."""
-
     scores: np.ndarray  # float (n,), with the constant added; -inf = may not be seen
     lowered: float  # what was taken off every score before the exponential, 0 unless they are too large for it
     exponentials: np.ndarray  # float (n,), exp(scores - lowered)
@@ -20,10 +18,7 @@ class SoftmaxParts(NamedTuple):
 
 
 def softmax_parts(scores: np.ndarray, constant: float = 0.0) -> SoftmaxParts:
-    """Take a row of masked scores (n,), -inf = may not be seen, through the softmax.
-
-    The constant is added to every score first; the shares do not change.
-    """
+    """Take a row of masked scores (n,), -inf = may not be seen, with a constant added, through the softmax."""
     moved = np.asarray(scores, dtype=np.float64) + constant
     seen = moved[np.isfinite(moved)]
     lowered = float(seen.max()) if np.abs(seen).max(initial=0) > LARGEST_EXPONENT else 0.0
@@ -33,13 +28,10 @@ def softmax_parts(scores: np.ndarray, constant: float = 0.0) -> SoftmaxParts:
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull, counter-clockwise, (n_corners, 2).
-
-    Args:
-        points: float (n, 2), at least one; repeated points and points on a line are fine.
+    """Return the corners of the convex hull of points (n, 2), counter-clockwise, (n_corners, 2).
 
     Raises:
-        ValueError: points that are not in a plane.
+        ValueError: there are none, or not in a plane.
 
     Source: monotone chain, Andrew 1979.
     """

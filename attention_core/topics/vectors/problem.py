@@ -46,11 +46,7 @@ def table_names() -> set[str]:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything about a problem that is not a table.
-
-    Raises:
-        ValueError: a name that is not one of these, or a number out of range.
-    """
+    """Everything about a problem that is not a table; a wrong name, or a number out of range, is a ValueError."""
 
     scoring: str = "dot"  # one of SCORES
     scale: str = "sqrt(d_k)"  # one of SCALES
@@ -214,7 +210,6 @@ def find_faults(problem: Problem) -> list[Fault]:
 
 
 def _table_fault(matrix: np.ndarray) -> str:
-    """Say what is wrong with one table by itself: no rows, no columns, too many, numbers that are none."""
     if matrix.ndim != 2:
         return f" must have rows and columns, got an array of shape {matrix.shape}"
     if not matrix.size:
@@ -232,7 +227,6 @@ def _size(matrix: np.ndarray) -> str:
 
 
 def _row_faults(problem: Problem) -> Iterator[Fault]:
-    """Find tables that others cannot be multiplied with, and keys without a value."""
     tables = problem.tables
     told = {name: f"{name} is {_size(tables[name])}" for name in TABLES[Mode(problem.mode)]}
     if problem.mode == Mode.DIRECT:
@@ -258,7 +252,6 @@ def _row_faults(problem: Problem) -> Iterator[Fault]:
 
 
 def _width_faults(problem: Problem) -> Iterator[Fault]:
-    """Find widths that queries and keys must share and do not, or else that do not divide among the heads."""
     widths, heads = problem.widths, problem.settings.n_heads
     told = {name: f"{name} is {_size(problem.tables[name])}" for name in widths}
     (asks, d_q), (asked, d_k), _ = widths.items()

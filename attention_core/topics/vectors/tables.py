@@ -193,15 +193,9 @@ def write_npz(problem: Problem) -> bytes:
 
 
 def read_npz(data: bytes, present: Problem) -> tuple[Problem, tuple[str, ...]]:
-    """Read tables from an .npz file into a problem.
+    """Return the present problem with what an .npz file has in the place of its tables, and notes on what was left out.
 
-    Args:
-        data: the file; arrays named X, Y, Q, K, V, W_Q, W_K, W_V, W_O replace those tables, `mask` the drawn mask. A
-            file from write_npz also brings labels and settings.
-        present: what stays where the file has nothing.
-
-    Returns:
-        the new problem and notes on what was left out.
+    Arrays are named X, Y, Q, K, V, W_Q, W_K, W_V, W_O, and `mask`; a file from write_npz also has labels and settings.
 
     Raises:
         TableError: not an .npz, too large, arrays that are not tables of finite numbers, nothing known in it.
