@@ -12,7 +12,7 @@ from attention_core.charts.bar_table import Bars, bar_table
 from attention_core.charts.heatmap import part_chart
 from attention_core.charts.palette import BLUE_ORANGE, Ramp
 from attention_core.charts.words import FAINTEST, shade_ramp, shaded_words, text_width, word_arcs
-from attention_core.topics.scoring.plane import score_fields, vector_plane
+from attention_core.topics.scoring.charts import score_fields, vector_plane
 from tests.charts.tools import valid
 
 PINK = "#CC79A7"
