@@ -170,7 +170,7 @@ PLACES = {
     "atlas": Place(
         {"key, not ahead": (partial(key, False), answer), "key, as visitors have it": (partial(key, True), answer)},
         lambda page: page.locator("canvas.map, .st-key-floor .root").wait_for(),
-        "show=made-near-16384&map=6000,1000,250",
+        "show=made-echo-16384&map=6000,1000,250",
     ),
 }
 

@@ -10,7 +10,7 @@ from attention_core.atlas.matrix import TILE, Atlas
 
 
 class Landmark(NamedTuple):
-    """A place: what is to be seen there, and the number that makes it one, also in words.
+    """A place, and in words what is to be seen there.
 
     Without a row (the query) a whole column (the key) is meant, and the other way round.
     """
@@ -18,7 +18,6 @@ class Landmark(NamedTuple):
     name: str
     row: int | None
     column: int | None
-    value: float
     words: str
 
 
@@ -31,19 +30,17 @@ def landmarks(atlas: Atlas) -> list[Landmark]:
     received, entropy = atlas.column_sums, atlas.row_entropy
     if received is None or entropy is None:
         raise ValueError("landmarks need a complete survey")
-    found = []
     away = max(min(atlas.n_queries, atlas.n_keys) // 8, 1)
     row, column, weight = strongest(atlas, away)
-    if weight > 0:
-        words = f"weight {weight:.3g}, at least {away:,} positions from the diagonal, the first key aside"
-        found.append(Landmark("Largest far away", row, column, weight, words))
-    key = int(received.argmax())
-    words = f"{received[key]:,.1f} in all; the average is {received.mean():.3g}"
-    found.append(Landmark("Key looked at most", None, key, float(received[key]), words))
-    row = int(entropy.argmax())
-    words = f"{entropy[row]:.2f} bits, as if alike on {2 ** entropy[row]:,.0f} keys"
-    found.append(Landmark("Query that looks around most", row, None, float(entropy[row]), words))
-    return found
+    key, query = int(received.argmax()), int(entropy.argmax())
+    far = f"weight {weight:.3g}, at least {away:,} positions from the diagonal, the first key aside"
+    most = f"{received[key]:,.1f} in all; the average is {received.mean():.3g}"
+    around = f"{entropy[query]:.2f} bits, as if alike on {2 ** entropy[query]:,.0f} keys"
+    return [
+        *([Landmark("Largest far away", row, column, far)] if weight > 0 else []),
+        Landmark("Key looked at most", None, key, most),
+        Landmark("Query that looks around most", query, None, around),
+    ]
 
 
 def strongest(atlas: Atlas, away: int = 0) -> tuple[int, int, float]:

@@ -63,21 +63,6 @@ def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> Packed:
     return Packed(height, width, low, step, n_bytes, zlib.compress(planes.tobytes(), 1))
 
 
-def unpack(packed: Packed) -> tuple[np.ndarray, np.ndarray]:
-    """Return (codes, values), values float64 with 0 where the code is no value: what the browser reads."""
-    planes = np.frombuffer(zlib.decompress(packed.content), np.uint8).reshape(packed.n_bytes, -1).astype(np.uint32)
-    shifts = 8 * np.arange(packed.n_bytes, dtype=np.uint32)[:, None]
-    codes = (planes << shifts).sum(0, dtype=np.uint32).reshape(packed.height, packed.width)
-    values = np.exp2(packed.low + packed.step * (codes.astype(np.float64) - FIRST))
-    return codes, np.where(codes >= FIRST, values, 0.0)
-
-
-def has_mask(atlas: Atlas) -> bool:
-    """Return whether any pair may be hidden."""
-    trace = atlas.trace
-    return trace.is_causal or trace.has_mask
-
-
 def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarray) -> np.ndarray | None:
     """Return which cells of a tile are hidden wholly, bool of the tile's shape, or None where none is.
 
@@ -86,7 +71,7 @@ def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarra
     Where the tile's values are above 0, nothing is hidden. See Atlas.tile for the level, row and column.
     """
     empty = values == 0
-    if not has_mask(atlas) or not empty.any():
+    if not atlas.has_mask or not empty.any():
         return None
     block = 2**level
     top, left = row * TILE * block, col * TILE * block

@@ -101,7 +101,7 @@ def test_script_of_the_map_comes_with_the_first_message_only(page):
 
 def test_answer_does_not_wait_for_tiles_that_take_long(page, monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PATIENCE", -1)
-    page.selectbox(key=f"{NAME}_made").set_value("topic")
+    page.select_slider(key=f"{NAME}_length").set_value(16_384)
     settled(page)
     wanted = ["mean/1/2/1", "mean/1/3/0"]
     answered = []
@@ -145,10 +145,11 @@ def test_tiles_of_a_matrix_that_is_no_longer_shown_are_not_sent(page):
 
 
 def test_view_of_a_link_is_opened(app):
-    app.query_params["show"] = "made-near-2048"
+    app.query_params["show"] = "made-near-2048"  # of a head that is no more
     app.query_params["map"] = "900.5,300.0,40.0"
     page = opened(app, PAGE)
-    assert message(page)["atlas"] == "made/near/2048/0"
+    assert message(page)["atlas"] == "made/2048/0"
+    assert page.query_params["show"] == "made-echo-2048"
     view = message(page)["view"]
     assert (view["row"], view["column"], view["across"]) == (900.5, 300.0, 40.0)
 
@@ -210,7 +211,7 @@ def test_cell_is_gone_to_by_its_numbers(page):
 def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
     monkeypatch.setattr("ui.atlas.places.SURVEYED_UNASKED", 10)
-    app.query_params["show"] = "made-topic-65536"
+    app.query_params["show"] = "made-echo-65536"
     page = opened(app, PAGE)
     assert message(page)["surveyed"] == 0
     assert not message(page)["running"]
@@ -233,7 +234,7 @@ def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app
 def test_survey_ends_when_nobody_watches_and_tells_its_next_visitor_what_went_wrong(monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
     monkeypatch.setattr("ui.atlas.shelf.LEASE", 0.5)
-    shelf = Shelf("left", Atlas(made_up("topic", 65_536), 0))
+    shelf = Shelf("left", Atlas(made_up(65_536), 0))
     shelf.survey_on()
     shelf._surveyor.join(20)
     assert not shelf._surveyor.is_alive()
@@ -396,10 +397,9 @@ def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, ki
 
 def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkeypatch, capsys):
     from attention_core.atlas import read_tensors
-    from attention_core.atlas.made_up import made_up
     from ui.atlas.tensor_files import has_more, head_file, notebook
 
-    trace = made_up("near", 900)
+    trace = made_up(900)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "head.npz").write_bytes(head_file(trace))
     names = {}

@@ -10,7 +10,6 @@ from torch.overrides import TorchFunctionMode
 
 from attention_core import AttentionTrace, Axis, Story
 from attention_core.atlas import TILE, Atlas, cells, matrix, survey
-from attention_core.atlas import blocks as blocks_of
 from attention_core.attention.edits import BlockKeys, SetScore, Uniform, blocked_keys
 from attention_core.attention.keeper import from_weights
 from attention_core.attention.scores import Additive, Cosine, General, Location, ScaledDot
@@ -213,6 +212,20 @@ def test_a_survey_can_be_left_and_gone_on_with(monkeypatch):
     assert list(atlas.survey()) == [1.0]
 
 
+def test_a_survey_that_a_fault_ended_begins_its_band_anew(monkeypatch):
+    monkeypatch.setattr(survey, "PORTION", 0)
+    trace = trace_of(600, 300, heads=1)
+    atlas, bits = Atlas(trace), cells.Cells.bits
+    shares = [share for share, _ in zip(atlas.survey(), range(6), strict=False)]
+    monkeypatch.setattr(cells.Cells, "bits", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        list(atlas.survey())
+    assert shares[0] < 1 / 3 < atlas.surveyed < 1
+    monkeypatch.setattr(cells.Cells, "bits", bits)
+    assert list(atlas.survey())[-1] == 1
+    np.testing.assert_allclose(atlas.column_sums, dense(trace, 0).sum(0), rtol=1e-4)
+
+
 def test_the_progress_of_a_causal_survey_is_even(monkeypatch):
     monkeypatch.setattr(survey, "PORTION", 0)
     shares = list(Atlas(trace_of(4096, 4096, heads=1, is_causal=True)).survey())
@@ -221,7 +234,8 @@ def test_the_progress_of_a_causal_survey_is_even(monkeypatch):
 
 def test_two_visitors_can_survey_at_the_same_time(monkeypatch):
     monkeypatch.setattr(survey, "PORTION", 0)
-    monkeypatch.setattr(survey, "in_blocks", lambda *args: (time.sleep(0.002), blocks_of.in_blocks(*args))[1])
+    in_blocks = survey.in_blocks
+    monkeypatch.setattr(survey, "in_blocks", lambda *args: (time.sleep(0.002), in_blocks(*args))[1])
     trace = trace_of(4000, 300, heads=1)
     atlas = Atlas(trace)
     threads = [threading.Thread(target=lambda: list(atlas.survey())) for _ in range(3)]
@@ -343,14 +357,13 @@ def test_what_a_mask_hides_is_not_computed(monkeypatch):
 
 
 def test_tiles_are_kept_within_a_bound(monkeypatch):
-    monkeypatch.setattr(matrix, "CACHE_BYTES", 600_000)
+    monkeypatch.setattr(matrix, "MOST_TILES", 2)
     atlas = Atlas(trace_of(1000, 1000, heads=1))
     first = atlas.tile(0, 0, 0)
     assert atlas.tile(0, 0, 0) is first
     whole(atlas, 0)
     assert atlas.tile(0, 0, 0) is not first
-    assert sum(tile.n_bytes for tile in atlas._tiles.values()) <= 600_000
-    assert len(atlas._tiles) == 2
+    assert atlas._kept_tile.cache_info().currsize == 2
 
 
 def test_a_coarse_tile_is_kept_only_when_it_is_final():

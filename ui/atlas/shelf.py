@@ -12,7 +12,6 @@ import streamlit as st
 import torch
 
 from attention_core.atlas import TILE, Atlas, Tile, search
-from attention_core.atlas.glimpse import glimpse
 from attention_core.atlas.landmarks import Landmark, landmarks
 from attention_core.atlas.packed import Packed, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
@@ -127,7 +126,7 @@ class Shelf:
 
     @cached_property
     def _glimpse(self) -> Tile:
-        return glimpse(self.atlas)
+        return self.atlas.glimpse()
 
     def survey(self, seconds: float | None = None) -> float:
         """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
