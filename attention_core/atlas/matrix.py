@@ -85,6 +85,12 @@ class Atlas:
         """Return the number of tiles of a level, (rows, columns)."""
         return n_blocks(self.n_queries, TILE * 2**level), n_blocks(self.n_keys, TILE * 2**level)
 
+    def part(self, level: int, row: int, col: int) -> tuple[slice, slice]:
+        """Return which rows and columns of the matrix a tile shows."""
+        side = TILE * 2**level
+        rows = slice(row * side, min((row + 1) * side, self.n_queries))
+        return rows, slice(col * side, min((col + 1) * side, self.n_keys))
+
     @torch.inference_mode()
     def tile(self, level: int, row: int, col: int) -> Tile:
         """Return a tile: exact at level 0, where a weight is within 1e-4 of its true value, relatively.
@@ -134,8 +140,8 @@ class Atlas:
         in between loses nothing. The levels of the survey need none.
         """
         if level < self.base_level:
-            height = TILE * 2**level
-            for rows in spans(row * height, min((row + 1) * height, self.n_queries), BAND):
+            whole = self.part(level, row, 0)[0]
+            for rows in spans(whole.start, whole.stop, BAND):
                 if not self._cells.is_known(rows):
                     self._cells.normaliser(rows)
                     yield
@@ -195,9 +201,8 @@ class Atlas:
         return self.trace.query[self.head].nbytes + self.trace.key_of(self.head).nbytes + 8 * self.n_queries
 
     def _tile(self, level: int, row: int, col: int) -> Tile:
+        rows, cols = self.part(level, row, col)
         block = 2**level
-        rows = slice(row * TILE * block, min((row + 1) * TILE * block, self.n_queries))
-        cols = slice(col * TILE * block, min((col + 1) * TILE * block, self.n_keys))
         if level == 0:
             weights = to_array(self._cells.weights(rows, cols))
             return Tile(weights, weights)

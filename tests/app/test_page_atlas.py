@@ -1,6 +1,5 @@
 """The atlas, without a browser: sources, tiles on demand, the survey, jumps, links, bad input."""
 
-import io
 import json
 import struct
 import sys
@@ -10,10 +9,13 @@ import pytest
 import torch
 from safetensors.torch import save
 
-from attention_core.atlas import Atlas
-from attention_core.atlas.made_up import made_up
+from attention_core import capture
+from attention_core.atlas import Atlas, read_tensors, search
+from attention_core.atlas.made_up import labels, made_up
 from tests.app.tools import opened, said, settled
+from tests.bombs import npz
 from ui.atlas.shelf import Shelf
+from ui.atlas.tensor_files import has_more, head_file, notebook
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
@@ -36,10 +38,9 @@ def message(page) -> dict:
     return header
 
 
-def ask(page, tiles=(), labels=(), view=None, *, sequence=1, atlas=None):
+def ask(page, tiles=(), *, sequence=1, atlas=None, **more):
     """Ask as the browser does."""
-    asked = {"who": "me", "sequence": sequence, "atlas": atlas or message(page)["atlas"]}
-    asked |= {"tiles": list(tiles), "labels": [list(one) for one in labels], "view": view}
+    asked = {"who": "me", "sequence": sequence, "atlas": atlas or message(page)["atlas"], "tiles": tiles, **more}
     page.session_state[f"{NAME}_map"] = {"asked": asked}
     return settled(page)
 
@@ -56,12 +57,6 @@ def choose(page, source):
 def upload(page, name, content, place=0):
     page.file_uploader[place].upload(name, content, "application/octet-stream")
     return settled(page)
-
-
-def npz(**arrays) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 def normal(*shape, kind="f4"):
@@ -113,12 +108,10 @@ def test_answer_does_not_wait_for_tiles_that_take_long(page, monkeypatch):
 
 
 def test_labels_come_when_they_are_asked_for(page):
-    ask(page, labels=[("rows", 512), ("columns", 1536)])
+    ask(page, labels=[["rows", 512], ["columns", 1536]])
     labels = message(page)["labels"]
-    assert [(one["axis"], one["start"], len(one["texts"])) for one in labels] == [
-        ("rows", 512, 512),
-        ("columns", 1536, 512),
-    ]
+    found = [(one["axis"], one["start"], len(one["texts"])) for one in labels]
+    assert found == [("rows", 512, 512), ("columns", 1536, 512)]
 
 
 NONSENSE = (
@@ -132,9 +125,7 @@ NONSENSE = (
 
 def test_nonsense_from_a_browser_is_left_out(page):
     for sequence, asked in enumerate(NONSENSE, 1):
-        whole = {"who": "me", "sequence": sequence, "atlas": message(page)["atlas"], **asked}
-        page.session_state[f"{NAME}_map"] = {"asked": whole}
-        settled(page)
+        ask(page, **asked, sequence=sequence)
         assert keys(page) == [], asked
         assert message(page)["labels"] == [], asked
 
@@ -173,20 +164,15 @@ def test_view_survives_going_to_another_page(page):
 
 
 def test_token_is_found_and_the_hits_are_walked_through(page):
-    from attention_core.atlas import search
-    from attention_core.atlas.made_up import labels
-
     word = labels(2048)[700]
     hits = search(labels(2048), word)
     assert len(hits) > 2
     page.text_input(key=f"{NAME}_find").set_value(word)
     settled(page)
     assert message(page)["go"]["mark"] == [hits[0], hits[0]]
-    page.button(key=f"{NAME}_hit_next").click().run()
-    assert message(page)["go"]["mark"] == [hits[1], hits[1]]
-    page.button(key=f"{NAME}_hit_previous").click().run()
-    page.button(key=f"{NAME}_hit_previous").click().run()
-    assert message(page)["go"]["mark"] == [hits[-1], hits[-1]]
+    for way, hit in (("next", hits[1]), ("previous", hits[0]), ("previous", hits[-1])):
+        page.button(key=f"{NAME}_hit_{way}").click().run()
+        assert message(page)["go"]["mark"] == [hit, hit]
     page.segmented_control(key=f"{NAME}_among").set_value("Rows")
     settled(page)
     assert message(page)["go"]["mark"] == [hits[-1], None]
@@ -384,8 +370,6 @@ def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, ki
     if kind == "tensors":
         path.write_bytes(GOOD["float32"])
     else:
-        from attention_core import capture
-
         with capture() as recording:
             torch.nn.functional.scaled_dot_product_attention(*torch.randn(3, 1, 2, 70, 8))
         recording.save(path)
@@ -396,9 +380,6 @@ def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, ki
 
 
 def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkeypatch, capsys):
-    from attention_core.atlas import read_tensors
-    from ui.atlas.tensor_files import has_more, head_file, notebook
-
     trace = made_up(900)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "head.npz").write_bytes(head_file(trace))

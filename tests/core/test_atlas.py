@@ -19,20 +19,10 @@ N_QUERIES, N_KEYS, D, HEADS = 530, 610, 5, 4
 
 def trace_of(n_queries=N_QUERIES, n_keys=N_KEYS, *, heads=HEADS, key_heads=None, size=1.0, dtype=torch.float32, **more):
     generator = torch.Generator().manual_seed(7)
-    key_heads = key_heads or heads
-
-    def vectors(n_heads, n):
-        return torch.randn(n_heads, n, D, generator=generator).to(dtype)
-
-    return AttentionTrace(
-        query=vectors(heads, n_queries) * size,
-        key=vectors(key_heads, n_keys),
-        value=vectors(key_heads, n_keys),
-        **more,
-        story=Story(
-            mechanism="test", query_axis=Axis.numbered("queries", n_queries), key_axis=Axis.numbered("keys", n_keys)
-        ),
-    )
+    shapes = (heads, n_queries), (key_heads or heads, n_keys), (key_heads or heads, n_keys)
+    query, key, value = (torch.randn(*shape, D, generator=generator).to(dtype) for shape in shapes)
+    axes = {"query_axis": Axis.numbered("queries", n_queries), "key_axis": Axis.numbered("keys", n_keys)}
+    return AttentionTrace(query=query * size, key=key, value=value, **more, story=Story(mechanism="test", **axes))
 
 
 def dense(trace, head, score=None):
@@ -66,11 +56,9 @@ def whole(atlas, level, field="mean"):
 def blocks(weights, block):
     """Return the mean and maximum of each block, those at the edges over the cells that there are."""
     tops, lefts = range(0, weights.shape[0], block), range(0, weights.shape[1], block)
-    counts = np.minimum(block, weights.shape[0] - np.array(tops))[:, None] * np.minimum(
-        block, weights.shape[1] - np.array(lefts)
-    )
+    heights, widths = (np.minimum(block, n - np.arange(0, n, block)) for n in weights.shape)
     sums = np.add.reduceat(np.add.reduceat(weights, tops, 0), lefts, 1)
-    return sums / counts, np.maximum.reduceat(np.maximum.reduceat(weights, tops, 0), lefts, 1)
+    return sums / (heights[:, None] * widths), np.maximum.reduceat(np.maximum.reduceat(weights, tops, 0), lefts, 1)
 
 
 def assert_within(got, expected, relative=1e-4):
@@ -79,6 +67,11 @@ def assert_within(got, expected, relative=1e-4):
     representable = expected > 1e-37
     np.testing.assert_allclose(got[representable], expected[representable], rtol=relative)
     assert (got[expected == 0] == 0).all()
+
+
+def assert_blocks(atlas, level, weights):
+    for field, expected in zip(("mean", "largest"), blocks(weights, 2**level), strict=True):
+        assert_within(whole(atlas, level, field), expected)
 
 
 def surveyed(trace, head=0):
@@ -153,9 +146,7 @@ def test_every_scoring_function_has_a_map(name):
 def test_fine_levels_are_the_means_and_maxima_of_blocks_before_any_survey(name):
     atlas, weights = Atlas(TRACES[name], 1), dense(TRACES[name], 1)
     for level in range(atlas.n_levels):
-        mean, largest = blocks(weights, 2**level)
-        assert_within(whole(atlas, level), mean)
-        assert_within(whole(atlas, level, "largest"), largest)
+        assert_blocks(atlas, level, weights)
     assert not atlas.is_surveyed
 
 
@@ -179,9 +170,7 @@ def test_coarse_levels_are_the_means_and_maxima_of_blocks(shape, more):
     assert atlas.n_levels == 8
     assert atlas.shape(7) == tuple(math.ceil(n / 128) for n in shape)
     for level in range(atlas.base_level, atlas.n_levels):
-        mean, largest = blocks(weights, 2**level)
-        assert_within(whole(atlas, level), mean)
-        assert_within(whole(atlas, level, "largest"), largest)
+        assert_blocks(atlas, level, weights)
 
 
 def test_a_survey_can_be_left_and_gone_on_with(monkeypatch):
