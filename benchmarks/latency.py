@@ -25,7 +25,7 @@ ISOLATED = "document.querySelector('.st-key-NAME [data-testid$=Isolated]').shado
 ROOT, ANSWERED = (ISOLATED.replace("NAME", name) for name in ("atlas_map", "floor"))
 MAP = f"{ROOT}.map"
 IN_VIEW = f"{ROOT}.dataset.complete === 'true' && {ROOT}.dataset.view"
-QUERY = "show=made-near-16384&map=6000,1000,250"
+QUERY = "show=made-echo-16384&map=6000,1000,250"
 
 
 def key(ahead: bool, page: Page, number: int) -> float | None:
