@@ -1,4 +1,4 @@
-"""What a person installs and reads: requirements, the version, the README's notebook, the pages of the API."""
+"""What a person installs and reads: requirements, the version, the lines of Python in the docs, the pages of the API."""
 
 import re
 import subprocess
@@ -44,14 +44,14 @@ def test_the_newest_version_of_the_changelog_is_the_package_s(root):
     assert re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == attention_core.__version__
 
 
-def test_the_notebook_of_the_readme_runs_from_top_to_bottom(root, tmp_path):
-    text = (root / "README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text[text.index("## In a notebook") :], re.DOTALL)
-    assert len(blocks) >= 4
-    code = NOTEBOOK.format(root=str(root), blocks=[*blocks, re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]])
+def test_the_lines_of_python_in_readme_and_library_page_run_from_top_to_bottom(root, tmp_path):
+    texts = [(root / page).read_text() for page in ("README.md", "docs/library.md")]
+    blocks = [block for text in texts for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)]
+    assert len(blocks) >= 7
+    code = NOTEBOOK.format(root=str(root), blocks=blocks)
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.stdout.endswith("fine\n"), done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", "run.html", "figure.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {"attention.html", "run.npz", "run.html", "figure.svg"}
 
 
 def test_the_pages_of_the_api_have_every_public_name_and_fetch_nothing(root, tmp_path):
