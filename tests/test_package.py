@@ -1,4 +1,4 @@
-"""What a person installs and reads: requirements, the version, the lines of Python in the docs, the pages of the API."""
+"""What a person installs and reads: requirements, the version, the pages' lines of Python, the pages of the API."""
 
 import re
 import subprocess
