@@ -43,7 +43,7 @@ def started(
         folder: in which it runs.
         addresses: such as http://127.0.0.1:8501.
         output: where its log goes.
-        environment: variables that README names.
+        environment: variables that docs/using.md names.
 
     Raises:
         TimeoutError: it ended, or did not answer within a minute.

@@ -1,4 +1,4 @@
-"""What a person installs and reads: requirements, the version, the README's notebook, the pages of the API."""
+"""What a person installs and reads: requirements, the version, the pages' lines of Python, the pages of the API."""
 
 import re
 import subprocess
@@ -44,24 +44,30 @@ def test_the_newest_version_of_the_changelog_is_the_package_s(root):
     assert re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == attention_core.__version__
 
 
-def test_the_notebook_of_the_readme_runs_from_top_to_bottom(root, tmp_path):
-    text = (root / "README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text[text.index("## In a notebook") :], re.DOTALL)
-    assert len(blocks) >= 4
-    code = NOTEBOOK.format(root=str(root), blocks=[*blocks, re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]])
+def test_the_lines_of_python_in_readme_and_library_page_run_from_top_to_bottom(root, tmp_path):
+    texts = [(root / page).read_text() for page in ("README.md", "docs/library.md")]
+    blocks = [block for text in texts for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)]
+    assert len(blocks) >= 7
+    code = NOTEBOOK.format(root=str(root), blocks=blocks)
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.stdout.endswith("fine\n"), done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", "run.html", "figure.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {"attention.html", "run.npz", "run.html", "figure.svg"}
 
 
-def test_the_pages_of_the_api_have_every_public_name_and_fetch_nothing(root, tmp_path):
+def test_the_site_has_every_public_name_and_every_page_and_fetches_nothing(root, tmp_path):
     command = [sys.executable, "-m", "docs.api", str(tmp_path)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
-    for module in ("", "/charts", "/atlas", "/explain/heads"):
-        page = (tmp_path / f"attention_core{module}.html").read_text()
-        assert not re.search(r"""(?:<script|<img|<link)[^>]*(?:src|href)=["']?(?:https?:)?//""", page)
+    pages = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*.html")}
+    modules = {f"attention_core{module}.html" for module in ("", "/charts", "/atlas", "/explain/heads")}
+    texts = {f"docs/{path.stem}.html" for path in (root / "docs").glob("*.md")}
+    assert pages.keys() > modules | texts | {"index.html"}
+    for name, page in pages.items():
+        assert not re.search(r"""(?:<script|<img|<link)[^>]*(?:src|href)=["']?(?:https?:)?//""", page), name
+        for link in re.findall(r'(?:href|src)="(?!\w+:|#)([^"#]+)', page if name not in modules else ""):
+            found = (tmp_path / name).parent / link
+            assert found.exists() or (root / name).parent.joinpath(link).is_dir(), (name, link)
     page = (tmp_path / "attention_core.html").read_text()
     for name in attention_core.__all__:
         assert f'id="{name}"' in page, name
