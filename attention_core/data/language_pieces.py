@@ -56,7 +56,6 @@ def learn_pieces(sentences: list[str]) -> Tokenizer:
 
 
 def main() -> int:
-    """Learn the vocabulary from the training sentences and write it beside the weights."""
     from attention_core.data.tatoeba import english_sentences
 
     path = weights_folder() / f"{NAME}-pieces.json"

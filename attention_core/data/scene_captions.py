@@ -30,8 +30,6 @@ class Told(NamedTuple):
 
 
 class Thing(NamedTuple):
-    """What one part of a sentence tells of."""
-
     how_many: str  # one of COUNTS
     colour: str
     digit: str

@@ -137,13 +137,8 @@ def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digi
         ]
         return {"images": np.stack(images)}
 
-    made_from: list[bytes | Path] = [
-        trajectories.points.tobytes(),
-        f"{n_replays} {seed}".encode(),
-        Path(__file__),
-        Path(drawing.__file__),
-    ]
-    images = cached_arrays("strokes", made_from, make)["images"]
+    numbers = [trajectories.points.tobytes(), f"{n_replays} {seed}".encode()]
+    images = cached_arrays("strokes", [*numbers, Path(__file__), Path(drawing.__file__)], make)["images"]
     return Digits(images, np.tile(trajectories.labels, n_replays))
 
 

@@ -13,7 +13,6 @@ from attention_core.weights import WeightsError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Parse the command line, evaluate, print; errors of the user's are one clear line and exit code 1."""
     parser = argparse.ArgumentParser(prog="python -m attention_core.evaluate", description=__doc__)
     parser.add_argument("model", choices=sorted(MODELS))
     parser.add_argument("file", help="an IDX folder, or an .npz (see README, Evaluate)")

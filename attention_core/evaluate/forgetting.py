@@ -77,7 +77,6 @@ def _checksum(name: str, folder: Path | None) -> str | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure both networks on the development sentences and write the figures; one clear line for a user's error."""
     parser = argparse.ArgumentParser(prog="python -m attention_core.evaluate.forgetting", description=__doc__)
     parser.add_argument("--data", help="folder of the data sets, or a tab-separated file")
     parser.add_argument("--json", action="store_true", help="print the figures too")

@@ -26,7 +26,6 @@ LONG = 12  # words from which on a sentence counts as long
 
 
 def group_references(pairs: Sequence[Pair]) -> dict[str, list[str]]:
-    """Return every English sentence with all its French ones, in the order of their first appearance."""
     references: dict[str, list[str]] = defaultdict(list)
     for english, french in pairs:
         references[normalise(english)].append(normalise(french))

@@ -14,15 +14,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.data.scenes import MOST_DIGITS, READ_SIZE
 from attention_core.models.digit_reader_steps import FEATURES, OUTPUT, QUERY, STATE
-from attention_core.models.features import (
-    Layer,
-    Looked,
-    PlacedRegions,
-    additive_parameters,
-    check_size,
-    picture_step,
-    regions,
-)
+from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, check_size, picture_step
 from attention_core.models.registry import register
 from attention_core.models.traced import first_trace
 
@@ -81,7 +73,7 @@ class DigitReader(PlacedRegions):
     def encode(self, pictures: Tensor) -> Tensor:
         """Return the regions (batch, n_regions, d) of pictures (batch, 48, 192) in [0, 1], 1 = ink."""
         check_size(pictures, *self.config.size)
-        return regions(self.features(pictures[:, None])) + self.place
+        return self.placed(pictures[:, None])
 
     def look(self, regions: Tensor, state: Tensor, edits: Edits = ()) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Take one look at regions (batch, n_regions, d), with the state h_(t-1) (batch, d_state) as query.
@@ -136,13 +128,9 @@ class DigitReader(PlacedRegions):
                 break
         answers, passed = torch.cat(logits), torch.cat(states)
         classes = answers.argmax(-1).tolist()
-        query, seen_by_head, attended = (
-            passed[None, None, :-1],
-            seen[:, None],
-            Attended(torch.cat(glimpses)[None, None]),
-        )
+        query, key, attended = passed[None, None, :-1], seen[:, None], Attended(torch.cat(glimpses)[None, None])
         story = self._story(picture, seen[0], passed, answers.softmax(-1), tuple(skipped))
-        trace = first_trace(query, seen_by_head, seen_by_head, attended, story, score=self.score(), edits=edits)
+        trace = first_trace(query, key, key, attended, story, score=self.score(), edits=edits)
         digits = "".join(str(digit) for digit in classes if digit != END)
         return Reading(digits, classes[-1] == END, answers.softmax(-1), passed, trace)
 

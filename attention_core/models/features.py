@@ -68,6 +68,10 @@ class PlacedRegions(nn.Module):
         """What is added to the regions, (n_regions, d)."""
         return (self.row + self.column).flatten(0, 1)
 
+    def placed(self, pictures: Tensor) -> Tensor:
+        """Return the regions (batch, n_regions, d) of pictures (batch, channels, height, width)."""
+        return regions(self.features(pictures)) + self.place
+
 
 def additive_parameters(hidden: int, d_query: int, d_key: int) -> tuple[nn.Parameter, nn.Parameter, nn.Parameter]:
     """Return untrained parameters of the additive score: for the query, for the key, and the vector over both."""

@@ -18,8 +18,6 @@ from attention_core.models.traced import first_trace
 
 
 class Memory(NamedTuple):
-    """What queries may look at."""
-
     others: Tensor  # (batch, n_keys, d_model), what keys and values are made of
     key: Tensor  # (batch, n_heads, n_keys, d_k)
     value: Tensor  # (batch, n_heads, n_keys, d_k)

@@ -94,10 +94,5 @@ def pixel_story(
     pixels, digits = Axis.picture("pixels", *image.shape), Axis("digits", list("0123456789"))
     ink = PIXELS.step(image.flatten()[:, None], pixels, Axis("values", ["ink"]), image=image)
     answered = answer.step(logits.softmax(-1)[None], Axis("pictures", ["this one"]), digits, image=image, **named)
-    return Story(
-        mechanism=mechanism,
-        query_axis=pixels,
-        key_axis=pixels,
-        steps_before=(ink, *towards),
-        steps_after=(*after, answered),
-    )
+    before, after = (ink, *towards), (*after, answered)
+    return Story(mechanism=mechanism, query_axis=pixels, key_axis=pixels, steps_before=before, steps_after=after)

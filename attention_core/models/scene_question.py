@@ -17,7 +17,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, check_size, regions
+from attention_core.models.features import Layer, Looked, PlacedRegions, additive_parameters, check_size
 from attention_core.models.registry import register
 from attention_core.models.scene_question_steps import EMPTY, ReasoningStep, look_trace, word_trace
 
@@ -62,7 +62,7 @@ class SceneEncoder(PlacedRegions):
     def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64)."""
         check_size(pictures, 4, self.side, self.side)
-        seen = regions(self.features(pictures)) + self.place
+        seen = self.placed(pictures)
         none = len(pictures), 1, -1
         keys = torch.cat((self.key(seen), self.empty_key.expand(*none)), 1)
         return keys, torch.cat((self.value(seen), self.empty_value.expand(*none)), 1)

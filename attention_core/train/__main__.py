@@ -15,7 +15,6 @@ from attention_core.weights import WeightsError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Parse the command line and train; errors of the user's are one clear line and exit code 1."""
     parser = argparse.ArgumentParser(prog="python -m attention_core.train", description=__doc__)
     parser.add_argument("name", choices=sorted(RECIPES), help="which model")
     parser.add_argument("--device", default="auto", help="auto, cuda, mps or cpu")

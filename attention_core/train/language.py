@@ -71,7 +71,5 @@ def _recipe(epochs: float, looks_back: bool) -> Recipe:
     )
 
 
-RECIPES |= {
-    NAME: _recipe(8, False),
-    **dict.fromkeys(("language-recurrent", "language-recurrent-alone"), _recipe(6, True)),
-}
+RECIPES[NAME] = _recipe(8, False)
+RECIPES |= dict.fromkeys(("language-recurrent", "language-recurrent-alone"), _recipe(6, True))

@@ -12,14 +12,8 @@ from attention_core.data.review_pieces import N_VECTORS, PAD, UNKNOWN, frequent_
 from attention_core.evaluate.sentences import figures
 from attention_core.models import load
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
-from attention_core.topics.matter.sentences import (
-    batch_of,
-    explain,
-    rank_agreement,
-    read_sentence,
-    remove_each,
-    weights_of,
-)
+from attention_core.topics.matter import sentences as matter
+from attention_core.topics.matter.sentences import batch_of, explain, read_sentence, remove_each, weights_of
 from attention_core.train.loop import RECIPES, Moment, Recipe, ShuffledBatches
 from attention_core.weights import WeightsError, fill, read_weights
 
@@ -111,7 +105,7 @@ class SentimentTask:
             sentence = read_sentence(review.sentence)
             if len(figures) < AGREEMENT_SENTENCES and len(sentence.words) >= 4:
                 weights, removed = explain(model, sentence).weights()[0], remove_each(model, sentence)
-                figures.append(rank_agreement(weights.tolist(), removed.abs().tolist()))
+                figures.append(matter.rank_agreement(weights.tolist(), removed.abs().tolist()))
         return {"sentences": len(figures), "mean": round(sum(figures) / max(len(figures), 1), 3)}
 
 

@@ -36,7 +36,6 @@ class Team:
         return losses.no_sync() if isinstance(losses, DistributedDataParallel) else nullcontext()
 
     def mean(self, value: Tensor) -> float:
-        """Return the mean of a number over all processes."""
         if self.size > 1:
             dist.all_reduce(value)
         return value.item() / self.size

@@ -17,16 +17,7 @@ from attention_core.data.mnist import Digits, load_mnist
 from attention_core.data.question_reading import words_of
 from attention_core.data.questions import ANSWERS, numbers_of, padded
 from attention_core.data.scene_questions import Asked, ask_something, items_of
-from attention_core.data.scenes import (
-    Drawings,
-    Glyphs,
-    Scenes,
-    drawing_scenes,
-    find_scenes,
-    glyphs_of,
-    number_scenes,
-    vary_ink,
-)
+from attention_core.data.scenes import Drawings, Glyphs, drawing_scenes, find_scenes, glyphs_of, number_scenes, vary_ink
 from attention_core.evaluate.vision import ask_figures, find_figures, overlap, read_figures, tell_figures
 from attention_core.models.digit_reader import END
 from attention_core.models.scene_question import SCORINGS, missed
@@ -99,7 +90,7 @@ def find(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment,
 def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, moment: Moment, device: str) -> Tensor:
     """Read numbers of one to six digits, up to the end token; where the digits lie is never told."""
     scenes = number_scenes(glyphs, BATCH_SIZE, cpu)
-    targets = targets_of(scenes)
+    targets = targets_of(scenes.labels)
     return _entropy(model(vary_ink(scenes.pictures, cpu).to(device), n_looks=targets.shape[1]).logits, targets)
 
 
@@ -203,11 +194,9 @@ def _with_unknown(words: list[str], rng: random.Random) -> list[str]:
     return words
 
 
-def targets_of(scenes: Scenes) -> Tensor:
+def targets_of(labels: Tensor) -> Tensor:
     """Return what a reader should say after every look, (n, most digits + 1): digits, then the end, then -1."""
-    labels = F.pad(scenes.labels, (0, 1), value=-1)
-    counts = (scenes.labels >= 0).sum(1)
-    return labels.scatter(1, counts[:, None], END)
+    return F.pad(labels, (0, 1), value=-1).scatter(1, (labels >= 0).sum(1)[:, None], END)
 
 
 def _recipe(loss: Loss, measure: Measure, epochs: float, learning_rate: float) -> Recipe:

@@ -8,7 +8,7 @@ import torch
 
 from attention_core.data.questions import ANSWERS, Kind, Question
 from attention_core.data.scene_questions import Asked
-from attention_core.data.scenes import Drawings, Scenes
+from attention_core.data.scenes import Drawings
 from attention_core.data.sketches import coloured_strokes, digit_strokes, number_strokes
 from attention_core.data.strokes import draw_paths
 from attention_core.evaluate.__main__ import main
@@ -40,8 +40,7 @@ def test_a_number_is_right_only_if_it_is_whole_and_ends():
 
 def test_a_reader_is_taught_to_end_after_the_last_digit():
     labels = torch.tensor([[4, 2, -1], [1, 2, 3]])
-    scenes = Scenes(torch.zeros(2, 4, 4), labels, torch.zeros(2, 3, 4))
-    assert targets_of(scenes).tolist() == [[4, 2, 10, -1], [1, 2, 3, 10]]
+    assert targets_of(labels).tolist() == [[4, 2, 10, -1], [1, 2, 3, 10]]
 
 
 def canvas_of(strokes, size):

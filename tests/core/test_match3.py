@@ -25,9 +25,8 @@ HEADS = ("match3-simplicial", "match3-pairwise")
 
 def by_hand(numbers):
     """Whether each number is part of a triple of different positions that sums to 0."""
-    triples = [
-        t for t in itertools.combinations(range(len(numbers)), 3) if sum(numbers[i] for i in t) % match3.MODULUS == 0
-    ]
+    threes = itertools.combinations(range(len(numbers)), 3)
+    triples = [three for three in threes if sum(numbers[place] for place in three) % match3.MODULUS == 0]
     return [any(place in triple for triple in triples) for place in range(len(numbers))]
 
 

@@ -9,17 +9,9 @@ from torch.testing import assert_close
 from attention_core import UNIFORM, BlockKeys, Temperature, load
 from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
+from attention_core.topics.pixels import split as parts
 from attention_core.topics.pixels.jacobian import damage, jacobian, jacobian_map, moved
-from attention_core.topics.pixels.split import (
-    INK,
-    PARTS,
-    PLACE,
-    answer_from,
-    ink_number,
-    product_means,
-    split_scores,
-    with_parts,
-)
+from attention_core.topics.pixels.split import INK, PARTS, PLACE, answer_from, split_scores, with_parts
 from tests import own_models
 from tests.core.test_shown_code import check, drawing
 
@@ -59,7 +51,7 @@ def test_layer_without_softmax_is_the_product_divided_by_the_number_of_pixels():
 def test_without_positions_the_scores_are_the_drawing_times_itself_times_one_number():
     model = untrained("pixel-notes-ink")
     trace, pixels = model.trace(PICTURE), PICTURE.flatten()
-    assert_close(trace.query[0] @ trace.key[0].T, ink_number(model) * torch.outer(pixels, pixels))
+    assert_close(trace.query[0] @ trace.key[0].T, parts.ink_number(model) * torch.outer(pixels, pixels))
     assert torch.linalg.matrix_rank(trace.scores(), rtol=1e-5) == 1
 
 
@@ -67,7 +59,7 @@ def test_without_positions_the_scores_are_the_drawing_times_itself_times_one_num
 def test_where_pixels_are_ink_alone_training_on_some_shades_is_training_on_all(number):
     model = untrained("pixel-notes-ink")
     with torch.no_grad():
-        model.query.weight *= 4 * number / ink_number(model)  # the score of black with black is then the number
+        model.query.weight *= 4 * number / parts.ink_number(model)  # the score of black with black is then the number
     drawn = torch.rand(3, 28, 28, generator=torch.Generator().manual_seed(5))
     drawn[0] *= drawn[0] > 0.7
     drawn[1] = 0

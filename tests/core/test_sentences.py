@@ -20,19 +20,8 @@ from attention_core.evaluate.__main__ import main as evaluate
 from attention_core.evaluate.sentences import figures
 from attention_core.models import build, load
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, hide_words
-from attention_core.topics.matter.sentences import (
-    MOST_WORDS,
-    batch_of,
-    erase_each,
-    explain,
-    judge,
-    judge_all,
-    rank_agreement,
-    read_sentence,
-    remove_each,
-    sentences_with,
-    weights_of,
-)
+from attention_core.topics.matter import sentences as matter
+from attention_core.topics.matter.sentences import explain, judge, read_sentence
 from attention_core.topics.matter.word_space import nearest_words, neighbours_in_place, usual_weights
 from attention_core.train.sentiment import SentimentTask, epoch_of_batches, log_ratios
 from attention_core.weights import WeightsError, read_card, read_weights
@@ -137,9 +126,9 @@ def test_nothing_to_read_is_told(text):
 
 def test_ten_thousand_words_are_bounded():
     sentence = read_sentence("word " * 10_000)
-    assert len(sentence.words) == MOST_WORDS
+    assert len(sentence.words) == matter.MOST_WORDS
     assert sentence.n_dropped > 0
-    assert sentence.pieces.shape == (MOST_WORDS, N_COLUMNS)
+    assert sentence.pieces.shape == (matter.MOST_WORDS, N_COLUMNS)
     endless = read_sentence("x" * 100_000)
     assert len(endless.words) == 1
     assert len(endless.labels[0]) == 30
@@ -149,7 +138,7 @@ def test_ten_thousand_words_are_bounded():
 def test_trace_reproduces_the_answer_and_padding_changes_nothing(name):
     model = untrained(name)
     long, short = (read_sentence(text) for text in ("a warm and funny film about nothing .", "dull !"))
-    pieces, mask = batch_of([long.pieces, short.pieces])
+    pieces, mask = matter.batch_of([long.pieces, short.pieces])
     with torch.inference_mode():
         together = model(pieces, mask).logits
         for place, sentence in enumerate((long, short)):
@@ -165,7 +154,7 @@ def test_trace_reproduces_the_answer_and_padding_changes_nothing(name):
 
 def test_attention_over_padding_is_exactly_zero():
     model = untrained("sentence-attention")
-    pieces, mask = batch_of([read_sentence("a warm film .").pieces, read_sentence("dull").pieces])
+    pieces, mask = matter.batch_of([read_sentence("a warm film .").pieces, read_sentence("dull").pieces])
     with torch.inference_mode():
         encoding = model.encode(pieces, mask)
         loud = torch.where(encoding.mask[..., None], encoding.states, torch.tensor(1e6))
@@ -210,7 +199,7 @@ def test_unknown_poolings_and_labels_that_do_not_fit_are_refused():
 
 
 def test_hidden_words_become_one_unknown_piece():
-    pieces, _ = batch_of([read_sentence("unwatchable film").pieces, read_sentence("film").pieces])
+    pieces, _ = matter.batch_of([read_sentence("unwatchable film").pieces, read_sentence("film").pieces])
     hidden = hide_words(pieces, 1.0)
     assert hidden[0, :, 0].tolist() == [UNKNOWN, UNKNOWN]
     assert (hidden[..., 1:] == PAD).all()
@@ -232,7 +221,7 @@ def test_erasing_equals_judging_the_shorter_sentence(blocked):
     model, words = untrained("sentence-attention"), ["a", "warm", "and", "funny", "film"]
     sentence = read_sentence(" ".join(words))
     now = judge(model, sentence, (BlockKeys(blocked),)).positive
-    erased = erase_each(model, sentence, (BlockKeys(blocked),))
+    erased = matter.erase_each(model, sentence, (BlockKeys(blocked),))
     for place in range(len(words)):
         still = tuple(other - (other > place) for other in blocked if other != place)
         shorter = read_sentence(" ".join(words[:place] + words[place + 1 :]))
@@ -243,14 +232,14 @@ def test_erasing_equals_judging_the_shorter_sentence(blocked):
 
 
 def test_one_word_has_nothing_to_compare_with():
-    erased = erase_each(untrained("sentence-attention"), read_sentence("dull"))
+    erased = matter.erase_each(untrained("sentence-attention"), read_sentence("dull"))
     assert erased.blocked.tolist() == erased.removed.tolist() == [0]
 
 
 def test_many_sentences_are_judged_in_their_order():
     model = untrained("sentence-attention")
     sentences = [read_sentence(text) for text in ("a b c d e", "f", "g h i", "j k")]
-    together = judge_all(model, [one.pieces for one in sentences], batch_size=2)
+    together = matter.judge_all(model, [one.pieces for one in sentences], batch_size=2)
     for one, positive in zip(sentences, together.tolist(), strict=True):
         assert judge(model, one).positive == pytest.approx(positive, abs=1e-6)
 
@@ -258,16 +247,16 @@ def test_many_sentences_are_judged_in_their_order():
 def test_weights_of_several_sentences_are_those_of_their_traces():
     model = untrained("sentence-attention")
     sentences = [read_sentence(text) for text in ("a warm and funny film", "dull", "not bad")]
-    for one, weights in zip(sentences, weights_of(model, [one.pieces for one in sentences]), strict=True):
+    for one, weights in zip(sentences, matter.weights_of(model, [one.pieces for one in sentences]), strict=True):
         assert_close(weights, explain(model, one).weights()[0])
 
 
 def test_rank_agreement_is_spearmans():
-    assert rank_agreement([1, 2, 3, 4], [10, 20, 30, 400]) == pytest.approx(1)
-    assert rank_agreement([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
-    assert rank_agreement([1, 2, 3], [2, 1, 3]) == pytest.approx(0.5)
-    assert rank_agreement([1, 1, 2], [5, 5, 9]) == pytest.approx(1)
-    assert rank_agreement([1, 1, 1], [1, 2, 3]) == 0
+    assert matter.rank_agreement([1, 2, 3, 4], [10, 20, 30, 400]) == pytest.approx(1)
+    assert matter.rank_agreement([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
+    assert matter.rank_agreement([1, 2, 3], [2, 1, 3]) == pytest.approx(0.5)
+    assert matter.rank_agreement([1, 1, 2], [5, 5, 9]) == pytest.approx(1)
+    assert matter.rank_agreement([1, 1, 1], [1, 2, 3]) == 0
 
 
 def test_counting_tells_pieces_of_praise_from_pieces_of_blame():
@@ -398,10 +387,10 @@ def test_examples_can_be_read_and_found_by_word():
     assert len(BANK) == len(set(BANK)) >= 40
     for text in (*BANK, *PRESETS.values()):
         assert len(read_sentence(text).words) <= 30
-    found = sentences_with(["A dull film.", "Not dull!", "Fine."], ["fine", "dull"], 2)
+    found = matter.sentences_with(["A dull film.", "Not dull!", "Fine."], ["fine", "dull"], 2)
     assert found == ["Fine.", "A dull film."]
 
 
 def test_removing_words_needs_no_attention():
-    changes = remove_each(untrained("sentence-mean"), read_sentence("a dull film"))
+    changes = matter.remove_each(untrained("sentence-mean"), read_sentence("a dull film"))
     assert changes.shape == (3,)

@@ -15,14 +15,8 @@ from attention_core.models import Transformer, TransformerConfig, Translator, Tr
 from attention_core.models.beam_search import LENGTH_PENALTY, beam_search
 from attention_core.models.translator import HALVES, SCORINGS, Labels
 from attention_core.topics.transformer.ablation import Edited
-from attention_core.topics.translate.translation import (
-    explain,
-    explain_layers,
-    next_pieces,
-    read_source,
-    translate,
-    translation_of,
-)
+from attention_core.topics.translate import translation
+from attention_core.topics.translate.translation import explain, next_pieces, read_source, translate, translation_of
 from attention_core.topics.translate.word_view import piece_probabilities
 
 SENTENCE = "The red car is in front of the house."
@@ -54,7 +48,7 @@ def small(scoring, seed):
 
 def traces_of(model, source, made):
     if isinstance(model, Transformer):
-        return list(explain_layers(model, source, made).values())
+        return list(translation.explain_layers(model, source, made).values())
     return [explain(model, source, made)]
 
 
