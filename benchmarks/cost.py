@@ -25,7 +25,7 @@ MOST_PROFILED_STEPS = 4096
 
 
 def forward_pass(way: str, n: int) -> Callable[[], Tensor]:
-    """Return a call that runs one layer over n random vectors, (1, n, cost.D), on the CPU.
+    """Return a call that runs one layer over n random vectors, (1, n, D), on the CPU.
 
     Raises:
         ValueError: no such way.

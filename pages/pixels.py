@@ -7,18 +7,7 @@ from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad
 from ui.digits import chosen_query, inked, prepared
 from ui.layout import end_here, section, who_asks
-from ui.pixels.drawing import (
-    ABOUT,
-    GUIDED,
-    LAYER,
-    LAYERS,
-    NAME,
-    PAD,
-    REMARKS,
-    STEPS,
-    answers,
-    preparation_section,
-)
+from ui.pixels.drawing import ABOUT, GUIDED, LAYER, LAYERS, NAME, PAD, REMARKS, STEPS, answers, preparation_section
 from ui.pixels.erase import erase_section
 from ui.pixels.looks import chosen_pixel, learning_section, step_by_step
 from ui.pixels.maps import whole_maps

@@ -7,7 +7,7 @@ import pytest
 
 from attention_core.data.questions import ANSWERS
 from attention_core.data.sketches import SCENES, scene_strokes
-from tests.app.tools import bodies, inject, open_tab, path_object, said, there_and_back
+from tests.app.tools import bodies, given, inject, open_tab, path_object, said, there_and_back
 
 PAGE = "pages/ask.py"
 NAME, SIDE = "ask", 320
@@ -211,13 +211,6 @@ def test_drawing_and_question_survive_going_to_another_page(page):
     assert page.session_state[f"{NAME}_text"] == "how many digits?"
 
 
-def test_missing_weights_are_told_on_the_page(weights, start_app):
-    (weights / "scene-question.safetensors").unlink()
-    page = start_app().switch_page(PAGE).run()
-    assert "attention_core.train scene-question" in page.error[0].value
-    assert page.session_state[f"{NAME}_drawing"]["objects"]
-
-
 def test_the_row_in_numbers_is_computed_where_it_is_opened(page):
     assert "**Its row in numbers**" not in said(page)
     page.session_state[f"{NAME}_row"] = True
@@ -231,8 +224,7 @@ def test_drawing_is_told_and_every_word_has_its_look(page):
     assert int(re.search(r"Look 1 of (\d+)", said(page))[1]) >= 3
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of" in said(page)
-    page.session_state[f"{NAME}_hidden"] = list(range(256))
-    page.run()
+    given(page, hidden=list(range(256)))
     assert "regions blocked" in said(page)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from attention_core.data.sketches import CLUTTER_WIDTH, digit_strokes
 from attention_core.data.strokes import draw_paths
-from tests.app.tools import bodies, frames, inject, open_tab, probabilities, said, settled, there_and_back
+from tests.app.tools import bodies, frames, given, inject, open_tab, probabilities, said, settled, there_and_back
 
 PAGE = "pages/find.py"
 NAME = "find"
@@ -67,8 +67,7 @@ def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
 def test_clutter_has_an_end(page):
     objects = page.session_state[f"{NAME}_drawing"]["objects"]
     piece = next(one for one in objects if one["strokeWidth"] == CLUTTER_WIDTH)
-    page.session_state[f"{NAME}_drawing"] = {"version": "7.4.0", "objects": [*objects, *[piece] * 96]}
-    page.run()
+    given(page, drawing={"version": "7.4.0", "objects": [*objects, *[piece] * 96]})
     assert page.button(key=f"{NAME}_scatter").disabled
 
 
@@ -122,9 +121,7 @@ def test_odd_drawing_gets_a_kind_word_and_is_not_lost(page, canvas, words, answe
 
 
 @pytest.mark.parametrize(
-    "colours",
-    [{}, {"ink": (244, 246, 248), "background": (17, 21, 26)}],
-    ids=["dark on light", "light on dark"],
+    "colours", [{}, {"ink": (244, 246, 248), "background": (17, 21, 26)}], ids=["dark on light", "light on dark"]
 )
 def test_drawn_digit_is_read_wherever_it_stands(page, colours):
     inject(page, canvas_of((2, 190, 180, 84), **colours))
@@ -133,8 +130,7 @@ def test_drawn_digit_is_read_wherever_it_stands(page, colours):
 
 
 def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
-    page.session_state[f"{NAME}_step"] = "picture"
-    page.run()
+    given(page, step="picture")
     assert page.button(key=f"{NAME}_step_previous").disabled
     seen = ["picture"]
     while not page.button(key=f"{NAME}_step_next").disabled:
@@ -153,8 +149,7 @@ def sheet(page, n):
 
 
 def test_channels_are_shown_by_what_they_do_to_the_map_and_all_on_request(page):
-    page.session_state[f"{NAME}_step"] = "key"
-    page.run()
+    given(page, step="key")
     assert sheet(page, 24)
     page.toggle(key=f"{NAME}_all").set_value(True).run()
     assert sheet(page, 96)
@@ -182,12 +177,6 @@ def test_blocked_regions_get_no_weight_and_a_uniform_mask_looks_everywhere_alike
     assert np.count_nonzero(at_random == 0) >= 10
     assert uniform == pytest.approx(1 / 225)
     assert "20 draws" in said(page)
-
-
-def test_missing_network_is_told_on_the_page(weights, start_app):
-    (weights / "feature-mask.safetensors").unlink()
-    page = start_app().switch_page(PAGE).run()
-    assert "attention_core.train feature-mask" in page.error[0].value
 
 
 def test_page_does_without_the_network_that_has_no_attention(weights, start_app):

@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.data.review_presets import PRESETS
 from attention_core.topics.matter.sentences import MOST_WORDS
-from tests.app.tools import bodies, body_with, open_tab, opened, said, settled, steps_to_the_end, there_and_back
+from tests.app.tools import bodies, body_with, given, open_tab, opened, said, settled, steps_to_the_end, there_and_back
 
 PAGE = "pages/matter.py"
 TEXT = "matter_text"
@@ -61,8 +61,7 @@ def test_another_sentence_begins_with_no_word_blocked(page):
 
 
 def test_every_step_can_be_shown_and_guessed(page):
-    page.session_state["matter_step"] = "embedding"
-    page.run()
+    given(page, step="embedding")
     seen = steps_to_the_end(page)
     assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
     page.toggle(key="matter_step_guess").set_value(True).run()
@@ -72,8 +71,7 @@ def test_every_step_can_be_shown_and_guessed(page):
 def test_neighbours_of_any_picked_word_are_shown(page):
     open_tab(say(page, "A wonderful but slow film."), "similar")
     for place in (1, 3):
-        page.session_state["matter_picked"] = place
-        page.run()
+        given(page, picked=place)
         assert ("`wonderful`", "`slow`")[place == 3] in said(page)
     assert 'class="near"' in bodies(page)
 
@@ -151,9 +149,7 @@ def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
 
 
 def test_guess_is_taken_and_compared(page):
-    page.session_state["matter_step"] = "weights"
-    page.session_state["matter_step_guess"] = True
-    page.run()
+    given(page, step="weights", step_guess=True)
     assert "you expected" not in said(page)
     page.session_state["matter_step_guessed"] = ("weights", 0, 1)
     page.button(key="matter_step_reveal").click().run()

@@ -5,7 +5,7 @@ import pytest
 
 from attention_core.data.presets import preset_paths
 from attention_core.data.strokes import draw_paths
-from tests.app.tools import inject, open_tab, probabilities, said, there_and_back
+from tests.app.tools import given, inject, open_tab, probabilities, said, there_and_back
 
 PAGE = "pages/pixels.py"
 NAME = "pixels"
@@ -69,9 +69,7 @@ def test_undo_takes_the_last_stroke_away(page):
 
 @pytest.mark.parametrize("digit", [2])
 @pytest.mark.parametrize(
-    "colours",
-    [{}, {"ink": (244, 246, 248), "background": (17, 21, 26)}],
-    ids=["dark on light", "light on dark"],
+    "colours", [{}, {"ink": (244, 246, 248), "background": (17, 21, 26)}], ids=["dark on light", "light on dark"]
 )
 def test_injected_drawing_is_read(page, digit, colours):
     inject(page, digit_canvas(digit, **colours))
@@ -116,8 +114,7 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
 
 @pytest.mark.parametrize("step", ["pixels", "query", "weights", "ffn"])
 def test_step_can_be_jumped_to_and_shows_formula_and_code(page, step):
-    page.session_state[f"{NAME}_step"] = step
-    page.run()
+    given(page, step=step)
     assert page.session_state[f"{NAME}_step"] == step
     assert page.latex
     assert page.code
@@ -148,12 +145,6 @@ def test_chosen_pixel_survives_and_its_row_is_shown(page):
     assert page.dataframe
     there_and_back(page)
     assert page.session_state[f"{NAME}_query"] == 300
-
-
-@pytest.mark.parametrize("name", ["pixel-classifier", "ffn-classifier"])
-def test_missing_weights_are_told_on_the_page(weights, start_app, name):
-    (weights / f"{name}.safetensors").unlink()
-    assert f"attention_core.train {name}" in start_app().switch_page(PAGE).run().error[0].value
 
 
 def test_corrupted_weights_are_told_on_the_page_and_the_drawing_stays(weights, start_app):
@@ -200,8 +191,7 @@ def test_averages_say_exactly_what_is_averaged(page):
 def test_parts_of_the_scores_are_switched_off_and_the_answer_follows(page):
     open_tab(page, "parts")
     assert "Switch a part off" in said(page)
-    page.session_state[f"{NAME}_parts"] = []
-    page.run()
+    given(page, parts=[])
     assert "Nothing is left" in said(page)
     assert "with all parts it is 7" in said(page)
 

@@ -6,7 +6,7 @@ import pytest
 from attention_core.data.scenes import MOST_DIGITS
 from attention_core.data.sketches import digit_strokes, number_strokes
 from attention_core.data.strokes import draw_paths
-from tests.app.tools import inject, open_tab, path_object, settled, there_and_back
+from tests.app.tools import given, inject, open_tab, path_object, there_and_back
 
 PAGE = "pages/read.py"
 NAME, SIZE = "read", (144, 576)
@@ -136,8 +136,7 @@ def test_film_steps_scrubs_ends_and_is_shorter_after_a_shorter_number(page):
     page.slider(key=f"{NAME}_scrub").set_value(4).run()
     assert "Look 4 of 6" in texts(page)
     assert second not in texts(page)  # a 1 as well, at another place
-    page.session_state[f"{NAME}_at"] = 5
-    page.run()
+    given(page, at=5)
     assert page.button(key=f"{NAME}_at_next").disabled
     assert any(text.startswith("**The end**") for text in texts(page))
     page.button(key=f"{NAME}_preset_7").click().run()
@@ -148,8 +147,7 @@ def test_film_steps_scrubs_ends_and_is_shorter_after_a_shorter_number(page):
 def test_every_step_shows_formula_and_code(page):
     open_tab(page, "steps")
     for step in ("picture", "key", "scores", "context", "output"):
-        page.session_state[f"{NAME}_step"] = step
-        settled(page)
+        given(page, step=step)
         assert page.latex, step
         assert page.code, step
 
@@ -161,15 +159,12 @@ def now(page) -> str:
 
 def test_another_first_query_reads_from_the_middle_or_says_end_or_begins_anew(page):
     assert now(open_tab(page, "start")) == ""
-    page.session_state[f"{NAME}_start"] = "later"
-    page.session_state[f"{NAME}_after"] = 2
-    page.run()
+    given(page, start="later", after=2)
     assert now(page) == "415"
     assert any("begins at digit 3" in text for text in texts(page))
     assert read(page) == "31415"
     for start in ("random", "other"):
-        page.session_state[f"{NAME}_start"] = start
-        page.run()
+        given(page, start=start)
         assert now(page)
         assert any(text.startswith("The first query") for text in texts(page)), start
     page.session_state[f"{NAME}_start"] = "later"
@@ -199,11 +194,3 @@ def test_drawing_look_region_and_experiment_survive_another_page(page):
     assert "Look 3 of 4" in texts(page)
     assert any("row 3, column 5" in text for text in texts(open_tab(page, "question")))
     assert page.session_state[f"{NAME}_start"] == "zeros"
-
-
-def test_missing_weights_are_told_and_the_drawing_stays(weights, start_app):
-    for path in weights.glob("digit-reader*"):
-        path.unlink()
-    page = start_app().switch_page(PAGE).run()
-    assert "attention_core.train digit-reader" in page.error[0].value
-    assert objects(page)

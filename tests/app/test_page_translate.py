@@ -6,7 +6,7 @@ import streamlit as st
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, TRANSLATE
 from attention_core.topics.translate.translation import french_prefix
-from tests.app.tools import bodies, body_with, open_tab, opened, said, steps_to_the_end, there_and_back
+from tests.app.tools import bodies, body_with, given, open_tab, opened, said, steps_to_the_end, there_and_back
 from ui.translate import first_screen, translations
 
 PAGE = "pages/translate.py"
@@ -80,8 +80,7 @@ def test_french_that_does_not_belong_to_the_english_is_told_and_kept(page):
 
 
 def test_multiplied_vectors_stand_beside_the_context(page):
-    page.session_state["translate_step"] = "context"
-    page.run()
+    given(page, step="context")
     assert "Number by number the rows add up" in said(page)
     assert "car 99%" in said(page)
     assert len(page.get("vega_lite_chart")) == 2
@@ -97,8 +96,7 @@ def test_the_unrolled_network_follows_words_and_steps(page):
     page.toggle(key="translate_step_guess").set_value(True).run()
     assert not page.get("vega_lite_chart") or "still hidden" in bodies(page)
     page.toggle(key="translate_step_guess").set_value(False).run()
-    page.session_state["translate_focus"] = "upper"
-    page.run()
+    given(page, focus="upper")
     assert "Nothing is scored" in said(page)
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()
     assert "no recurrent network to unroll" in said(page)
@@ -111,8 +109,7 @@ def test_likeness_is_told_in_the_numbers_of_the_sentence(page):
     assert "in **9 of 9** words" in said(page)
     page.segmented_control(key="translate_model_lower").set_value("additive").run()
     assert "its score has learned another comparison" in said(page)
-    page.session_state["translate_focus"] = "upper"
-    page.run()
+    given(page, focus="upper")
     assert "nothing to choose from" in said(page)
     write(page, "Hello")
 

@@ -43,6 +43,24 @@ def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, mo
     assert not computations
 
 
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("pixels", "pixel-classifier"),
+        ("pixels", "ffn-classifier"),
+        ("find", "feature-mask"),
+        ("read", "digit-reader"),
+        ("ask", "scene-question"),
+    ],
+)
+def test_missing_weights_are_told_on_the_page_and_the_drawing_stays(weights, start_app, name, model):
+    (weights / f"{model}.safetensors").unlink()
+    page = start_app().switch_page(f"pages/{name}.py").run()
+    assert not page.exception
+    assert f"attention_core.train {model}" in page.error[0].value
+    assert page.session_state[f"{name}_drawing"]["objects"]
+
+
 def test_list_equals_the_files_in_the_folder(root):
     files = {path.name for path in (root / "pages").glob("*.py")}
     assert files

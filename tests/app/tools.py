@@ -3,6 +3,7 @@
 import base64
 import io
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,11 @@ def opened(app: AppTest, path: str, tab: str = "") -> AppTest:
 def open_tab(page: AppTest, slug: str) -> AppTest:
     """Open a tab of the page that is shown."""
     return settled(page, **{f"{page.session_state['page_shown']}_tab": slug})
+
+
+def given(page: AppTest, **state: Any) -> AppTest:
+    """Set fields of the page that is shown, by their names, and run it again."""
+    return settled(page, **{f"{page.session_state['page_shown']}_{name}": value for name, value in state.items()})
 
 
 def settled(page: AppTest, **state: object) -> AppTest:

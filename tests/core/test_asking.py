@@ -10,16 +10,7 @@ from attention_core.data.scene_questions import Item, answer
 from attention_core.data.sketches import SCENES, scene_strokes
 from attention_core.data.strokes import draw_paths
 from attention_core.models import build, load
-from attention_core.topics.ask import (
-    EXAMPLES,
-    answers_to,
-    count_in,
-    fitting_questions,
-    owners,
-    regions_of,
-    see,
-    without,
-)
+from attention_core.topics import ask
 
 SIDE = 320
 
@@ -36,12 +27,12 @@ def canvas_of(strokes):
 @pytest.fixture(scope="module")
 def drawing():
     strokes = scene_strokes(SCENES["Five colours"], SIDE)
-    return strokes, drawn_digits(strokes, SIDE, "#FFFFFF"), see(canvas_of(strokes))
+    return strokes, drawn_digits(strokes, SIDE, "#FFFFFF"), ask.see(canvas_of(strokes))
 
 
 def test_every_pixel_of_ink_belongs_to_the_digit_that_it_lies_in(drawing):
     strokes, digits, seen = drawing
-    whose = owners(seen, strokes, digits, SIDE)
+    whose = ask.owners(seen, strokes, digits, SIDE)
     assert ((whose >= 0) == (seen.picture[0].numpy() > 0)).all()
     for place, one in enumerate(digits):
         rows, columns = np.nonzero(whose == place)
@@ -51,8 +42,8 @@ def test_every_pixel_of_ink_belongs_to_the_digit_that_it_lies_in(drawing):
 
 def test_a_digit_taken_away_leaves_the_others_as_they_were(drawing):
     strokes, digits, seen = drawing
-    whose = owners(seen, strokes, digits, SIDE)
-    less = without(seen, whose, [1])
+    whose = ask.owners(seen, strokes, digits, SIDE)
+    less = ask.without(seen, whose, [1])
     there = torch.from_numpy(whose != 1)
     assert less.picture[:, ~there].abs().max() == 0
     assert torch.equal(less.picture[:, there], seen.picture[:, there])
@@ -62,7 +53,7 @@ def test_a_digit_taken_away_leaves_the_others_as_they_were(drawing):
 def test_a_digit_s_regions_cover_its_box(drawing):
     _, digits, _ = drawing
     for one in digits:
-        keys = regions_of(one, (16, 16))
+        keys = ask.regions_of(one, (16, 16))
         rows, columns = np.divmod(keys, 16)
         top, left, bottom, right = one.box
         assert rows.min() <= top * 16 <= bottom * 16 <= rows.max() + 1
@@ -73,7 +64,7 @@ def test_a_digit_s_regions_cover_its_box(drawing):
 def test_questions_that_fit_have_a_clear_answer_that_is_there(name):
     digits = drawn_digits(scene_strokes(SCENES[name], SIDE), SIDE, "#FFFFFF")
     items = [Item(str(one.digit), one.colour, one.x, one.y) for one in SCENES[name]]
-    asked = fitting_questions(digits, [str(one.digit) for one in SCENES[name]])
+    asked = ask.fitting_questions(digits, [str(one.digit) for one in SCENES[name]])
     assert len({one.kind for one in asked}) == len(asked) >= 6
     for one in asked:
         true = answer(one, items)
@@ -82,13 +73,13 @@ def test_questions_that_fit_have_a_clear_answer_that_is_there(name):
 
 
 def test_an_empty_drawing_still_has_questions_to_try():
-    assert fitting_questions([]) == list(EXAMPLES[:6])
+    assert ask.fitting_questions([]) == list(ask.EXAMPLES[:6])
 
 
 def test_counting_tells_the_weight_of_the_empty_key_and_of_bare_paper(drawing):
     model = build("scene-question").eval()
     seen = drawing[2]
-    counted = count_in(model, [seen.picture, torch.zeros_like(seen.picture)], "how many digits are there")
+    counted = ask.count_in(model, [seen.picture, torch.zeros_like(seen.picture)], "how many digits are there")
     assert counted.empty.shape == counted.paper.shape == (2, model.config.n_looks)
     assert counted.empty[1] + counted.paper[1] == pytest.approx(1, abs=1e-5)  # there is nothing but paper
     assert (counted.empty[0] + counted.paper[0] < 1).all()
@@ -102,7 +93,7 @@ def test_the_trained_model_answers_nearly_all_that_fits_the_scenes(scoring):
         strokes = scene_strokes(scene, SIDE)
         items = [Item(str(one.digit), one.colour, one.x, one.y) for one in scene]
         digits = drawn_digits(strokes, SIDE, "#FFFFFF")
-        asked = [*fitting_questions(digits, [item.digit for item in items]), Question(Kind.COUNT)]
-        said = answers_to(model, see(canvas_of(strokes)).picture, asked, scoring)
+        asked = [*ask.fitting_questions(digits, [item.digit for item in items]), Question(Kind.COUNT)]
+        said = ask.answers_to(model, ask.see(canvas_of(strokes)).picture, asked, scoring)
         right += [one == answer(question, items)[0] for one, question in zip(said, asked, strict=True)]
     assert np.mean(right) >= 0.85

@@ -7,17 +7,7 @@ from attention_core.attention.edits import UNIFORM, BlockKeys
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
 from attention_core.models.features import Layer
-from attention_core.topics.find import (
-    channel_maps,
-    most_looked_at,
-    n_for_share,
-    order_of,
-    others_at_random,
-    partial_scores,
-    products_of,
-    pulls,
-    score_formula,
-)
+from attention_core.topics import find
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +31,15 @@ def trace(model, picture):
 
 def test_weighted_channels_add_up_to_the_scores(trace):
     whole = trace.scores()[0].reshape(5, 5)
-    assert channel_maps(trace).shape == (11, 5, 5)
-    torch.testing.assert_close(channel_maps(trace, weighted=True).sum(0), whole)
-    torch.testing.assert_close(partial_scores(trace, list(range(11))), whole)
-    order = order_of(trace)
-    torch.testing.assert_close(partial_scores(trace, order[:4]) + partial_scores(trace, order[4:]), whole)
+    assert find.channel_maps(trace).shape == (11, 5, 5)
+    torch.testing.assert_close(find.channel_maps(trace, weighted=True).sum(0), whole)
+    torch.testing.assert_close(find.partial_scores(trace, list(range(11))), whole)
+    order = find.order_of(trace)
+    torch.testing.assert_close(find.partial_scores(trace, order[:4]) + find.partial_scores(trace, order[4:]), whole)
 
 
 def test_strongest_channel_comes_first_and_a_constant_one_pulls_nothing(trace):
-    order, pull = order_of(trace), pulls(trace)
+    order, pull = find.order_of(trace), find.pulls(trace)
     assert sorted(order) == list(range(11))
     sizes = [abs(float(pull[one])) for one in order]
     assert sizes == sorted(sizes, reverse=True)
@@ -58,41 +48,43 @@ def test_strongest_channel_comes_first_and_a_constant_one_pulls_nothing(trace):
     flat[..., 2] = 4.0
     object.__setattr__(trace, "key", flat)
     try:
-        assert float(pulls(trace)[2]) == pytest.approx(0, abs=1e-6)
+        assert float(find.pulls(trace)[2]) == pytest.approx(0, abs=1e-6)
     finally:
         object.__setattr__(trace, "key", trace.value)
 
 
 @pytest.mark.parametrize("region", [0, 7, 24])
 def test_products_and_their_rest_add_up_to_the_score(trace, region):
-    products = products_of(trace, region, 3)
+    products = find.products_of(trace, region, 3)
     assert products.score == pytest.approx(float(trace.scores()[0, region]), abs=1e-4)
     assert float(products.values.sum()) + products.rest == pytest.approx(products.score, abs=1e-5)
     assert products.values.abs().tolist() == sorted(products.values.abs().tolist(), reverse=True)
-    assert rf"S_{{{region + 1}}}" in score_formula(trace, region)
-    assert r"\text{the other 8}" in score_formula(trace, region)
+    assert rf"S_{{{region + 1}}}" in find.score_formula(trace, region)
+    assert r"\text{the other 8}" in find.score_formula(trace, region)
 
 
 def test_region_that_is_not_there_is_refused(trace):
     with pytest.raises(ValueError, match="region must be from 0 to 24, got 25"):
-        products_of(trace, 25, 3)
+        find.products_of(trace, 25, 3)
     with pytest.raises(ValueError, match="n must be from 0 to 25, got 26"):
-        most_looked_at(trace, 26)
+        find.most_looked_at(trace, 26)
 
 
 def test_heaviest_regions_come_first_and_hold_the_share_that_is_told(trace):
     weights = trace.weights()[0]
-    heaviest = most_looked_at(trace, 25)
+    heaviest = find.most_looked_at(trace, 25)
     assert weights[list(heaviest)].tolist() == sorted(weights.tolist(), reverse=True)
-    n = n_for_share(trace, 0.5)
+    n = find.n_for_share(trace, 0.5)
     assert float(weights[list(heaviest[:n])].sum()) >= 0.5 - 1e-5
     assert n == 1 or float(weights[list(heaviest[: n - 1])].sum()) < 0.5
-    assert n_for_share(trace, 1.0) <= 25
+    assert find.n_for_share(trace, 1.0) <= 25
 
 
 def test_random_regions_are_reproducible_and_different(trace):
-    assert others_at_random(trace, 6, 1) == others_at_random(trace, 6, 1) != others_at_random(trace, 6, 2)
-    assert len(set(others_at_random(trace, 25, 0))) == 25
+    assert (
+        find.others_at_random(trace, 6, 1) == find.others_at_random(trace, 6, 1) != find.others_at_random(trace, 6, 2)
+    )
+    assert len(set(find.others_at_random(trace, 25, 0))) == 25
 
 
 @pytest.mark.parametrize("edit", [(), UNIFORM, (BlockKeys((3, 11, 12)),)])

@@ -121,7 +121,7 @@ def test_four_parts_sum_to_the_score(model):
 @pytest.mark.parametrize("name", SOFTMAX)
 def test_averages_of_the_product(name):
     drawn, _ = traced(untrained(name))
-    product, means = drawn.query[0] @ drawn.key[0].T, product_means(drawn)
+    product, means = drawn.query[0] @ drawn.key[0].T, parts.product_means(drawn)
     assert_close(means.column, product.mean(0), atol=1e-5, rtol=1e-4)
     assert_close(means.row, product.mean(1), atol=1e-5, rtol=1e-4)
 

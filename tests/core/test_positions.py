@@ -5,21 +5,14 @@ import math
 import pytest
 import torch
 
-from attention_core.attention.positions import (
-    alike_pair,
-    by_distance,
-    dot_products,
-    rotary_angles,
-    rotary_scores,
-    sinusoidal,
-)
+from attention_core.attention import positions
 from attention_core.topics.transformer.learned_positions import MISSING, N_NOTES, MelodyFiller, melodies
 from attention_core.topics.transformer.learned_positions import NAME as LEARNED
 from attention_core.weights import read_card, read_weights
 
 
 def test_waves_have_the_values_of_the_paper():
-    table = sinusoidal(7, 6)
+    table = positions.sinusoidal(7, 6)
     for position in range(7):
         for pair in range(3):
             angle = position / 10_000 ** (2 * pair / 6)
@@ -29,11 +22,11 @@ def test_waves_have_the_values_of_the_paper():
 
 def test_an_odd_width_is_refused():
     with pytest.raises(ValueError, match="d must be even, got 5"):
-        sinusoidal(3, 5)
+        positions.sinusoidal(3, 5)
 
 
 def test_dot_products_of_waves_depend_on_the_distance_alone():
-    found = by_distance(dot_products(sinusoidal(40, 64)))
+    found = positions.by_distance(positions.dot_products(positions.sinusoidal(40, 64)))
     torch.testing.assert_close(found.low, found.high, atol=1e-3, rtol=0)
     assert found.distances.tolist() == list(range(-20, 21))
     assert float(found.mean[20]) == pytest.approx(32)
@@ -42,15 +35,15 @@ def test_dot_products_of_waves_depend_on_the_distance_alone():
 
 def test_rotary_scores_depend_on_the_distance_alone_and_keep_lengths():
     query, key = torch.randn(2, 16, generator=torch.Generator().manual_seed(3))
-    scores = rotary_scores(query, key, 12)
-    found = by_distance(scores, 11)
+    scores = positions.rotary_scores(query, key, 12)
+    found = positions.by_distance(scores, 11)
     torch.testing.assert_close(found.low, found.high, atol=1e-4, rtol=0)
     torch.testing.assert_close(scores.diagonal(), (query @ key).expand(12))
     assert not torch.allclose(scores, scores.T)
 
 
 def test_a_rotary_score_drops_with_the_distance():
-    found = by_distance(rotary_scores(*alike_pair(64), 300), 299)
+    found = positions.by_distance(positions.rotary_scores(*positions.alike_pair(64), 300), 299)
     near, further, far = (
         found.mean[299 + first : 299 + last].mean() for first, last in ((0, 10), (10, 100), (100, 299))
     )
@@ -59,14 +52,14 @@ def test_a_rotary_score_drops_with_the_distance():
 
 
 def test_angles_turn_slower_from_pair_to_pair():
-    angles = rotary_angles(5, 8)
+    angles = positions.rotary_angles(5, 8)
     assert angles.shape == (5, 4)
     assert (angles[1].diff() < 0).all()
     assert not angles[0].any()
 
 
 def test_distances_of_one_position_are_one_number():
-    found = by_distance(torch.ones(1, 1))
+    found = positions.by_distance(torch.ones(1, 1))
     assert found.distances.tolist() == [0]
 
 
@@ -87,7 +80,9 @@ def test_a_missing_note_is_not_looked_at():
 
 def test_the_committed_table_found_out_that_its_places_form_a_line():
     card, tables = read_card(LEARNED), read_weights(LEARNED)
-    first, last = (by_distance(dot_products(tables[f"positions.{n}"]), 8) for n in (0, len(card["steps"]) - 1))
+    first, last = (
+        positions.by_distance(positions.dot_products(tables[f"positions.{n}"]), 8) for n in (0, len(card["steps"]) - 1)
+    )
     assert (last.mean[6:11] > last.mean[0]).all()
     assert float(last.mean[7] / last.mean[8]) > 0.5 > abs(float(first.mean[7] / first.mean[8]))
     assert card["share_right"][0] < 0.1

@@ -30,10 +30,7 @@ def source():
 
 def test_heads_of_a_layer_share_one_intervention():
     edits = switched_off([Head("cross", 1, 2), Head("encoder", 0, 1), Head("cross", 1, 0)])
-    assert edits == {
-        ("cross", 1): (DropHead(0), DropHead(2)),
-        ("encoder", 0): (DropHead(1),),
-    }
+    assert edits == {("cross", 1): (DropHead(0), DropHead(2)), ("encoder", 0): (DropHead(1),)}
     assert Head("cross", 1, 2).label == "cross, layer 2, head 3"
 
 

@@ -52,20 +52,11 @@ PAD = Pad(
 
 
 class AskedDrawing:
-    """What is on the pad, for people and for the model.
-
-    Attributes:
-        canvas: uint8 (320, 320, 4) RGBA.
-        seen: the same as the model sees it.
-        digits: strokes that belong together.
-        remark: what is unusual about the canvas; one painted over looks like other paper to the model.
-    """
-
     def __init__(self, pad: PadState) -> None:
-        self.canvas: np.ndarray = pad.canvas
-        self.seen: Seen = see(pad.canvas)
-        self.digits: list[DrawnDigit] = drawn_digits(pad.inked, SIDE, PAPER[pad.paper])
-        full = covered(pad.canvas, pad.paper) > MOST_INK
+        self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
+        self.seen: Seen = see(pad.canvas)  # the same as the model sees it
+        self.digits: list[DrawnDigit] = drawn_digits(pad.inked, SIDE, PAPER[pad.paper])  # strokes that belong together
+        full = covered(pad.canvas, pad.paper) > MOST_INK  # looks like other paper to the model
         self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
         self._inked = pad.inked
 

@@ -29,8 +29,7 @@ from ui.state import Field, choice, named, several
 OWN, COMPOSED = "this drawing", "a composed one"
 DIGITS_OF_MANY = (4, 7, 2, 9, 6)
 FRAME = (200, 205, 211)
-EMPTY_KEY = -1
-"""Among the choices: block the key that stands for nothing."""
+EMPTY_KEY = -1  # among the choices: block the key that stands for nothing
 SIZE = 250
 COUNT_OF = Field(NAME, "count_of", OWN, address="count", **named(own=OWN, composed=COMPOSED))
 BLOCKED_DIGITS = Field[list[int]](NAME, "block", list, address="block")
@@ -39,8 +38,6 @@ UNIFORM = Field(NAME, "uniform", False, address="uniform")
 
 
 class Series(NamedTuple):
-    """Drawings with more and more digits that match."""
-
     counts: list[int]  # how many match in each
     shown: list[Seen]  # the drawings as the model sees them
     question: Question  # what is asked about each

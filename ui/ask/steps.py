@@ -24,8 +24,7 @@ from ui.stepper import Stepper
 STEPS = Stepper(NAME)
 LOOK = Field(NAME, "number", -1, address="look", parse=whole_number)
 """The look that is shown, from 0; at first the last one."""
-SHEET = 24
-"""Dimensions of keys and values that are drawn: those that differ most from region to region."""
+SHEET = 24  # dimensions of keys and values that are drawn: those that differ most from region to region
 BARS = 12
 
 

@@ -28,8 +28,7 @@ from ui.step_view import query_row, show_matrix, show_words
 from ui.stepper import Stepper
 
 STEPS = Stepper(NAME)
-N_SHOWN = 8
-"""Records that stand beside each other by both ways."""
+N_SHOWN = 8  # records that stand beside each other by both ways
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 

@@ -40,8 +40,7 @@ from ui.state import Field, choice, is_mounted, one_of, whole_number
 NAME = "lookup"
 WAYS = ("spelling", "meaning")
 BY = Field(NAME, "by", WAYS[0], address="by", parse=one_of(WAYS))
-KEPT_ROWS = 2000
-"""Rows of the editor that are remembered; only MAX_RECORDS of them are looked at."""
+KEPT_ROWS = 2000  # rows of the editor that are remembered; only MAX_RECORDS of them are looked at
 SLUGS = {preset.lower().replace(" ", "-"): preset for preset in PRESETS}
 PRESET = Field(
     NAME,
@@ -51,8 +50,7 @@ PRESET = Field(
     parse=SLUGS.__getitem__,
     text=lambda preset: next(slug for slug, name in SLUGS.items() if name == preset),
 )
-LOADED = Field(NAME, "loaded", "")
-"""The preset that the fields below began with."""
+LOADED = Field(NAME, "loaded", "")  # the preset that the fields below began with
 EDITION, BASE = Field(NAME, "edition", 0), Field(NAME, "base", list)
 ROWS = Field(NAME, "rows", list, address="rows", parse=lambda text: _fitting(unpack(text)), text=pack)
 KEY = Field(
@@ -232,8 +230,7 @@ def choose_query(trace: AttentionTrace) -> int:
 
 MODELS = (PACKAGE, "sentence-transformers/all-MiniLM-L6-v2")
 """Names of the same sentence encoder: as a package, and in the hub's cache."""
-AT_ONCE = 16
-"""Texts that are read before the next visitor has the turn."""
+AT_ONCE = 16  # texts that are read before the next visitor has the turn
 
 
 def encoder_input(place: DeltaGenerator) -> Encoder:

@@ -52,8 +52,7 @@ STYLE = """<style>
 </style>"""
 SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
 
-HARDLY = 0.02
-"""A change of the probability below which blocking a word is said to change nothing."""
+HARDLY = 0.02  # a change of the probability below which blocking a word is said to change nothing
 BLOCKED: Field[list[int]] = Field(NAME, "blocked", list, address="blocked")
 BLOCKED_IN = Field(NAME, "blocked_in", "")
 PICKED = Field(NAME, "picked", -1, address="word", parse=whole_number)
@@ -65,11 +64,7 @@ _component = component("weighed_words")
 
 @computed(by_model=True)
 def verdict_of(name: str, text: str, blocked: tuple[int, ...]) -> Verdict:
-    """Return what a model says of a sentence.
-
-    Raises:
-        WeightsError: the model is not there.
-    """
+    """Return what a model says of a sentence; WeightsError if the model is not there."""
     model, _ = model_or_none(name)
     if model is None:
         raise WeightsError(name)

@@ -18,8 +18,7 @@ from ui.layout import shade
 from ui.matter.answer import ATTENTION, PICKED, attention_trace
 from ui.models import load_snapshots, model_or_stop
 
-MOST_PICKED = 12
-"""Words that can be picked to see their neighbours: the heaviest ones."""
+MOST_PICKED = 12  # words that can be picked to see their neighbours: the heaviest ones
 N_EXAMPLES = 5
 STYLE = """<style>
 .examples p { margin: 0 0 8px; line-height: 1.7; }

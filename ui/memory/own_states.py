@@ -17,8 +17,7 @@ from ui.models import card_or_empty, model_or_stop
 from ui.state import Field, whole_number
 
 ATTENTIVE, ALONE = "language-recurrent", "language-recurrent-alone"
-NEW = "new"
-"""What a card calls pairs that had not stood in their text before."""
+NEW = "new"  # what a card calls pairs that had not stood in their text before
 LOOKS_BACK, DOES_NOT = "looks back", "its state alone"
 FIRST = (
     "My uncle Gustav keeps a guitar. It was raining all day, so we stayed at home and played cards. "

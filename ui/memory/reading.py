@@ -60,7 +60,6 @@ def _norms(name: str, text: str, by_pieces: bool, direction: str) -> np.ndarray:
 
 
 def recurrent(name: str) -> Translator:
-    """Return a translator that is there."""
     return cast(Translator, model_or_none(name)[0])
 
 

@@ -54,8 +54,6 @@ LAYER = Field(NAME, "layer", GUIDED, address="layer", parse=one_of(LAYERS))
 
 
 class About(NamedTuple):
-    """What is to be said of a layer."""
-
     value: str  # what a pixel hands over
     here: str  # the same in the page's own words, one sentence
     start: str  # what the layer was given before it had learned anything

@@ -24,8 +24,7 @@ from ui.pixels.worth import worth_section
 from ui.state import Field, whole_number
 from ui.step_view import query_row, show_matrix, show_words
 
-GIVEN = 0.8
-"""Correlation above which a map was mostly there at the start."""
+GIVEN = 0.8  # correlation above which a map was mostly there at the start
 MOMENT = Field(NAME, "snapshot", -1, address="moment", parse=whole_number)
 
 

@@ -25,8 +25,6 @@ QUERIES_ONLY = Field(NAME, "ink_only", False, address="ink")
 
 
 class Map(NamedTuple):
-    """One map over the pixels."""
-
     title: str  # what it is
     symbol: str  # exactly what is averaged, Markdown
     values: np.ndarray  # (n,)
@@ -39,10 +37,7 @@ def query_maps(trace: AttentionTrace, query: int, image: np.ndarray) -> None:
     row = to_array(trace.weights(0, [query])[0])
     column = to_array(trace.weights(0, cols=[query])[:, 0])
     ramp = ramp_of(trace, row, column)
-    looks = (
-        ("looks_at", "This pixel looks at", "row", row),
-        ("looked_at", "Looks at this pixel", "column", column),
-    )
+    looks = (("looks_at", "This pixel looks at", "row", row), ("looked_at", "Looks at this pixel", "column", column))
     for place, (key, title, line, weights) in zip(st.columns(2), looks, strict=True):
         with place, st.container(key=f"{NAME}_{key}"):
             st.markdown(f"**{title}**, {line} {query + 1} of A")
@@ -88,14 +83,8 @@ def _of_weights(trace: AttentionTrace, image: np.ndarray, ink_only: bool) -> Seq
         "Bright pixels are looked at by many.",
     )
     if not trace.has_softmax:
-        row = Map(
-            "Row attention",
-            "mean of each row of the weights",
-            means,
-            signed_ramp(means),
-            "weight",
-            "Without softmax a row sums to anything: some pixels take much, others take away.",
-        )
+        words = "Without softmax a row sums to anything: some pixels take much, others take away."
+        row = Map("Row attention", "mean of each row of the weights", means, signed_ramp(means), "weight", words)
         return column, row
     most = float(np.log2(trace.n_keys))
     return (

@@ -23,8 +23,6 @@ LAYER_SHOWN = Field(NAME, "patch_layer", 4, address="patch_layer", parse=between
 
 
 class Patches(NamedTuple):
-    """What the vision transformer makes of a drawing."""
-
     probabilities: np.ndarray  # (10,)
     maps: np.ndarray  # (n_layers, n_heads, 7, 7), what the class token pays to each patch
     rolled: np.ndarray  # (7, 7), what each patch could have contributed to it through all layers

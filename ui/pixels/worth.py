@@ -48,8 +48,7 @@ def _share(card: dict[str, Any], part: str) -> str:
     return f"{card[part]:.1%}" if card.get(part) is not None else ""
 
 
-N_TEST = 10_000
-"""Test digits that the accuracies are measured on."""
+N_TEST = 10_000  # test digits that the accuracies are measured on
 
 
 def verdict(plain: float, alone: float) -> str:

@@ -30,8 +30,7 @@ from ui.models import card_or_empty, model_or_stop
 from ui.state import Field, widget_value
 
 NAME, MODEL = "read", "digit-reader"
-REFUSED = Field(NAME, "refused", False)
-"""Whether what was typed is no number."""
+REFUSED = Field(NAME, "refused", False)  # whether what was typed is no number
 SIZE = (144, 576)
 COLUMNS = [1.68, 1]
 """The pad, and whatever stands under it, beside the answers."""

@@ -25,8 +25,7 @@ STRIP = Field(NAME, "strip_number", 0)
 """How many strips were mounted: a second click on the same picture counts only on a new one."""
 STEP_SIZE = 480
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-WIDTH = 576
-"""Screen pixels of a drawing with a map over it: as wide as the pad."""
+WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
 
 
 def present_look(drawing: ReadDrawing) -> int:
@@ -48,14 +47,8 @@ def look_by_look(drawing: ReadDrawing) -> None:
     chart = overlay_strip(
         drawing.canvas, maps_of(drawing.reading), labels, size=235, columns=4, chosen=look, select="look"
     )
-    draw_chart(
-        chart,
-        key=key,
-        on_select=take_look,
-        selection_mode="look",
-        width="content",
-        alt=f"The maps of all {len(labels)} looks over the drawing; click one to go there",
-    )
+    words = f"The maps of all {len(labels)} looks over the drawing; click one to go there"
+    draw_chart(chart, key=key, on_select=take_look, selection_mode="look", width="content", alt=words)
 
 
 def another_question(drawing: ReadDrawing) -> None:

@@ -21,8 +21,7 @@ from ui.state import Field
 NAME = "transformer"
 MODEL = "translator-transformer"
 BEAM = 5
-MOST_NAMED = 4
-"""Changes that are named; more are counted."""
+MOST_NAMED = 4  # changes that are named; more are counted
 PIECES_STYLE = """<style>
 .pieces { line-height: 2; margin: 0; overflow-wrap: anywhere; font-size: 0.95rem; }
 .pieces span { padding: 0.1rem 0.34rem; background: color-mix(in srgb, currentcolor 8%, transparent); }
@@ -49,8 +48,7 @@ class Experiment(NamedTuple):
         return [head.label for head in self.off] + ["positions left out"] * (not self.with_positions)
 
 
-AT_TOP: Field[Experiment | None] = Field(NAME, "at_top", None)
-"""Whose French stands there."""
+AT_TOP: Field[Experiment | None] = Field(NAME, "at_top", None)  # whose French stands there
 
 
 def _edited(experiment: Experiment) -> Edited:

@@ -40,8 +40,7 @@ from ui.transformer.heads import CONFIG
 
 COSINE = Ramp(BLUE_ORANGE, -1.0, 1.0)
 N, D_ROTARY, FAR = 48, 64, 256
-PAIRS = (0, 2, 4, 6, 9, 13)
-"""Pairs of a rotary vector that are drawn as hands, fast ones first."""
+PAIRS = (0, 2, 4, 6, 9, 13)  # pairs of a rotary vector that are drawn as hands, fast ones first
 SIZE = 270
 
 

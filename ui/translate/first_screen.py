@@ -32,8 +32,7 @@ NAME = "translate"
 FIRST = {"upper": "none", "lower": "additive"}
 LISTED = ("none", "additive", "transformer")
 """Translators whose translations are listed on arrival; the others are computed only when they are asked for."""
-MOST_FORCED = 60
-"""Pieces that may be forced; the sentence needs room to end."""
+MOST_FORCED = 60  # pieces that may be forced; the sentence needs room to end
 FEWEST_JUDGED, LEAST_FIT = 4, 0.5
 """Forced pieces from which on they are compared with the English; by how many nats it must make them likelier each."""
 CLASSIC_PAIRS = (("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
@@ -265,7 +264,6 @@ def _word_controls(models: Mapping[str, ShownTranslation], rows: range) -> None:
 
 
 def _keep_place(shown: ShownTranslation) -> None:
-    """Stay at the same word when words become pieces, or pieces words."""
     firsts, row = shown.words.first_piece, WORD.value
     WORD.value = firsts[min(row, len(firsts) - 1)] if BY_PIECE.value else shown.words.row_of(row)
 

@@ -34,8 +34,6 @@ BEAM = 5
 
 @dataclass(frozen=True, eq=False)
 class ShownTranslation:
-    """A model's translation with its attention."""
-
     translator: str  # one of TRANSLATORS
     forced: tuple[int, ...]  # the pieces that it had to begin with
     made: Translation

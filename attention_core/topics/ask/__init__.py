@@ -20,10 +20,8 @@ from attention_core.models.scene_question import SceneQuestion
 
 WHERE = ("top left", "bottom right", "middle", "top right", "bottom left", "top", "right", "left", "bottom")
 RELATED = ("left of", "above", "right of", "below")
-LEAST_INK = 0.2
-"""A region with less ink than this in every pixel is bare paper."""
-AROUND = 1
-"""Regions around a digit that have seen its ink too."""
+LEAST_INK = 0.2  # a region with less ink than this in every pixel is bare paper
+AROUND = 1  # regions around a digit that have seen its ink too
 
 
 class Seen(NamedTuple):

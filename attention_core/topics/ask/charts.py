@@ -16,8 +16,7 @@ COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 WIDTH = 480
 PARTS = ("empty key and bare paper", "empty key alone")
 WORDS = {"fontSize": 11, "color": "#858d98"}
-GAP, SQUARE = 1.2, 2.4
-"""Widths in regions: between the picture and the square, and of the square."""
+GAP, SQUARE = 1.2, 2.4  # widths in regions: between the picture and the square, and of the square
 
 
 def region_picture(

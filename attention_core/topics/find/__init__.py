@@ -8,8 +8,7 @@ from torch import Tensor
 from attention_core.attention.latex import number
 from attention_core.attention.trace import AttentionTrace
 
-WRITTEN = 3
-"""Products written out in a region's dot product."""
+WRITTEN = 3  # products written out in a region's dot product
 
 
 class Products(NamedTuple):
@@ -49,11 +48,7 @@ def partial_scores(trace: AttentionTrace, channels: list[int]) -> Tensor:
 
 
 def products_of(trace: AttentionTrace, region: int, n: int) -> Products:
-    """Return the n largest products of one region's score.
-
-    Raises:
-        ValueError: no such region.
-    """
+    """Return the n largest products of one region's score; ValueError if there is no such region."""
     if not 0 <= region < trace.n_keys:
         raise ValueError(f"region must be from 0 to {trace.n_keys - 1}, got {region}")
     every = trace.query[0, 0] * trace.key[0, region]
@@ -81,11 +76,7 @@ def _sign(value: float, first: bool) -> str:
 
 
 def most_looked_at(trace: AttentionTrace, n: int) -> tuple[int, ...]:
-    """Return the n regions with the largest weights, largest first.
-
-    Raises:
-        ValueError: fewer than none or more than there are.
-    """
+    """Return the n regions with the largest weights, largest first; ValueError if there are not so many."""
     if not 0 <= n <= trace.n_keys:
         raise ValueError(f"n must be from 0 to {trace.n_keys}, got {n}")
     return tuple(trace.weights(0, [0])[0].topk(n).indices.tolist())

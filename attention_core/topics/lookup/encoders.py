@@ -13,8 +13,7 @@ from torch import Tensor
 from attention_core.hub.model import Pretrained
 from attention_core.topics.lookup.ngrams import embed
 
-MOST_TOKENS = 256
-"""Pieces of a text that are read for its meaning, as the encoder was made for."""
+MOST_TOKENS = 256  # pieces of a text that are read for its meaning, as the encoder was made for
 
 
 class Encoder(NamedTuple):

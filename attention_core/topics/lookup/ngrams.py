@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-SIZES = (2, 3)
-"""Letters in a run."""
+SIZES = (2, 3)  # letters in a run
 WIDTH = 512
 """Numbers in a vector. Two runs that share one by accident add to the same number, with a sign that is also hashed."""
 

@@ -76,14 +76,18 @@ def usable_records(table: Table, key: str | Sequence[str], value: str) -> Usable
 
 def _clean(cell: Cell, numeric: bool) -> Cell:
     if numeric:
-        try:
-            number = float(cell) if cell is not None else math.nan
-        except (TypeError, ValueError):
-            return None
-        return number if math.isfinite(number) and abs(number) < 1e12 else None
+        return _finite(cell)
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return None
     return " ".join(str(cell).split())[:MAX_TEXT] or None
+
+
+def _finite(cell: Cell) -> float | None:
+    try:
+        number = math.nan if cell is None else float(cell)
+    except (TypeError, ValueError):
+        return None
+    return number if abs(number) < 1e12 else None
 
 
 def _together(cells: Sequence[Cell]) -> Cell:
@@ -130,8 +134,4 @@ def read_queries(text: str, numeric: bool) -> Asked:
 
 def _number(text: str) -> float | None:
     plain = text.replace("−", "-")
-    try:
-        number = float(plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and abs(number) < 1e12 else None
+    return _finite(plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain)

@@ -20,8 +20,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step, Story, always
 from attention_core.topics.lookup.encoders import SPELLING, Encoder
 
-MAX_LABEL = 44
-"""Characters of a record shown at an axis."""
+MAX_LABEL = 44  # characters of a record shown at an axis
 
 
 @dataclass(frozen=True)
@@ -173,11 +172,7 @@ def temperature_sweep(
 
 
 def regression(records: Records, temperature: float, n: int = 200) -> tuple[Tensor, Tensor]:
-    """Return n evenly spaced queries over the range of numeric keys, and the value that each gets back.
-
-    Raises:
-        ValueError: keys or values are not numbers.
-    """
+    """Return n even queries over the range of numeric keys, and what each gets back; ValueError for texts."""
     if not (records.numeric_keys and records.numeric_values):
         raise ValueError("regression needs numbers for keys and for values, got texts")
     keys = torch.tensor(list(records.keys), dtype=torch.float64)

@@ -16,10 +16,8 @@ from attention_core.device import device_of
 
 MOST_WORDS = 100
 """Words of a sentence that are read; the longest of the reviews has 63."""
-MOST_CHARACTERS = 20_000
-"""Characters that are looked at, so that a pasted book costs nothing."""
-LONGEST_LABEL = 30
-"""Characters of a word that are shown."""
+MOST_CHARACTERS = 20_000  # characters that are looked at, so that a pasted book costs nothing
+LONGEST_LABEL = 30  # characters of a word that are shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +85,7 @@ class Erasure(NamedTuple):
 
 
 def read_sentence(text: str) -> Sentence:
-    """Cut a typed text into words and pieces.
-
-    Raises:
-        ValueError: there is no word in it.
-    """
+    """Cut a typed text into words and pieces; ValueError if there is no word in it."""
     words = [bare(word) for word in english_words(text[:MOST_CHARACTERS])]
     if not words:
         raise ValueError("text has nothing to read: expected a sentence, got only spaces or nothing")

@@ -17,8 +17,7 @@ from attention_core.charts.words import text_width
 
 DECADES = 4
 """Powers of ten that logarithmic colours and axes span at most; what is smaller is drawn as the smallest."""
-PER_LABEL = 15
-"""Screen pixels that a slanted word at an axis needs."""
+PER_LABEL = 15  # screen pixels that a slanted word at an axis needs
 
 
 def over_time(

@@ -24,8 +24,7 @@ LOOKS = {
 }
 """Okabe and Ito 2008, and grey; every line also has its own mark and its name at its end."""
 SIZE = (430, 190)
-NAME_HEIGHT = 15
-"""Screen pixels between two names."""
+NAME_HEIGHT = 15  # screen pixels between two names
 
 
 def fading_chart(
@@ -95,11 +94,7 @@ def _network_names(left: Mapping[str, np.ndarray], space: dict, least: float, to
 
 
 def length_chart(figures: ByLength, *, width: int = 560, height: int = 320) -> ChartTemplate:
-    """Draw BLEU against length; the names on the right of the plot are not counted in its width.
-
-    Raises:
-        ValueError: there are no figures.
-    """
+    """Draw BLEU against length; names right of the plot do not count in its width. ValueError without figures."""
     if not figures.scores or not figures.groups:
         raise ValueError("figures must hold at least one model, got none")
     names = list(figures.scores)

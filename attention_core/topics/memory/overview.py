@@ -63,7 +63,6 @@ class Memory:
         return float(self.update[direction][:, place].mean()), float(self.reset[direction][:, place].mean())
 
     def column_facts(self, kind: str, direction: str) -> dict[str, list]:
-        """Return what the mouse tells of each position of the states or a gate: word, pieces, a summary."""
         values: np.ndarray = getattr(self, kind)[direction]
         facts: dict[str, list] = {"word": self.labels}
         if any(len(texts) > 1 for texts in self.pieces):

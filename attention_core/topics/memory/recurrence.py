@@ -41,8 +41,6 @@ class Reading(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What happened at each step, in the order of reading."""
-
     reading: Reading  # states and gates
     by_state: Tensor  # (n, d, d), J_t = d h_t / d h_{t-1}
     by_input: Tensor  # (n, d, d_x), B_t = d h_t / d x_t

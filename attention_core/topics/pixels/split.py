@@ -23,8 +23,6 @@ PARTS: tuple[Part, ...] = ((PLACE, PLACE), (PLACE, INK), (INK, PLACE), (INK, INK
 
 
 class Means(NamedTuple):
-    """Averages of a matrix of n queries and n keys."""
-
     column: Tensor  # (n_keys,) mean of each column, over the queries: is paid attention to
     row: Tensor  # (n_queries,) mean of each row, over the keys: pays attention
 

@@ -17,20 +17,13 @@ from attention_core.data.sketches import number_strokes
 from attention_core.data.strokes import draw_paths
 from attention_core.models.digit_reader import Reading
 
-INK_FROM = 0.3
-"""A pixel of the reader's picture with at least this much ink belongs to a piece."""
-SMALLEST_HOLE = 3
-"""Pixels of paper below which a hole in the ink is a slip of the pen."""
-MOST_HOLES = 2
-"""Holes that one digit has at most: an 8 has them, and a 4 or 9 that closes on itself."""
-SMALLEST_PIECE = 1 / 6
-"""Share of the picture's height below which a piece is a speck and no digit."""
-WIDEST_DIGIT = 1.1
-"""Width over height from which on a piece is taken for more than one digit."""
-STRAIGHT = 0.96
-"""Distance of a stroke's ends over its length from which on it is a line."""
-MOST_COVERED = 0.6
-"""Share of a canvas that is not paper from which on it is painted over."""
+INK_FROM = 0.3  # a pixel of the reader's picture with at least this much ink belongs to a piece
+SMALLEST_HOLE = 3  # pixels of paper below which a hole in the ink is a slip of the pen
+MOST_HOLES = 2  # holes that one digit has at most: an 8 has them, and a 4 or 9 that closes on itself
+SMALLEST_PIECE = 1 / 6  # share of the picture's height below which a piece is a speck and no digit
+WIDEST_DIGIT = 1.1  # width over height from which on a piece is taken for more than one digit
+STRAIGHT = 0.96  # distance of a stroke's ends over its length from which on it is a line
+MOST_COVERED = 0.6  # share of a canvas that is not paper from which on it is painted over
 
 
 class NumberRemark(StrEnum):
@@ -135,11 +128,7 @@ def column_weights(trace: AttentionTrace) -> Tensor:
 
 
 def looks_of(trace: AttentionTrace, picture: np.ndarray) -> list[Look]:
-    """Return each look of a reading of a picture, (height, width) in [0, 1], in numbers.
-
-    Raises:
-        ValueError: the trace's keys have no grid.
-    """
+    """Return the looks of a reading of a picture (height, width) in [0, 1] in numbers; ValueError without a grid."""
     if trace.story.key_axis.grid is None:
         raise ValueError(f"trace must have keys with a grid, got {trace.story.key_axis.name!r} without one")
     rows, columns = trace.story.key_axis.grid

@@ -14,8 +14,7 @@ from attention_core.charts.palette import LABELS, ROLE_COLOURS, Ramp, signed_ram
 from attention_core.charts.scale import colour_bar, colour_scale, from_to, names_at
 
 NAME: dict = {"fontSize": 12, "color": LABELS}
-NAMES = 64
-"""Screen pixels for the names of rows, left of the chart."""
+NAMES = 64  # screen pixels for the names of rows, left of the chart
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,8 +81,7 @@ def head_worth(
     return worth
 
 
-CLEAR = 0.35
-"""A head has a habit when its queries give at least this share to one place, on average."""
+CLEAR = 0.35  # a head has a habit when its queries give at least this share to one place, on average
 
 
 class Habit(NamedTuple):

@@ -21,19 +21,15 @@ COMMITTED = find_file("benchmarks/results/cost.json")
 
 @dataclass(frozen=True)
 class Way:
-    name: str  # identifier
     title: str  # for people
     time_slope: int  # exponent of n in its time, expected
     memory_slope: int  # exponent of n in its memory, expected
 
 
 WAYS = {
-    way.name: way
-    for way in (
-        Way("recurrent", "recurrent (GRU)", 1, 1),
-        Way("attention", "attention, n × n in memory", 2, 2),
-        Way("fused", "fused attention", 2, 1),
-    )
+    "recurrent": Way("recurrent (GRU)", 1, 1),
+    "attention": Way("attention, n × n in memory", 2, 2),
+    "fused": Way("fused attention", 2, 1),
 }
 
 
@@ -48,11 +44,7 @@ class CostRow:
 
 
 def expected_slope(way: str, field: str) -> int:
-    """Return the exponent of n that is expected of a way's "milliseconds" or "megabytes".
-
-    Raises:
-        ValueError: no such field.
-    """
+    """Return the expected exponent of n in a way's "milliseconds" or "megabytes"; ValueError for other fields."""
     if field not in ("milliseconds", "megabytes"):
         raise ValueError(f"field must be milliseconds or megabytes, got {field!r}")
     return WAYS[way].time_slope if field == "milliseconds" else WAYS[way].memory_slope

@@ -21,11 +21,7 @@ class Shuffled(NamedTuple):
 
 
 def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
-    """Return an order of words: "shuffled" by the seed (never the original one, if there is another) or "reversed".
-
-    Raises:
-        ValueError: no such way.
-    """
+    """Return an order, "reversed" or "shuffled" (never as it was, if possible); ValueError for other ways."""
     if how == "reversed":
         return list(range(n_words))[::-1]
     if how != "shuffled":

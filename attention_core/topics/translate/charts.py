@@ -15,8 +15,7 @@ from attention_core.charts.scale import from_to, series_colour, wrapping
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "keys: the encoder's state at"
-ROW = 13
-"""Screen pixels of one vector."""
+ROW = 13  # screen pixels of one vector
 WAYS = ("attention: one vector", "all states end to end")
 
 

@@ -35,11 +35,7 @@ class Collapse(NamedTuple):
 
 
 def cost(n: int, d_state: int, d_out: int) -> Cost:
-    """Return what n states cost with attention and laid end to end.
-
-    Raises:
-        ValueError: a size below 1.
-    """
+    """Return what n states cost with attention and laid end to end; ValueError for a size below 1."""
     if min(n, d_state, d_out) < 1:
         raise ValueError(f"n, d_state and d_out must be at least 1, got {n}, {d_state} and {d_out}")
     return Cost(d_state, n * d_state, 2 * d_state * d_out, (1 + n) * d_state * d_out)

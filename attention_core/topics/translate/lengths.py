@@ -35,11 +35,7 @@ class ByLength(NamedTuple):
 def bleu_by_length(
     names: Sequence[str] = tuple(TRANSLATORS), part: str = "test", folder: Path | None = None
 ) -> ByLength:
-    """Return the BLEU that the cards of models, the committed ones if there is no folder, tell for each length.
-
-    Raises:
-        ValueError: no such part.
-    """
+    """Return the BLEU by length that cards tell, the committed ones without a folder; ValueError for no part."""
     if part not in PARTS:
         raise ValueError(f"part must be one of {PARTS}, got {part!r}")
     found = {name: figures for name in names if (figures := _figures(name, part, folder))}

@@ -21,8 +21,7 @@ END_LABEL = "end"
 MOST_CHARACTERS = 1000
 """Characters of a sentence that are looked at, so that a single endless word costs nothing."""
 
-MOST_SOURCE_PIECES = 99
-"""Pieces of a sentence that are read, before the end piece."""
+MOST_SOURCE_PIECES = 99  # pieces of a sentence that are read, before the end piece
 _NO_NAMES = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'", "j'", "an", "in", "can"])
 """Beginnings of French sentences that the vocabulary has with a capital too."""
 

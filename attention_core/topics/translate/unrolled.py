@@ -15,8 +15,7 @@ LINE, HEAD, SIZE, WIDE = 20, 34, 12, 376
 """Screen pixels: of a line at least, of what stands above, of the letters, of the whole, as wide as a telephone."""
 WORD, STATE, SCORE, WEIGHT, ASKS, MIXED, LAYER, SAID = 74, 80, 106, 160, 220, 256, 291, 314
 """Where columns begin: English words end at the first, French ones begin at the last."""
-ACROSS, BOX = 42, 14
-"""Screen pixels of the longest bar, and of a state's box."""
+ACROSS, BOX = 42, 14  # screen pixels of the longest bar, and of a state's box
 HEADS = (
     ("English", "input", WORD - 20, Role.INPUT),
     ("states", "key", STATE + 7, Role.KEY),
