@@ -30,9 +30,18 @@ from attention_core.hub.model import ModelError
 from attention_core.hub.picture_file import read_picture
 from attention_core.packed import pack, read_session, unpack, unpack_strokes, write_session
 from attention_core.topics.lookup.records import read_queries
-from attention_core.topics.vectors.links import linked_cells, linked_labels, linked_mask, linked_problem
 from attention_core.topics.vectors.presets import PRESETS
-from attention_core.topics.vectors.tables import TableError, parse_number, read_csv, read_npz, write_npz
+from attention_core.topics.vectors.tables import (
+    TableError,
+    linked_cells,
+    linked_labels,
+    linked_mask,
+    linked_problem,
+    parse_number,
+    read_csv,
+    read_npz,
+    write_npz,
+)
 
 UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
 """What a field of a page takes for "no value", see ui/state.py."""

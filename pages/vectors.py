@@ -66,21 +66,17 @@ def workbench() -> None:
             end_here()
         show_step(problem, trace, step, head)
     before = None if BEFORE.value is None else attention(Problem.from_plain(BEFORE.value))
-    experiments = [Tab("cell", "One cell and the last edit", lambda: cell(problem, trace, before, step, head))]
-    if has_both_ways(problem, trace):
-        experiments.append(Tab("ways", "Both ways", lambda: both_ways_panel(problem, trace, step, head)))
-    if has_pairs(problem):
-        experiments.append(Tab("pairs", "Pairs and a neuron", lambda: pairs_panel(problem, trace, before, head)))
-    if PRESET.value == PIXELS:
-        experiments.append(Tab("pixels", "From three to 784", pixel_links))
-    if problem.settings.softmax:
-        experiments.append(Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace, head)))
-        experiments.append(Tab("average", "A weighted average", lambda: hull_panel(trace, head)))
-    page_tabs(
-        NAME,
-        *experiments,
-        Tab("take", "Take it along", lambda: export_bar(trace, NAME, head=head, query=chosen_query(trace))),
+    is_soft, query = problem.settings.softmax, chosen_query(trace)
+    tabs = (
+        (True, Tab("cell", "One cell and the last edit", lambda: cell(problem, trace, before, step, head))),
+        (has_both_ways(problem, trace), Tab("ways", "Both ways", lambda: both_ways_panel(problem, trace, step, head))),
+        (has_pairs(problem), Tab("pairs", "Pairs and a neuron", lambda: pairs_panel(problem, trace, before, head))),
+        (PRESET.value == PIXELS, Tab("pixels", "From three to 784", pixel_links)),
+        (is_soft, Tab("softmax", "Try: the softmax", lambda: softmax_panel(trace, head))),
+        (is_soft, Tab("average", "A weighted average", lambda: hull_panel(trace, head))),
+        (True, Tab("take", "Take it along", lambda: export_bar(trace, NAME, head=head, query=query))),
     )
+    page_tabs(NAME, *(tab for is_there, tab in tabs if is_there))
 
 
 def cell(problem: Problem, trace: AttentionTrace, before: AttentionTrace | None, step: Step, head: int) -> None:

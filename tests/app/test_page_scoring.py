@@ -24,6 +24,14 @@ def weights_of(app, function):
     return next(one["weights"] for one in component(app, "score_bars")["functions"] if one["name"] == function)
 
 
+def press(page, *names):
+    """Press buttons one after the other, and nothing goes wrong."""
+    for name in names:
+        page.button(key=f"scoring_{name}").click().run()
+        assert not page.exception
+    return component(page, "vector_plane")
+
+
 def text(app):
     return " ".join(element.value for element in app.markdown)
 
@@ -38,26 +46,21 @@ def test_the_page_arrives_with_eight_functions_and_their_fields(page):
 
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
 def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
-    page.button(key="scoring_random").click().run()
-    before = component(page, "vector_plane")
-    page.button(key=f"scoring_preset_{name}").click().run()
-    after = component(page, "vector_plane")
-    assert not page.exception
+    before, after = press(page, "random"), press(page, f"preset_{name}")
     assert after["keys"] != before["keys"]
     assert after["revision"] > before["revision"]
     assert any("k₁" in caption.value or "keys" in caption.value for caption in page.caption)
 
 
 def test_right_angles_score_zero_and_still_get_weight(page):
-    page.button(key="scoring_preset_Right angles").click().run()
+    press(page, "preset_Right angles")
     dot = component(page, "score_bars")["functions"][0]
     assert dot["scores"][:2] == [0, 0]
     assert min(dot["weights"][:2]) > 0
 
 
 def test_the_printed_formula_gives_the_same_weights_whatever_the_query(page):
-    page.button(key="scoring_printed").click().run()
-    keys = component(page, "vector_plane")["keys"]
+    keys = press(page, "printed")["keys"]
     before, others = weights_of(page, "concat"), weights_of(page, "additive")
     page.session_state["scoring_vectors"] = Vectors([-3.0, 3.5], keys)
     settled(page)
@@ -67,15 +70,9 @@ def test_the_printed_formula_gives_the_same_weights_whatever_the_query(page):
 
 
 def test_keys_come_and_go_within_bounds(page):
-    for _ in range(2):
-        page.button(key="scoring_more").click().run()
-    assert len(component(page, "vector_plane")["keys"]) == 6
-    assert page.button(key="scoring_more").disabled
-    for _ in range(4):
-        page.button(key="scoring_fewer").click().run()
-    assert len(component(page, "vector_plane")["keys"]) == 2
-    assert page.button(key="scoring_fewer").disabled
-    assert not page.exception
+    for name, times, n_keys in (("more", 2, 6), ("fewer", 4, 2)):
+        assert len(press(page, *[name] * times)["keys"]) == n_keys
+        assert page.button(key=f"scoring_{name}").disabled
 
 
 @pytest.mark.parametrize("d", [3, 4, 8])
@@ -90,9 +87,7 @@ def test_more_than_two_numbers_show_the_cosine_matrix_instead_of_the_plane(page,
 
 
 def test_what_was_arranged_is_still_there_after_another_page(page):
-    page.button(key="scoring_preset_One long key").click().run()
-    page.button(key="scoring_printed").click().run()
-    keys = component(page, "vector_plane")["keys"]
+    keys = press(page, "preset_One long key", "printed")["keys"]
     page.session_state["scoring_vectors"] = Vectors([-1.25, 0.5], keys)
     open_tab(page, "scale").button_group(key="scoring_n_keys").set_value(64).run()
     bars = component(page, "score_bars")
@@ -108,7 +103,7 @@ def test_a_link_reopens_what_somebody_saw(app):
     opened(app, PAGE)
     assert component(app, "vector_plane")["query"] == [1, 2]
     assert component(app, "vector_plane")["keys"] == [[0.5, 0.5], [-3, 1.25]]
-    app.button(key="scoring_preset_Mixed").click().run()
+    press(app, "preset_Mixed")
     assert app.query_params["vectors"] == "2,1.5;1.75,2.25;3.5,2;-2.25,1.75;0.75,0.25"
 
 
@@ -145,8 +140,7 @@ def test_the_scale_section_follows_its_controls(page):
 
 
 def test_the_plain_additive_formula_is_put_in_the_place_of_additive(page):
-    page.button(key="scoring_plain").click().run()
-    plane, bars = component(page, "vector_plane"), component(page, "score_bars")
+    plane, bars = press(page, "plain"), component(page, "score_bars")
     additive = next(one for one in bars["functions"] if one["name"] == "additive")
     expected = [sum(math.tanh(q + k) for q, k in zip(plane["query"], key, strict=True)) for key in plane["keys"]]
     assert additive["scores"] == pytest.approx(expected, abs=1e-3)

@@ -44,6 +44,20 @@ def errors(page):
     return [error.value for error in page.error]
 
 
+def sound(page):
+    assert errors(page) == []
+    return page
+
+
+def choose(page, widget, key, value):
+    """Set a widget, and nothing goes wrong."""
+    return sound(getattr(page, widget)(key=f"vectors_{key}").set_value(value).run())
+
+
+def press(page, key):
+    return sound(page.button(key=f"vectors_{key}").click().run())
+
+
 def show(page, step):
     page.session_state["vectors_step"] = step
     return page.run()
@@ -51,13 +65,11 @@ def show(page, step):
 
 @pytest.mark.parametrize("preset", [*PRESETS, PIXELS])
 def test_every_preset_draws_its_steps_and_says_what_it_shows(page, preset):
-    page.selectbox(key="vectors_preset").set_value(preset).run()
-    assert errors(page) == []
+    choose(page, "selectbox", "preset", preset)
     assert page.get("vega_lite_chart")
     if preset in PRESETS:
         assert PRESETS[preset].line in said(page)
-    assert errors(show(page, "context")) == []
-    assert page.get("vega_lite_chart")
+    assert sound(show(page, "context")).get("vega_lite_chart")
 
 
 def test_the_first_preset_puts_nine_pairs_beside_a_neuron(page):
@@ -83,13 +95,11 @@ def test_a_slip_is_named_with_its_cell_and_everything_else_is_kept(page, text):
     held = page.session_state["vectors_cells"]
     assert held["X"][1][0] == text
     assert held["X"][0] == ["1", "0.5"]
-    retype(page, "X", 1, 0, "2")
-    assert errors(page) == []
+    sound(retype(page, "X", 1, 0, "2"))
 
 
 def test_a_decimal_comma_is_kept_and_what_was_read_is_said(page):
-    retype(page, "X", 1, 0, "1,5")
-    assert errors(page) == []
+    sound(retype(page, "X", 1, 0, "1,5"))
     assert "X, row 2, column 1: “1,5” is read as 1.5." in said(page)
     assert page.session_state["vectors_cells"]["X"][1][0] == "1,5"
     assert page.session_state["vectors_good"]["tables"]["X"][1, 0] == 1.5
@@ -97,21 +107,19 @@ def test_a_decimal_comma_is_kept_and_what_was_read_is_said(page):
 
 def test_the_softmax_is_switched_off_and_told_in_the_address(page):
     page.session_state["vectors_step"] = "weights"
-    page.toggle(key="vectors_softmax").set_value(False).run()
-    assert errors(page) == []
+    choose(page, "toggle", "softmax", False)
     assert any("A = S'" in formula.value for formula in page.latex)
     assert "The softmax is off" in said(page)
     assert page.query_params["softmax"] in ("0", ["0"])
     assert "Try: the softmax" not in [tab.label for tab in page.tabs]
-    assert errors(show(page, "context")) == []
+    sound(show(page, "context"))
     assert page.session_state["vectors_before"] is not None  # it counts as an edit
 
 
 def test_a_width_that_does_not_fit_names_both_tables_and_can_be_made_to_fit(page):
     put(page, {"W_K": [["1", "0", "2"], ["0", "1", "2"]]})
     assert "W_Q is 2 × 2 and W_K is 2 × 3" in errors(page)[0]
-    page.button(key="vectors_fit").click().run()
-    assert errors(page) == []
+    press(page, "fit")
     assert page.session_state["vectors_cells"]["W_K"] == [["1", "0"], ["0", "1"]]
 
 
@@ -126,8 +134,7 @@ def paste(page, text):
 
 
 def test_a_pasted_table_replaces_the_present_one(page):
-    paste(page, "cat\t1\t2\ndog\t3\t4\nowl\t0,5\t6\nemu\t7\t8")
-    assert errors(page) == []
+    sound(paste(page, "cat\t1\t2\ndog\t3\t4\nowl\t0,5\t6\nemu\t7\t8"))
     assert page.session_state["vectors_cells"]["X"][2] == ["0.5", "6"]
     assert page.session_state["vectors_labels"]["X"] == ["cat", "dog", "owl", "emu"]
 
@@ -144,8 +151,7 @@ def test_a_bad_paste_is_refused_and_the_table_and_the_text_stay(page, text, says
 
 
 def test_ten_thousand_rows_are_bounded_and_told(page):
-    paste(page, "1,2\n" * 10_000)
-    assert errors(page) == []
+    sound(paste(page, "1,2\n" * 10_000))
     assert len(page.session_state["vectors_cells"]["X"]) == 256
     assert "10,000 rows" in said(page)
 
@@ -153,25 +159,17 @@ def test_ten_thousand_rows_are_bounded_and_told(page):
 def test_two_hundred_and_fifty_six_rows_of_sixty_four_stay_usable(page):
     rows = np.random.default_rng(0).normal(size=(256, 64)).round(2)
     paste(page, "\n".join(",".join(map(str, row)) for row in rows))
-    page.button(key="vectors_fit").click().run()
-    assert errors(page) == []
+    press(page, "fit")
     for step in ("weights", "context"):
-        assert errors(show(page, step)) == []
-        assert page.get("vega_lite_chart")
+        assert sound(show(page, step)).get("vega_lite_chart")
 
 
-@pytest.mark.parametrize("scoring", list(SCORES))
-def test_every_scoring_function_can_be_chosen(page, scoring):
-    page.selectbox(key="vectors_scoring").set_value(scoring).run()
-    assert errors(page) == []
-    assert page.session_state["vectors_good"]["settings"]["scoring"] == scoring
-
-
-@pytest.mark.parametrize("scale", ["none", "free"])
-def test_every_scale_can_be_chosen(page, scale):
-    page.selectbox(key="vectors_scale").set_value(scale).run()
-    assert errors(page) == []
-    assert page.session_state["vectors_good"]["settings"]["scale"] == scale
+@pytest.mark.parametrize(
+    ("setting", "value"), [*(("scoring", name) for name in SCORES), ("scale", "none"), ("scale", "free")]
+)
+def test_every_scoring_function_and_scale_can_be_chosen(page, setting, value):
+    choose(page, "selectbox", setting, value)
+    assert page.session_state["vectors_good"]["settings"][setting] == value
 
 
 def test_a_scores_own_parameters_can_be_edited_and_put_back(page):
@@ -179,33 +177,30 @@ def test_a_scores_own_parameters_can_be_edited_and_put_back(page):
     page.button(key="vectors_own_parameters").click().run()
     retype(page, "additive.v", 0, 1, "x")
     assert "v, row 1, column 2" in errors(page)[0]
-    page.button(key="vectors_plain_parameters").click().run()
-    assert errors(page) == []
+    press(page, "plain_parameters")
 
 
 @pytest.mark.parametrize("mask", ["causal", "padding", "drawn"])
 def test_every_mask_adds_its_step(page, mask):
     page.selectbox(key="vectors_mask").set_value(mask).run()
-    assert errors(show(page, "mask")) == []
+    sound(show(page, "mask"))
     assert page.session_state["vectors_step"] == "mask"
 
 
 def test_a_query_that_may_see_nothing_is_named_and_gets_zeros(page):
     page.selectbox(key="vectors_mask").set_value("padding").run()
-    page.number_input(key="vectors_n_padding").set_value(3).run()
-    assert errors(page) == []
+    choose(page, "number_input", "n_padding", 3)
     assert "x1, x2, x3 may see no key" in page.warning[0].value
     assert "zeros" in page.warning[0].value
-    assert errors(show(page, "weights")) == []
-    assert errors(show(page, "context")) == []
+    sound(show(page, "weights"))
+    sound(show(page, "context"))
 
 
 def test_heads_that_do_not_fit_are_explained_and_two_heads_can_be_looked_at(page):
     page.number_input(key="vectors_n_heads").set_value(3).run()
     assert "3 heads" in errors(page)[0]
-    page.number_input(key="vectors_n_heads").set_value(2).run()
-    assert errors(page) == []
-    assert errors(show(page, "merged")) == []
+    choose(page, "number_input", "n_heads", 2)
+    sound(show(page, "merged"))
 
 
 def test_the_change_since_the_last_edit_is_shown(page):
@@ -227,8 +222,7 @@ def test_what_was_typed_survives_leaving_the_page(page):
 
 
 def test_sizes_change_all_tables_together(page):
-    page.number_input(key="vectors_size_d_model").set_value(4).run()
-    assert errors(page) == []
+    choose(page, "number_input", "size_d_model", 4)
     held = page.session_state["vectors_cells"]
     assert [len(held["X"][0]), len(held["W_Q"]), len(held["W_O"][0])] == [4, 4, 4]
     assert held["X"][0][:2] == ["1", "0.5"]
@@ -236,8 +230,7 @@ def test_sizes_change_all_tables_together(page):
 
 def test_the_mode_keeps_the_weights(page):
     before = trace_of(PRESETS["pairs"].problem()).weights().numpy()
-    page.button_group(key="vectors_mode").set_value("direct").run()
-    assert errors(page) == []
+    choose(page, "button_group", "mode", "direct")
     cells = page.session_state["vectors_cells"]
     query, key = (np.array(cells[name], dtype=float) for name in ("Q", "K"))
     exponentials = np.exp(query @ key.T / np.sqrt(2))
@@ -256,24 +249,19 @@ def test_random_numbers_come_from_the_seed(page):
 
 def test_lecture_mode_shows_the_same_tables(page):
     page.session_state["lecture"] = True
-    page.run()
-    assert errors(page) == []
-    assert page.get("html")
+    assert sound(page.run()).get("html")
 
 
-@pytest.mark.parametrize("extra", [{"constant": 2.0}, {"nothing": True}])
-def test_the_softmax_shows_what_a_constant_and_no_relevance_do(page, extra):
+@pytest.mark.parametrize(
+    ("widget", "key", "value", "words"),
+    [("slider", "constant", 2.0, "the shares are the same"), ("toggle", "nothing", True, "the shares sum to 100")],
+)
+def test_the_softmax_shows_what_a_constant_and_no_relevance_do(page, widget, key, value, words):
     open_tab(show(page, "weights"), "softmax")
-    if "constant" in extra:
-        page.slider(key="vectors_constant").set_value(extra["constant"]).run()
-        assert "the shares are the same" in said(page)
-    else:
-        page.toggle(key="vectors_nothing").set_value(True).run()
-        assert "still the shares sum to 100" in said(page)
+    assert words in said(choose(page, widget, key, value))
 
 
 def test_files_are_taken_back(page):
-    assert errors(page) == []
     data = write_npz(PRESETS["cross"].problem())
     page.file_uploader[0].upload("mine.npz", data, "application/zip").run()
     assert errors(page) == []

@@ -172,17 +172,14 @@ def test_without_softmax_the_context_is_the_product_of_all_three():
     assert "softmax(" not in trace_to_code(trace)
 
 
-def test_orthogonal_keys_answer_like_a_dictionary():
-    assert float(trace_of(PRESETS["orthogonal"].problem()).weights()[0, 0]) > 0.97
+@pytest.mark.parametrize(("name", "key", "weight"), [("orthogonal", 0, 0.97), ("huge", 2, 0.99)])
+def test_orthogonal_keys_answer_like_a_dictionary_and_one_huge_key_saturates_the_softmax(name, key, weight):
+    assert float(trace_of(PRESETS[name].problem()).weights()[0, key]) > weight
 
 
 def test_equal_keys_share_equally():
     weights = trace_of(PRESETS["equal"].problem()).weights()
     assert weights[:, 0].tolist() == pytest.approx(weights[:, 1].tolist())
-
-
-def test_one_huge_key_saturates_the_softmax():
-    assert float(trace_of(PRESETS["huge"].problem()).weights()[0, 2]) > 0.99
 
 
 def test_a_value_that_nobody_reads_may_be_anything():
@@ -214,46 +211,29 @@ def test_given_tables_that_do_not_fit_are_named_with_their_shapes(tables, words)
     problem = Problem(Mode.DIRECT, {name: np.ones(shape) for name, shape in tables.items()})
     with pytest.raises(ProblemError) as error:
         trace_of(problem)
-    for word in words:
-        assert word in str(error.value)
+    assert all(word in str(error.value) for word in words)
+
+
+NOT_FINITE = np.array([[1, 0.5], [np.nan, 1], [1, 1.5]])
 
 
 @pytest.mark.parametrize(
-    ("name", "shape", "words"),
+    ("name", "table", "chosen", "words"),
     [
-        ("W_Q", (3, 2), ["X is 3 × 2", "W_Q is 3 × 2"]),
-        ("W_K", (2, 3), ["W_Q is 2 × 2", "W_K is 2 × 3", "d_k"]),
-        ("W_O", (2, 3), ["W_O is 2 × 3", "must be 2 × 2"]),
+        ("W_Q", np.ones((3, 2)), {}, ["X is 3 × 2", "W_Q is 3 × 2"]),
+        ("W_K", np.ones((2, 3)), {}, ["W_Q is 2 × 2", "W_K is 2 × 3", "d_k"]),
+        ("W_O", np.ones((2, 3)), {}, ["W_O is 2 × 3", "must be 2 × 2"]),
+        ("X", NOT_FINITE, {}, ["X, row 2, column 1"]),
+        ("W_Q", np.ones((2, 2)), {"n_heads": 3}, ["3 heads", "W_Q is 2 × 2"]),
+        ("general.W", np.ones((3, 2)), {"scoring": "general"}, ["3 × 2 and must be 2 × 2"]),
     ],
+    ids=["W_Q", "W_K", "W_O", "a number that is none", "heads", "a parameter of the score"],
 )
-def test_projections_that_do_not_fit_are_named_with_their_shapes(name, shape, words):
+def test_what_does_not_fit_is_named_with_its_shape_or_its_cell(name, table, chosen, words):
     problem = PRESETS["pairs"].problem()
-    broken = Problem(problem.mode, {**problem.tables, name: np.ones(shape)})
-    message = " ".join(fault.message for fault in find_faults(broken))
-    assert name in find_faults(broken)[0].tables
-    for word in words:
-        assert word in message
-
-
-def test_a_number_that_is_not_finite_is_found_in_its_cell():
-    problem = PRESETS["pairs"].problem()
-    table = problem.tables["X"].copy()
-    table[1, 0] = np.nan
-    assert "X, row 2, column 1" in find_faults(Problem(problem.mode, {**problem.tables, "X": table}))[0].message
-
-
-def test_heads_that_do_not_divide_the_columns_are_explained():
-    problem = PRESETS["pairs"].problem()
-    faults = find_faults(Problem(problem.mode, problem.tables, settings=Settings(n_heads=3)))
-    assert "3 heads" in faults[0].message
-    assert "W_Q is 2 × 2" in faults[0].message
-
-
-def test_own_parameters_of_a_score_are_checked():
-    problem = PRESETS["pairs"].problem()
-    tables = {**problem.tables, "general.W": np.ones((3, 2))}
-    faults = find_faults(Problem(problem.mode, tables, settings=Settings(scoring="general")))
-    assert "3 × 2 and must be 2 × 2" in faults[0].message
+    faults = find_faults(Problem(problem.mode, {**problem.tables, name: table}, settings=Settings(**chosen)))
+    assert name in faults[0].tables
+    assert all(word in " ".join(fault.message for fault in faults) for word in words)
 
 
 @pytest.mark.parametrize("wrong", [{"scoring": "dott"}, {"temperature": 0.0}, {"factor": math.inf}, {"n_heads": 0}])
@@ -262,7 +242,7 @@ def test_settings_refuse_what_they_do_not_know(wrong):
         Settings(**wrong)
 
 
-@pytest.mark.parametrize("start", [name for name in PRESETS])
+@pytest.mark.parametrize("start", PRESETS)
 @pytest.mark.parametrize("mode", list(Mode))
 def test_every_preset_survives_a_change_of_mode(start, mode):
     changed = in_mode(PRESETS[start].problem(), mode)

@@ -120,9 +120,8 @@ def answers_table(numbers: list[int], traces: dict[str, AttentionTrace], query: 
     rows = f"<thead>{_row('th', '', kinds, map(str, numbers))}</thead>{_row('td', 'is there a pair?', truth, truth)}"
     for head, trace in traces.items():
         shares = step_of(trace, "answer").value()[:, 1].tolist()
-        kinds = [
-            right if (share > 0.5) == (right == "yes") else "wrong" for share, right in zip(shares, truth, strict=True)
-        ]
+        answers = zip(shares, truth, strict=True)
+        kinds = [right if (share > 0.5) == (right == "yes") else "wrong" for share, right in answers]
         rows += _row("td", SHORT_WORDS[head], kinds, (f"{share:.0%}" for share in shares))
     st.html(f'{TABLE_STYLE}<div class="answers"><table>{rows}</table></div>')
     st.caption("Per cent: how sure the head is that there is a pair. Underlined in orange: a wrong answer.")
@@ -170,23 +169,14 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
         seen = _allowed_pairs(trace, query)
         ramp = weights_ramp(int(seen.sum()), float(values.max()))
         values = np.where(seen, values, np.nan)
-    pairs = matching_pairs(numbers, query)
-    chart = pair_map(
-        values,
-        Axis("pair", [*map(str, numbers), "nobody"]),
-        step.role,
-        framed=pairs,
-        title=f"{step.title.lower()} of query {numbers[query]}",
-        size=SIZE,
-        ramp=ramp,
-    )
+    pairs, axis = matching_pairs(numbers, query), Axis("pair", [*map(str, numbers), "nobody"])
+    title = f"{step.title.lower()} of query {numbers[query]}"
+    chart = pair_map(values, axis, step.role, framed=pairs, title=title, size=SIZE, ramp=ramp)
     draw_chart(chart, width="content", alt=f"{step.title} of one query over all pairs")
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
-    note(
-        f"Framed: {sums}. Together with {numbers[query]} each gives a multiple of {MODULUS}."
-        if pairs
-        else f"No two others give a multiple of {MODULUS} together with {numbers[query]}."
-    )
+    multiple = f"a multiple of {MODULUS}"
+    found = f"Framed: {sums}. Together with {numbers[query]} each gives {multiple}."
+    note(found if pairs else f"No two others give {multiple} together with {numbers[query]}.")
 
 
 def _allowed_pairs(trace: AttentionTrace, query: int) -> np.ndarray:
@@ -208,15 +198,10 @@ def all_at_once(traces: dict[str, AttentionTrace], query: int, numbers: list[int
     with alone:
         section("The same query, looking at single others", Role.WEIGHTS)
         row = to_array(traces["pairs"].weights(0, [query]))
-        chart = matrix_chart(
-            np.where(np.arange(row.shape[1]) == query, np.nan, row),
-            Axis("query", [str(numbers[query])]),
-            Axis("single others", [*map(str, numbers), "nobody"]),
-            Role.WEIGHTS,
-            title="weight",
-            size=SIZE,
-            ramp=weights_ramp(len(numbers), float(row.max())),
-        )
+        others = np.where(np.arange(row.shape[1]) == query, np.nan, row)
+        axes = Axis("query", [str(numbers[query])]), Axis("single others", [*map(str, numbers), "nobody"])
+        ramp = weights_ramp(len(numbers), float(row.max()))
+        chart = matrix_chart(others, *axes, Role.WEIGHTS, title="weight", size=SIZE, ramp=ramp)
         draw_chart(chart, width="content", alt="The pairwise head's weights of the same query")
         st.caption(
             "*Single others*: each of the other numbers by itself; *nobody* is there for who finds none. "

@@ -64,10 +64,8 @@ FORMULAS = {
 LEARNED = [name for name, kind in SCORES.items() if kind.parameter_names()]
 FUNCTION = Field(NAME, "parameters_of", "general", address="of", parse=one_of(LEARNED))
 SEED = Field(NAME, "seed", 0)
-DRAWN_TABLES, PROBLEMS = (
-    Field[dict[str, pd.DataFrame]](NAME, "tables", dict),
-    Field[dict[str, str]](NAME, "problems", dict),
-)
+DRAWN_TABLES: Field[dict[str, pd.DataFrame]] = Field(NAME, "tables", dict)
+PROBLEMS: Field[dict[str, str]] = Field(NAME, "problems", dict)
 """Each table as it was before edits, and what is wrong with those."""
 
 
@@ -200,28 +198,21 @@ def parameters_tab(d: int, parameters: Mapping[str, Tensor], changed: dict[int, 
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         function = choice("Parameters of", FUNCTION, LEARNED)
-        st.button(
-            "Back to trained",
-            key="scoring_trained",
-            on_click=back_to_trained,
-            args=(d,),
-            icon=":material/undo:",
-            disabled=not changed_functions(d),
-        )
+        look = {"icon": ":material/undo:", "disabled": not changed_functions(d)}
+        st.button("Back to trained", key="scoring_trained", on_click=back_to_trained, args=(d,), **look)
     blocks = {name: parameters[name] for name in SCORES[function].parameter_names()}
     rows = torch.cat([block.reshape(len(block), -1) for block in blocks.values()], dim=1).tolist()
     labels = [f"{'position' if function == 'location' else 'row'} {row + 1}" for row in range(len(rows))]
-    columns = [column for name, block in blocks.items() for column in _columns(name.split(".")[1], block)]
+    columns = []
+    for name, block in blocks.items():
+        short = name.split(".")[1]
+        columns += [short] if block.ndim == 1 else [f"{short}[{place + 1}]" for place in range(block.shape[1])]
     number_table(
         f"scoring_parameters_{d}_{function}",
         pd.DataFrame(rows, labels, columns),
         limit=PARAMETER_LIMIT,
         on_edit=lambda edited: put_parameters(d, _split(blocks, edited)),
     )
-
-
-def _columns(name: str, block: Tensor) -> list[str]:
-    return [name] if block.ndim == 1 else [f"{name}[{place + 1}]" for place in range(block.shape[1])]
 
 
 def _split(blocks: Mapping[str, Tensor], rows: Rows) -> Parameters:
@@ -258,8 +249,7 @@ def take_edits(name: str, key: str, limit: float, on_edit: Callable[[Rows], None
     for row, cells in widget_value(key)["edited_rows"].items():
         for column, value in cells.items():
             label = frame.index[int(row)]
-            problem = _problem(value, limit)
-            if problem:
+            if problem := _problem(value, limit):
                 problems.append(f"{label}, {column}: {problem}")
             else:
                 frame.loc[label, column] = float(value)

@@ -100,19 +100,15 @@ def scale_tab() -> None:
     ]
     for column, (field, title, reference) in zip(st.columns(4, gap="small"), panels, strict=True):
         with column:
-            draw_chart(
-                scale_chart(rows, field, title, reference=reference, chosen=d_k),
-                key=f"scoring_{field}",
-                alt=f"{title} over d_k, with and without the division by its square root",
-            )
+            chart = scale_chart(rows, field, title, reference=reference, chosen=d_k)
+            alt = f"{title} over d_k, with and without the division by its square root"
+            draw_chart(chart, key=f"scoring_{field}", alt=alt)
     without, with_scale = example_weights(d_k, n_keys=n_keys, seed=seed)
     chart, words = st.columns([1.2, 1], gap="large", vertical_alignment="center")
     with chart:
-        draw_chart(
-            sorted_weights_chart(without.tolist(), with_scale.tolist()),
-            key="scoring_example",
-            alt="One query's weights, largest first, with and without the division",
-        )
+        bars = sorted_weights_chart(without.tolist(), with_scale.tolist())
+        alt = "One query's weights, largest first, with and without the division"
+        draw_chart(bars, key="scoring_example", alt=alt)
     with words:
         here = {row.scaled: row for row in rows if row.d_k == d_k}
         st.markdown(

@@ -13,12 +13,9 @@ from ui.figures import note_picture
 from ui.state import Field, component_message, whole_number
 
 NAME = "scoring"
-
 PAUSE = 90
 """Milliseconds between two messages to Python while an arrow is dragged."""
-
 _component = component("vector_plane")
-
 RANDOM = "Random vectors, drawn as in the training of the parameters."
 FIRST = VECTOR_PRESETS[0]
 VECTORS = Field(NAME, "vectors", FIRST, address="vectors", parse=lambda text: _arranged(text), text=Vectors.text)

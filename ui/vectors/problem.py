@@ -17,7 +17,6 @@ from attention_core.data.strokes import draw_paths
 from attention_core.device import to_array
 from attention_core.packed import pack, unpack
 from attention_core.topics.vectors.build import trace_of
-from attention_core.topics.vectors.links import linked_cells, linked_labels, linked_mask, linked_problem
 from attention_core.topics.vectors.presets import (
     PIXELS,
     PRESETS,
@@ -39,7 +38,7 @@ from attention_core.topics.vectors.problem import (
     Settings,
     find_faults,
 )
-from attention_core.topics.vectors.tables import parse_cells
+from attention_core.topics.vectors.tables import linked_cells, linked_labels, linked_mask, linked_problem, parse_cells
 from ui.computed import computed
 from ui.digits import read_digit
 from ui.models import model_or_none

@@ -65,23 +65,16 @@ def show_step(problem: Problem, trace: AttentionTrace, step: Step, head: int) ->
 def _step_matrix(problem: Problem, trace: AttentionTrace, step: Step, head: int) -> None:
     chart = _step_picture(problem, trace, step, head)
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
-    if max(step.shape) > MOST_CLICKED:
-        draw_chart(chart, width="content", alt=words)
-        return
-    key = f"vectors_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}"
+    key, clicks = f"vectors_matrix_{step.name}_{step.shape[0]}_{step.shape[1]}", {}
 
     def take_click() -> None:
         for cell in selected(key, "cell"):
             CELL.value |= {row_kind(step): int(cell["row"]), column_kind(step): int(cell["col"])}
 
-    draw_chart(
-        chart,
-        width="content",
-        key=key,
-        alt=f"{words}; click a cell for its arithmetic",
-        on_select=take_click,
-        selection_mode="cell",
-    )
+    if max(step.shape) <= MOST_CLICKED:
+        clicks = {"key": key, "on_select": take_click, "selection_mode": "cell"}
+        words += "; click a cell for its arithmetic"
+    draw_chart(chart, width="content", alt=words, **clicks)
 
 
 def _cell_pickers(step: Step) -> None:
@@ -183,10 +176,10 @@ def show_change(before: AttentionTrace | None, step: Step, head: int) -> None:
     if old is None or old.shape != step.shape or head >= before.n_heads:
         st.caption("The step is new or has another shape than before the edit, so there is no difference to draw.")
         return
-    new_values, old_values = to_array(step.value(head)), to_array(old.value(head))
-    both = np.isfinite(new_values) & np.isfinite(old_values)
-    difference = np.where(both, np.where(both, new_values, 0) - np.where(both, old_values, 0), np.nan)
-    opened = int((np.isfinite(new_values) != np.isfinite(old_values)).sum())
+    new, earlier = to_array(step.value(head)), to_array(old.value(head))
+    is_there, was_there = np.isfinite(new), np.isfinite(earlier)
+    difference = np.subtract(new, earlier, where=is_there & was_there, out=np.full(new.shape, np.nan))
+    opened = int((is_there != was_there).sum())
     moved = np.abs(np.nan_to_num(difference)) > 1e-12
     if not moved.any() and not opened:
         st.caption(f"{step.title}: nothing changed.")

@@ -159,13 +159,8 @@ def _take_sizes() -> None:
 def _files() -> None:
     names = TABLES[Mode(MODE.value)]
     target = choice("Table", TARGET, names)
-    st.text_area(
-        "Paste from a spreadsheet, or type",
-        key=PASTE.key,
-        height=110,
-        placeholder="1\t0.5\n-0.5\t1",
-        persist_state="session",
-    )
+    look = {"height": 110, "placeholder": "1\t0.5\n-0.5\t1", "persist_state": "session"}
+    st.text_area("Paste from a spreadsheet, or type", key=PASTE.key, **look)
     st.button(f"Put it into {target}", key="vectors_paste_button", on_click=_take_paste, args=(target,))
     key = f"vectors_file_{UPLOADS.value}"
     st.file_uploader(

@@ -49,16 +49,9 @@ def measure_scale(
         for scaled in (False, True):
             scores = raw / math.sqrt(d_k) if scaled else raw
             weights = scores.softmax(-1)
-            rows.append(
-                ScaleRow(
-                    d_k=d_k,
-                    scaled=scaled,
-                    variance=scores.var().item(),
-                    entropy=(-torch.xlogy(weights, weights).sum(-1) / math.log(2)).mean().item(),
-                    largest=weights.amax(-1).mean().item(),
-                    gradient=softmax_jacobian_norm(weights).mean().item(),
-                )
-            )
+            entropy = -torch.xlogy(weights, weights).sum(-1) / math.log(2)
+            measured = entropy, weights.amax(-1), softmax_jacobian_norm(weights)
+            rows.append(ScaleRow(d_k, scaled, scores.var().item(), *(one.mean().item() for one in measured)))
     return rows
 
 
