@@ -2,6 +2,7 @@
 
 import base64
 import io
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -24,6 +25,13 @@ def open_tab(page: AppTest, slug: str) -> AppTest:
 def settled(page: AppTest) -> AppTest:
     """Run the page again, and nothing goes wrong."""
     page.run()
+    assert not page.exception
+    return page
+
+
+def put(element: Any, value: Any) -> AppTest:
+    """Give an element a value and run the page, and nothing goes wrong."""
+    page = element.set_value(value).run()
     assert not page.exception
     return page
 
