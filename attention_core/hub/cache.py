@@ -60,10 +60,6 @@ class Kept:
         return sum(layer.bytes_per_token for layer in self.layers)
 
     @property
-    def bytes_now(self) -> int:
-        return self.bytes_at(self.n_tokens)
-
-    @property
     def bytes_of_source(self) -> int:
         return sum(layer.bytes_at(layer.n_kept) for layer in self.source_layers)
 
@@ -122,12 +118,7 @@ def _layers(cache: Any, n_query_heads: Sequence[int]) -> tuple[KeptLayer, ...]:
 def lengths_kept(generation: Generation, what: str = "keys") -> np.ndarray:
     """Return how long each vector is ("keys" or "values") that the model keeps of the text it writes.
 
-    Returns:
-        float (n_layers * n_key_heads, n_tokens), the heads of a layer below each other; NaN where a sliding window
-        has forgotten.
-
-    Raises:
-        ValueError: what is neither; the generation has no cache.
+    That is (n_layers * n_key_heads, n_tokens), a layer's heads below each other; NaN where a window has forgotten.
     """
     if what not in ("keys", "values"):
         raise ValueError(f"what must be 'keys' or 'values', got {what!r}")
@@ -157,9 +148,6 @@ def measure_step(generation: Generation, token: int) -> tuple[StepCost, StepCost
     """Return what one more token costs with the cache, and what it costs to run the whole text again.
 
     Both are the model's own runs, with the library's fused attention and without traces; the generation stays.
-
-    Raises:
-        ValueError: the generation has no cache.
     """
     if not generation.uses_cache:
         raise ValueError("generation must use a cache, this model keeps nothing")

@@ -44,9 +44,6 @@ def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = 
     """Let models leave the hub's cache until n_bytes of the one in the folder `name` are within HUB_CACHE_BYTES.
 
     What that folder has counts among n_bytes; `coming` are bytes of others that are being fetched, by their folders.
-
-    Raises:
-        ModelError: the other models are in use.
     """
     others = [stored for stored in cache.glob("models--*") if stored.name != name]
     sizes = {

@@ -147,12 +147,7 @@ def _run_whole(
 
 
 def grow(generation: Generation, token: int) -> Generation:
-    """Return the generation with one more token, run alone where the model's cache allows it.
-
-    Raises:
-        NoMemory: the text is too long for the device.
-        ModelError: the text has reached the model's length.
-    """
+    """Return the generation with one more token, run alone where the model's cache allows it; errors as of begin."""
     pretrained, ids = generation.pretrained, (*generation.ids, token)
     most = most_positions(pretrained)
     if most is not None and len(ids) > most:

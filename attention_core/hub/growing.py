@@ -43,11 +43,7 @@ def is_cross(trace: AttentionTrace) -> bool:
 
 
 def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRow:
-    """Return what a step adds after n_before rows to an attention whose trace at the beginning was `first`.
-
-    Raises:
-        CannotGrowError: the step's attention is no further row.
-    """
+    """Return what a step adds after n_before rows to an attention whose trace at the beginning was `first`."""
     same_kind = (
         step.n_heads == first.n_heads
         and step.key.shape[::2] == first.key.shape[::2]

@@ -96,11 +96,8 @@ def expected_in_place(
 ) -> Tensor:
     """Return the logits (n_tokens,) of a masked-language model at a position whose token is hidden from it.
 
-    The first item of the inputs counts; edits are as in run_model.
-
-    Raises:
-        ModelError: the tokenizer has no token that stands for a hidden one, or the model's code fails; see worded.
-        ValueError: position is not there.
+    The first item of the inputs counts; edits are as in run_model. ModelError = the tokenizer has no token that stands
+    for a hidden one, or the model's code fails.
     """
     mask = pretrained.tokenizer.mask_token_id
     if mask is None:

@@ -18,11 +18,7 @@ PLAIN_SIDE = 224
 
 
 def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
-    """Return a picture, uint8 (height, width, 3), or 4 with opacity on white, as a vision model takes it.
-
-    Raises:
-        ModelError: a model that takes text, or no picture.
-    """
+    """Return a picture, uint8 (height, width, 3), or 4 with opacity on white, as a vision model takes it."""
     if pretrained.kind is not Kind.VISION:
         raise ModelError(f"{pretrained.name} takes a text, not a picture.")
     if picture.ndim != 3 or picture.shape[2] not in (3, 4) or picture.dtype != np.uint8 or 0 in picture.shape:

@@ -48,11 +48,7 @@ def n_parameters_of(n_bytes: int, settings: Mapping[str, Any]) -> int:
 
 
 def refuse_without_memory(name: str, n_parameters: int, device: str = "") -> None:
-    """Make sure that a model's weights fit into the memory of a device, in float32; of the best there is if empty.
-
-    Raises:
-        NoMemory: they do not; the message has both numbers.
-    """
+    """Make sure that a model's weights fit into the memory of a device, in float32; of the best there is if empty."""
     free, needed = free_memory(choose_device(device or "auto")), n_parameters * BYTES_PER_NUMBER
     if free is not None and needed > SHARE_OF_MEMORY * free:
         raise NoMemory(

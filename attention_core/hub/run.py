@@ -32,7 +32,6 @@ class ModelRun:
     """Every attention of one run, its tokens and its output.
 
     Attributes:
-        model: the model's name for people.
         kind: see Kind; None for a recording whose model nobody knows.
         recording: the traces in the order of execution, their axes labelled with tokens or patches.
         tokens: of the only or the encoder's input; for vision what stands before the patches, then the patches.
@@ -44,7 +43,6 @@ class ModelRun:
         patch_grid: rows and columns of patches, or None.
         n_prefix: tokens before the first patch.
         picture: uint8 (height, width, 3), what a vision model was shown, or None.
-        notes: what a reader has to know, such as where the text was cut.
     """
 
     model: str

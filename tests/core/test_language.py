@@ -188,14 +188,14 @@ def test_a_fault_of_our_own_in_a_step_is_not_hidden(pretrained, monkeypatch):
 def test_what_is_kept_is_counted(pretrained):
     gpt, llama = (kept(begin(pretrained(name), PROMPT)) for name in ("GPT-2", "Llama with grouped keys"))
     assert gpt.bytes_per_token == 2 * 4 * (8 + 8) * 4  # layers, key heads, widths of key and value, bytes of float32
-    assert gpt.bytes_now == 5 * gpt.bytes_per_token
+    assert gpt.bytes_at(gpt.n_tokens) == 5 * gpt.bytes_per_token
     assert gpt.bytes_at(gpt.most_tokens) == 32 * gpt.bytes_per_token
     assert (gpt.saving, gpt.window) == (1, None)
     assert llama.bytes_per_token == gpt.bytes_per_token / 2
     assert llama.saving == 2
     mistral = kept(begin(pretrained("Mistral, whose window forgets"), PROMPT))
     assert mistral.window == 3
-    assert mistral.bytes_now == mistral.bytes_at(32) == 3 * llama.bytes_per_token
+    assert mistral.bytes_at(mistral.n_tokens) == mistral.bytes_at(32) == 3 * llama.bytes_per_token
     marian = kept(begin(pretrained("Marian"), PROMPT, SOURCE))
     assert marian.bytes_of_source == 6 * marian.bytes_per_token
     assert kept(begin(pretrained("BLOOM"), PROMPT)) is None

@@ -57,7 +57,7 @@ def _sentences(found: Kept) -> list[str]:
     n_heads = sum(layer.n_key_heads for layer in found.layers)
     widths = f"{layer.d_k:,}" if layer.d_k == layer.d_v else f"{layer.d_k:,} and {layer.d_v:,}"
     lines = [
-        f"**{_size(found.bytes_now)}** for {found.n_tokens:,} {'token' if found.n_tokens == 1 else 'tokens'}: "
+        f"**{_size(found.bytes_at(found.n_tokens))}** for {found.n_tokens:,} token{'s' * (found.n_tokens != 1)}: "
         f"{_size(found.bytes_per_token)} each, a key and a value of {widths} numbers in {n_heads:,} key heads of "
         f"{len(found.layers)} layers."
     ]
