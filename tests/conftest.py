@@ -82,6 +82,7 @@ def stored(tmp_path_factory):
     from tests import tiny_hub
 
     root = tmp_path_factory.mktemp("stored")
+    tiny_hub.write_encoder(root / "masked")
     tiny_hub.write_decoder(root / "decoder")
     tiny_hub.write_encoder_decoder(root / "both")
     tiny_hub.write_vision(root / "vision")

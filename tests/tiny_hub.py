@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -151,109 +152,89 @@ def silent() -> Iterator[None]:
         logging.enable_progress_bar()
 
 
+def _trained(built, trainer, **more):
+    import transformers
+
+    built.train_from_iterator(SENTENCES, trainer)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=built, **more)
+
+
 def byte_level_tokenizer():
     """GPT-2's kind: pieces of bytes, written with signs such as U+0120 for a space."""
-    import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    built = Tokenizer(models.BPE())
-    built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    built.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=330, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet, show_progress=False
-    )
-    built.train_from_iterator(SENTENCES, trainer)
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=built, eos_token="<|endoftext|>", bos_token="<|endoftext|>", model_max_length=64
-    )
+    built, end = Tokenizer(models.BPE()), "<|endoftext|>"
+    built.pre_tokenizer, built.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    how = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet(), "show_progress": False}
+    trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=[end], **how)
+    return _trained(built, trainer, eos_token=end, bos_token=end, model_max_length=64)
 
 
 def unigram_tokenizer():
     """SentencePiece's kind: pieces of characters, with U+2581 for a space."""
-    import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-    built = Tokenizer(models.Unigram())
+    built, names = Tokenizer(models.Unigram()), {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     built.pre_tokenizer, built.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=120, special_tokens=["<pad>", "</s>", "<unk>"], unk_token="<unk>", show_progress=False
-    )
-    built.train_from_iterator(SENTENCES, trainer)
+    how = {"special_tokens": list(names.values()), "unk_token": "<unk>", "show_progress": False}
     built.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=built, eos_token="</s>", pad_token="<pad>", unk_token="<unk>", model_max_length=48
-    )
+    return _trained(built, trainers.UnigramTrainer(vocab_size=120, **how), model_max_length=48, **names)
 
 
 def word_piece_tokenizer():
     """BERT's kind: words and "##" for what goes on with one."""
-    import transformers
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
     built = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     built.normalizer, built.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
-    names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trainer = trainers.WordPieceTrainer(vocab_size=90, special_tokens=names, show_progress=False)
-    built.train_from_iterator(SENTENCES, trainer)
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
     built.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    named = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), names, strict=True))
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=built,
-        model_max_length=40,
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-        **named,
-    )
+    trainer = trainers.WordPieceTrainer(vocab_size=90, special_tokens=list(names.values()), show_progress=False)
+    takes = ["input_ids", "token_type_ids", "attention_mask"]
+    return _trained(built, trainer, model_max_length=40, model_input_names=takes, **names)
 
 
 WIDTHS = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
 
 
+def write(folder: Path, name: str, sizes: dict, tokenizer: Any = None) -> Path:
+    """Store a new model of a class of the library, and its tokenizer; returns the folder."""
+    import torch
+    import transformers
+
+    kind = getattr(transformers, name)
+    torch.manual_seed(0)
+    with silent():
+        kind(kind.config_class(**sizes)).save_pretrained(folder)
+        if tokenizer is not None:
+            tokenizer.save_pretrained(folder)
+    return folder
+
+
 def write_decoder(folder: Path) -> None:
     """A GPT-2 of two layers."""
-    import transformers as hf
-
     tokenizer = byte_level_tokenizer()
-    ends = {"bos_token_id": 0, "eos_token_id": 0}
-    config = hf.GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=4, n_positions=64, **ends)
-    _write(folder, hf.GPT2LMHeadModel, config, tokenizer)
+    sizes = {"vocab_size": len(tokenizer), "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}
+    write(folder, "GPT2LMHeadModel", {**sizes, "bos_token_id": 0, "eos_token_id": 0}, tokenizer)
 
 
 def write_encoder(folder: Path, head: str = "BertForMaskedLM", **more: object) -> None:
     """A BERT of two layers."""
-    import transformers as hf
-
     tokenizer = word_piece_tokenizer()
-    config = hf.BertConfig(vocab_size=len(tokenizer), **WIDTHS, max_position_embeddings=40, **more)
-    _write(folder, getattr(hf, head), config, tokenizer)
+    write(folder, head, {"vocab_size": len(tokenizer), **WIDTHS, "max_position_embeddings": 40, **more}, tokenizer)
 
 
 def write_encoder_decoder(folder: Path) -> None:
     """A T5 of two and two layers."""
-    import transformers as hf
-
     tokenizer = unigram_tokenizer()
+    sizes = {"vocab_size": len(tokenizer), "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4}
     ends = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
-    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4}
-    _write(folder, hf.T5ForConditionalGeneration, hf.T5Config(vocab_size=len(tokenizer), **sizes, **ends), tokenizer)
+    write(folder, "T5ForConditionalGeneration", {**sizes, **ends}, tokenizer)
 
 
 def write_vision(folder: Path, **more: object) -> None:
     """A ViT of two layers over 4 x 4 patches."""
-    import transformers as hf
-
-    config = hf.ViTConfig(**WIDTHS, image_size=16, patch_size=4, **more)
-    _write(folder, hf.ViTForImageClassification, config, None)
+    write(folder, "ViTForImageClassification", {**WIDTHS, "image_size": 16, "patch_size": 4, **more})
     settings = {"image_processor_type": "ViTImageProcessor", "size": {"height": 16, "width": 16}, "resample": 2}
     settings |= {"image_mean": [0.5, 0.4, 0.3], "image_std": [0.5, 0.5, 0.5], "do_resize": True, "do_normalize": True}
     (folder / "preprocessor_config.json").write_text(json.dumps({**settings, "do_rescale": True}))
-
-
-def _write(folder: Path, kind: type, config: object, tokenizer: object) -> None:
-    import torch
-
-    torch.manual_seed(0)
-    with silent():
-        kind(config).save_pretrained(folder)
-        if tokenizer is not None:
-            tokenizer.save_pretrained(folder)

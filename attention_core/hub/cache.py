@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from attention_core.device import to_array
 from attention_core.hub.generation import Generation, most_positions, own_cache, step_inputs, whole_inputs
@@ -20,16 +21,9 @@ REPEATS = 5
 
 @dataclass(frozen=True)
 class KeptLayer:
-    """What one layer keeps.
+    """What one layer keeps: n_kept positions now, at most `window` of them (None = all); d_k and d_v are widths.
 
-    Attributes:
-        n_query_heads: heads that ask.
-        n_key_heads: heads whose keys and values are kept; groups of query heads share one where they are fewer.
-        d_k: width of a key.
-        d_v: width of a value.
-        n_kept: positions that are kept now.
-        window: positions that are kept at most; None = all.
-        n_bytes_each: of one number.
+    Groups of query heads share the keys and values of one head where there are fewer key heads.
     """
 
     n_query_heads: int
@@ -50,13 +44,9 @@ class KeptLayer:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a model keeps of a text.
+    """What a model keeps of the text that it writes, n_tokens so far, and of the one that its encoder read (source).
 
-    Attributes:
-        layers: of the text that it writes.
-        source_layers: of the text that its encoder read: kept once, and never growing.
-        n_tokens: of the text that it writes, so far.
-        most_tokens: positions that the model knows; None = any number.
+    `most_tokens` are the positions that the model knows; None = any number.
     """
 
     layers: tuple[KeptLayer, ...]
@@ -70,13 +60,7 @@ class Kept:
         return sum(layer.bytes_per_token for layer in self.layers)
 
     @property
-    def bytes_now(self) -> int:
-        """Bytes that the text takes now, without what the encoder read."""
-        return self.bytes_at(self.n_tokens)
-
-    @property
     def bytes_of_source(self) -> int:
-        """Bytes of what the encoder read."""
         return sum(layer.bytes_at(layer.n_kept) for layer in self.source_layers)
 
     def bytes_at(self, n_tokens: int) -> int:
@@ -99,56 +83,42 @@ def kept(generation: Generation) -> Kept | None:
     """Return what the model keeps of a text; None where it keeps nothing, see Generation.uses_cache."""
     if not generation.uses_cache:
         return None
-    heads = [trace.n_heads for trace in _decoder_traces(generation) if not is_cross(trace)]
-    cross_heads = [trace.n_heads for trace in _decoder_traces(generation) if is_cross(trace)]
+    own, cross = (
+        [trace.n_heads for trace in generation.first.traces if is_cross(trace) is crosses] for crosses in (False, True)
+    )
+    cache = _self_cache(generation)
     return Kept(
-        layers=tuple(_layers(_self_cache(generation), heads)),
-        source_layers=tuple(_layers(generation.cache.cross_attention_cache, cross_heads)) if cross_heads else (),
+        layers=_layers(cache, own[-len(cache.layers) :]),
+        source_layers=_layers(generation.cache.cross_attention_cache, cross) if cross else (),
         n_tokens=len(generation.ids),
         most_tokens=most_positions(generation.pretrained),
     )
-
-
-def _decoder_traces(generation: Generation) -> list[Any]:
-    traces = generation.first.traces
-    own = [trace for trace in traces if not is_cross(trace)]
-    n_layers = len(_self_cache(generation).layers)
-    return [*own[len(own) - n_layers :], *(trace for trace in traces if is_cross(trace))]
 
 
 def _self_cache(generation: Generation) -> Any:
     return getattr(generation.cache, "self_attention_cache", generation.cache)
 
 
-def _layers(cache: Any, n_query_heads: Sequence[int]) -> list[KeptLayer]:
-    found = []
-    for layer, n_heads in zip(cache.layers, n_query_heads, strict=False):
-        if layer.keys is None or layer.keys.ndim != 4:
-            continue
-        window = getattr(layer, "sliding_window", None)
-        found.append(
-            KeptLayer(
-                n_query_heads=n_heads,
-                n_key_heads=layer.keys.shape[1],
-                d_k=layer.keys.shape[3],
-                d_v=layer.values.shape[3],
-                n_kept=layer.keys.shape[2],
-                window=None if window is None else window - 1,
-                n_bytes_each=layer.keys.element_size(),
-            )
+def _layers(cache: Any, n_query_heads: Sequence[int]) -> tuple[KeptLayer, ...]:
+    return tuple(
+        KeptLayer(
+            n_query_heads=n_heads,
+            n_key_heads=layer.keys.shape[1],
+            d_k=layer.keys.shape[3],
+            d_v=layer.values.shape[3],
+            n_kept=layer.keys.shape[2],
+            window=layer.sliding_window - 1 if getattr(layer, "sliding_window", None) else None,
+            n_bytes_each=layer.keys.element_size(),
         )
-    return found
+        for layer, n_heads in zip(cache.layers, n_query_heads, strict=False)
+        if layer.keys is not None and layer.keys.ndim == 4
+    )
 
 
 def lengths_kept(generation: Generation, what: str = "keys") -> np.ndarray:
     """Return how long each vector is ("keys" or "values") that the model keeps of the text it writes.
 
-    Returns:
-        float (n_layers * n_key_heads, n_tokens), the heads of a layer below each other; NaN where a sliding window
-        has forgotten.
-
-    Raises:
-        ValueError: what is neither; the generation has no cache.
+    That is (n_layers * n_key_heads, n_tokens), a layer's heads below each other; NaN where a window has forgotten.
     """
     if what not in ("keys", "values"):
         raise ValueError(f"what must be 'keys' or 'values', got {what!r}")
@@ -168,12 +138,7 @@ def lengths_kept(generation: Generation, what: str = "keys") -> np.ndarray:
 
 
 class StepCost(NamedTuple):
-    """What one more token costs.
-
-    Attributes:
-        seconds: median of REPEATS runs.
-        n_multiplications: multiply-adds in matrix products and attention, as torch counts them.
-    """
+    """What one more token costs: the median of REPEATS runs, multiply-adds in matrix products and attention."""
 
     seconds: float
     n_multiplications: int
@@ -183,9 +148,6 @@ def measure_step(generation: Generation, token: int) -> tuple[StepCost, StepCost
     """Return what one more token costs with the cache, and what it costs to run the whole text again.
 
     Both are the model's own runs, with the library's fused attention and without traces; the generation stays.
-
-    Raises:
-        ValueError: the generation has no cache.
     """
     if not generation.uses_cache:
         raise ValueError("generation must use a cache, this model keeps nothing")
@@ -197,21 +159,18 @@ def measure_step(generation: Generation, token: int) -> tuple[StepCost, StepCost
     def without() -> None:
         model(**whole_inputs(generation, token))
 
-    seconds: tuple[list[float], list[float]] = ([], [])
+    runs = with_cache, without
     with torch.no_grad():
-        counts = [_n_multiplications(run) for run in (with_cache, without)]
-        for _ in range(REPEATS):  # in turn, so that what else the machine does meets both
-            for run, times in zip((with_cache, without), seconds, strict=True):
-                times.append(_seconds(run, model.device.type))
-    first, second = (StepCost(statistics.median(times), n) for times, n in zip(seconds, counts, strict=True))
+        counts = [_n_multiplications(run) for run in runs]
+        # in turn, so that what else the machine does meets both
+        seconds = [[_seconds(run, model.device.type) for run in runs] for _ in range(REPEATS)]
+    first, second = (StepCost(statistics.median(times), n) for *times, n in zip(*seconds, counts, strict=True))
     return first, second
 
 
 def _n_multiplications(run: Callable[[], None]) -> int:
-    from torch.utils.flop_counter import FlopCounterMode
-
     attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    with FlopCounterMode(display=False, custom_mapping={attention: _attention_operations}) as counter:
+    with FlopCounterMode(display=False, custom_mapping={attention: _operations}) as counter:
         run()
     return counter.get_total_flops() // 2
 
@@ -224,7 +183,5 @@ def _seconds(run: Callable[[], None], device: str) -> float:
     return time.perf_counter() - began
 
 
-def _attention_operations(query: Any, key: Any, value: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
-    """Return additions and multiplications of attention on a CPU, for the shapes (batch, n_heads, n, d)."""
-    batch, n_heads, n_queries, d_k = query
-    return 2 * batch * n_heads * n_queries * key[2] * (d_k + value[3])
+def _operations(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
+    return sdpa_flop_count(query, key, value)

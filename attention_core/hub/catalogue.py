@@ -3,6 +3,7 @@
 import importlib.util
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -20,19 +21,13 @@ FOLDERS_BELOW = "ATTENTION_MODELS"
 """The variable that names a directory of model folders."""
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
 """Ends of files that can run code when they are opened."""
-DEPTH = 2
-"""Levels below that directory at which a model is found, as in "facebook/deit-tiny"."""
 
 
 @dataclass(frozen=True)
 class LocalModel:
-    """A model that can be loaded without a network.
+    """A model that can be loaded without a network; its source is "package", "own" (see own_model), "cache", "folder".
 
-    Attributes:
-        name: what people call it: a package, a hub id, or a folder's name.
-        folder: where its files are.
-        source: "package", "own" (see own_model), "cache" or "folder".
-        n_bytes: of its weights.
+    Its name is what people call it: a package, a hub id, or a folder's name.
     """
 
     name: str
@@ -42,14 +37,7 @@ class LocalModel:
 
 
 class Suggestion(NamedTuple):
-    """A small model of the hub to begin with.
-
-    Attributes:
-        name: hub id.
-        kind: see Kind.
-        about: a few words.
-        megabytes: of its weights, roughly, as they are downloaded.
-    """
+    """A small model of the hub to begin with; megabytes of its weights, roughly, as they are downloaded."""
 
     name: str
     kind: Kind
@@ -73,8 +61,7 @@ SUGGESTIONS = (
 
 def local_models() -> list[LocalModel]:
     """Return every complete model on this machine, by name within each source; none that is only half downloaded."""
-    found = (list(_packaged()), list(_own()), *(sorted(some, key=_by_name) for some in (_in_folders(), _in_cache())))
-    return [model for models in found for model in models]
+    return [*_packaged(), *_own(), *sorted(_in_folders(), key=_by_name), *sorted(_in_cache(), key=_by_name)]
 
 
 def listed_models() -> list[LocalModel]:
@@ -92,7 +79,6 @@ def find_local(name: str) -> LocalModel | None:
 
 
 def is_complete(folder: Path) -> bool:
-    """Return whether a folder holds settings and every safetensors file of one set of weights."""
     return (folder / "config.json").is_file() and bool(weight_files(folder))
 
 
@@ -158,22 +144,14 @@ def _in_folders() -> Iterator[LocalModel]:
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    """Yield name and place of every folder below the one that FOLDERS_BELOW names."""
-    above = os.environ.get(FOLDERS_BELOW, "")
-    if not above:
-        return
-    root = Path(above).expanduser()
-    for depth in range(1, DEPTH + 1):
-        for folder in root.glob("/".join("*" * depth)):
-            if folder.is_dir():
-                yield folder.relative_to(root).as_posix(), folder
+    if above := os.environ.get(FOLDERS_BELOW, ""):
+        root = Path(above).expanduser()
+        for folder in (*root.glob("*/"), *root.glob("*/*/")):  # two levels, as in "facebook/deit-tiny"
+            yield folder.relative_to(root).as_posix(), folder
 
 
 def _in_cache() -> Iterator[LocalModel]:
-    """Yield the newest complete snapshot of each model in the hub's cache.
-
-    The library's scan_cache_dir reads the size of every file of every revision; here each model costs a few look-ups.
-    """
+    # the library's scan_cache_dir reads the size of every file of every revision; here a model costs a few look-ups
     from huggingface_hub import constants
 
     cache = Path(constants.HF_HUB_CACHE)
@@ -185,11 +163,9 @@ def _in_cache() -> Iterator[LocalModel]:
 
 
 def _snapshot(stored: Path) -> Path | None:
-    try:
-        main = stored / "snapshots" / (stored / "refs" / "main").read_text(encoding="utf-8").strip()
-    except OSError:
-        main = None
-    if main is not None and is_complete(main):
-        return main
+    """Return the complete snapshot of the main branch, else the newest one."""
     complete = [folder for folder in stored.glob("snapshots/*") if is_complete(folder)]
+    with suppress(OSError):
+        main = (stored / "refs" / "main").read_text(encoding="utf-8").strip()
+        complete = [folder for folder in complete if folder.name == main] or complete
     return max(complete, key=lambda folder: folder.stat().st_mtime, default=None)

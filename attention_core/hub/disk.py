@@ -32,7 +32,6 @@ def keep(stored: Path, user: object) -> None:
 
 @contextmanager
 def held(stored: Path) -> Iterator[None]:
-    """Hold a model's folder for a while."""
     handle = _lock(stored) if stored.name.startswith("models--") else None
     try:
         yield
@@ -42,24 +41,18 @@ def held(stored: Path) -> Iterator[None]:
 
 
 def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = MappingProxyType({})) -> None:
-    """Let models leave the hub's cache until so many more bytes are within HUB_CACHE_BYTES.
+    """Let models leave the hub's cache until n_bytes of the one in the folder `name` are within HUB_CACHE_BYTES.
 
-    Args:
-        cache: the folder.
-        name: of the folder below it that is about to grow; what it has counts among n_bytes.
-        n_bytes: that it will take.
-        coming: bytes that others take which are being fetched too, by their folders' names.
-
-    Raises:
-        ModelError: the other models are in use.
+    What that folder has counts among n_bytes; `coming` are bytes of others that are being fetched, by their folders.
     """
     others = [stored for stored in cache.glob("models--*") if stored.name != name]
-    sizes = {stored: max(_size(stored), coming.get(stored.name, 0)) for stored in others}
+    sizes = {
+        stored: max(sum(file.stat().st_size for file in stored.glob("blobs/*")), coming.get(stored.name, 0))
+        for stored in others
+    }
     total = n_bytes + sum(sizes.values())
     for stored in sorted(sizes, key=lambda one: one.stat().st_mtime):
-        if total <= HUB_CACHE_BYTES.most:
-            return
-        if (handle := _lock(stored, alone=True)) is not None:
+        if total > HUB_CACHE_BYTES.most and (handle := _lock(stored, alone=True)) is not None:
             log.info("%s leaves the hub's cache: %s", stored.name, in_megabytes(sizes[stored]))
             shutil.rmtree(stored, ignore_errors=True)
             os.close(handle)
@@ -69,10 +62,6 @@ def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = 
             f"This server keeps at most {in_megabytes(HUB_CACHE_BYTES.most)} of models, and those that others look at "
             f"now leave no room for {in_megabytes(n_bytes)}. Try again later."
         )
-
-
-def _size(stored: Path) -> int:
-    return sum(file.stat().st_size for file in stored.glob("blobs/*"))
 
 
 def _lock(stored: Path, alone: bool = False) -> int | None:

@@ -35,9 +35,6 @@ def fetch(candidate: Candidate, progress: Progress | None = None) -> Path:
 
     What has arrived stays: the next call goes on from there, within a file too. `progress` is called with (bytes that
     are there, bytes in all) from this thread; an error that it raises ends the download and comes through.
-
-    Raises:
-        ModelError: no network, no room, no permission, or a file that arrives damaged.
     """
     if candidate.folder is not None:
         return candidate.folder
@@ -68,13 +65,11 @@ class _Count:
         self.total, self.done, self._before, self._progress = total, 0, 0, progress
 
     def of_this_file(self, n_bytes: int) -> None:
-        """Note how much of the present file is there."""
         self.done = self._before + n_bytes
         if self._progress is not None:
             self._progress(min(self.done, self.total), self.total)
 
     def whole(self, n_bytes: int) -> None:
-        """Note that the present file is there; the next one begins."""
         self.of_this_file(n_bytes)
         self._before = self.done
 
@@ -101,10 +96,8 @@ def _file(candidate: Candidate, file: RemoteFile, count: _Count) -> Path:
     except ModelError:
         raise
     except FAULTS as error:
-        kept = (
-            f" {in_megabytes(count.done)} of {in_megabytes(count.total)} have arrived and stay." if count.done else ""
-        )
-        raise ModelError(why(candidate.name, error, "fetched") + kept) from error
+        arrived = f" {in_megabytes(count.done)} of {in_megabytes(count.total)} have arrived and stay."
+        raise ModelError(why(candidate.name, error, "fetched") + arrived * bool(count.done)) from error
     count.whole(file.size)
     return Path(place)
 
@@ -140,7 +133,6 @@ def _blob(candidate: Candidate, file: RemoteFile, count: _Count) -> None:
 
 
 def _transfer(url: str, part: Path, size: int, count: _Count) -> None:
-    """Append to an unfinished file what is missing of it, again where the line breaks."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
             _stream(url, part, size, count)

@@ -1,10 +1,9 @@
 """A text that a model writes on, token by token, with its traces growing.
 
-Each new token is run alone: the keys and values of the text before are kept by the model (its KV cache). The grown
-traces are those of the whole text run at once, up to rounding. A model whose cache is of another kind (state spaces
-and other hybrids), that has none, or whose code bypasses the library's attention interface, runs the whole text for
-every token, and the generation's note says so. Positions that a model stretches as the text grows (dynamic scaling of
-rotary positions) stay in the cache as they were when a key was kept, in the library as here.
+Each new token is run alone, over the keys and values that the model has kept (its KV cache); the grown traces are those
+of the whole text run at once, up to rounding. A model whose cache is of another kind (state spaces and other hybrids),
+that has none, or whose code bypasses the library's attention interface, runs the whole text for every token, and the
+note says so. Positions that a model stretches as the text grows stay in the cache as they were when a key was kept.
 """
 
 import copy
@@ -36,13 +35,11 @@ class Generation:
     """A text and what the model made of it so far; growing it gives another one and leaves this as it is.
 
     Attributes:
-        pretrained: the model.
         ids: tokens of the text; of the decoder's where there is an encoder too.
         n_prompt: how many of them ran together at the beginning.
         source: what the encoder is called with; empty for a decoder alone.
         bits: how surprising each token but the first was, -log2 of its probability.
         seconds: per run, the first of the n_prompt tokens together.
-        note: what a reader has to know, such as that the whole text runs every time.
     """
 
     pretrained: Pretrained = field(repr=False)
@@ -68,7 +65,6 @@ class Generation:
         return self.logits[-1][-1]
 
     def logits_at(self, position: int) -> Tensor:
-        """Return the logits (n_tokens,) after the token at a position, from 0."""
         if not 0 <= position < len(self.ids):
             raise ValueError(f"position must be from 0 to {len(self.ids) - 1}, got {position}")
         n_first = len(self.logits[0])
@@ -91,14 +87,13 @@ class Generation:
     def trace(self, number: int) -> AttentionTrace:
         """Return one attention of the text so far, by its number in recording.traces."""
         trace, start = self.first.traces[number], _n_of_encoder(self.first)
-        read = Axis("source tokens", self.source_tokens)
+        read = _fitting(Axis("source tokens", self.source_tokens), trace.n_keys)
         if number < start:
-            return trace.retold(query_axis=_fitting(read, trace.n_queries), key_axis=_fitting(read, trace.n_keys))
+            return trace.retold(query_axis=_fitting(read, trace.n_queries), key_axis=read)
         rows = [step[number - start] for step in self.rows]
         written = _fitting(Axis("tokens", self.tokens), trace.n_queries + len(rows))
-        if is_cross(trace):
-            return grown(trace, rows, written, _fitting(read, trace.n_keys))
-        return grown(trace, rows, written, written if trace.n_keys == trace.n_queries else trace.story.key_axis)
+        own = written if trace.n_keys == trace.n_queries else trace.story.key_axis
+        return grown(trace, rows, written, read if is_cross(trace) else own)
 
 
 def _fitting(axis: Axis, n: int) -> Axis:
@@ -124,35 +119,35 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
     if most is not None and len(ids) > most:
         raise ModelError(f"The text has {len(ids)} tokens, and the model knows {most} positions.")
     source = dict(source or {})
-    began = time.perf_counter()
-    with worded(pretrained, "write on", UnsupportedError):
-        recording, output = run_model(pretrained.model, {**_text_inputs(pretrained, ids, source), "use_cache": True})
-    seconds = time.perf_counter() - began
+    made, seconds, output = _run_whole(pretrained, ids, source, use_cache=True)
     cache = getattr(output, "past_key_values", None)
-    cache = cache if _is_plain(cache) and "bypasses" not in recording.note else None
+    cache = cache if _is_plain(cache) and "bypasses" not in made["first"].note else None
     return Generation(
         pretrained=pretrained,
-        ids=tuple(ids),
         n_prompt=len(ids),
         source=source,
-        bits=_bits(output.logits[0], ids),
         seconds=(seconds,),
         note="" if cache is not None else KEEPS_NOTHING,
-        first=recording,
-        rows=(),
-        logits=(output.logits[0],),
         cache=cache,
         encoded=_encoded(output) if source else None,
+        **made,
     )
 
 
-def grow(generation: Generation, token: int) -> Generation:
-    """Return the generation with one more token, run alone where the model's cache allows it.
+def _run_whole(
+    pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tensor], **more: bool
+) -> tuple[dict[str, Any], float, Any]:
+    """Return what a Generation tells of a text that runs at once, the seconds, and the model's output."""
+    began = time.perf_counter()
+    with worded(pretrained, "write on", UnsupportedError):
+        recording, output = run_model(pretrained.model, {**_text_inputs(pretrained, ids, source), **more})
+    seconds, logits = time.perf_counter() - began, output.logits[0]
+    made = {"ids": tuple(ids), "bits": _bits(logits, ids), "first": recording, "rows": (), "logits": (logits,)}
+    return made, seconds, output
 
-    Raises:
-        NoMemory: the text is too long for the device.
-        ModelError: the text has reached the model's length.
-    """
+
+def grow(generation: Generation, token: int) -> Generation:
+    """Return the generation with one more token, run alone where the model's cache allows it; errors as of begin."""
     pretrained, ids = generation.pretrained, (*generation.ids, token)
     most = most_positions(pretrained)
     if most is not None and len(ids) > most:
@@ -165,20 +160,8 @@ def grow(generation: Generation, token: int) -> Generation:
             raise
         except ModelError:
             pass  # it is logged; the whole text runs again, and the note says so
-    began = time.perf_counter()
-    with worded(pretrained, "write on", UnsupportedError):
-        recording, output = run_model(pretrained.model, _text_inputs(pretrained, ids, generation.source))
-    return replace(
-        generation,
-        ids=ids,
-        bits=_bits(output.logits[0], ids),
-        seconds=(*generation.seconds, time.perf_counter() - began),
-        note=KEEPS_NOTHING,
-        first=recording,
-        rows=(),
-        logits=(output.logits[0],),
-        cache=None,
-    )
+    made, seconds, _ = _run_whole(pretrained, ids, generation.source)
+    return replace(generation, seconds=(*generation.seconds, seconds), note=KEEPS_NOTHING, cache=None, **made)
 
 
 def _grow_by_row(generation: Generation, token: int) -> Generation:
@@ -189,18 +172,14 @@ def _grow_by_row(generation: Generation, token: int) -> Generation:
     n_before = len(generation.ids)
     if start != _n_of_encoder(generation.first):
         raise CannotGrowError(f"{len(generation.first)} attentions at first, {len(recording)} in a step")
+    steps = zip(generation.first.traces[start:], recording.traces, strict=True)
+    rows = tuple(new_row(first, n_before, step) for first, step in steps)
     return replace(
         generation,
         ids=(*generation.ids, token),
         bits=(*generation.bits, *_bits(generation.next_logits[None], (generation.ids[-1], token))),
         seconds=(*generation.seconds, seconds),
-        rows=(
-            *generation.rows,
-            tuple(
-                new_row(first, n_before, step)
-                for first, step in zip(generation.first.traces[start:], recording.traces, strict=True)
-            ),
-        ),
+        rows=(*generation.rows, rows),
         logits=(*generation.logits, output.logits[0]),
         cache=output.past_key_values,
     )
@@ -211,7 +190,6 @@ def _bits(logits: Tensor, ids: Sequence[int]) -> tuple[float, ...]:
 
 
 def _n_of_encoder(recording: Recording) -> int:
-    """Return how many attentions ran in the encoder, before the decoder's."""
     names = [kind.split(".") for kind in recording.names]
     if not any("cross" in name[-1] for name in names):
         return 0
@@ -221,17 +199,15 @@ def _n_of_encoder(recording: Recording) -> int:
 def step_inputs(generation: Generation, token: int, cache: Any) -> dict[str, Any]:
     """Return what the model is called with to run one more token alone, on a cache that the run will change."""
     device = generation.pretrained.model.device
-    new = torch.tensor([[token]], device=device)
+    new, given = torch.tensor([[token]], device=device), {"past_key_values": cache, "use_cache": True}
     if not generation.source:
         mask = torch.ones(1, len(generation.ids) + 1, dtype=torch.long, device=device)
-        return {"input_ids": new, "attention_mask": mask, "past_key_values": cache, "use_cache": True}
+        return {"input_ids": new, "attention_mask": mask, **given}
     rest = {name: value for name, value in generation.source.items() if name == "attention_mask"}
-    given = {"decoder_input_ids": new, "past_key_values": cache, "use_cache": True}
-    return {**rest, **given, "encoder_outputs": generation.encoded}
+    return {**rest, **given, "decoder_input_ids": new, "encoder_outputs": generation.encoded}
 
 
 def whole_inputs(generation: Generation, token: int) -> dict[str, Any]:
-    """Return what the model is called with to run the whole text and one more token without a cache."""
     inputs = _text_inputs(generation.pretrained, (*generation.ids, token), generation.source)
     return {**inputs, "use_cache": False}
 
@@ -275,19 +251,15 @@ def own_cache(cache: Any) -> Any:
 
 def end_tokens(pretrained: Pretrained) -> frozenset[int]:
     """Return the tokens that end a text."""
-    found: set[int] = set()
-    for settings in (pretrained.model.generation_config, pretrained.model.config, pretrained.tokenizer):
-        end = getattr(settings, "eos_token_id", None)
-        found.update([end] if isinstance(end, int) else [] if end is None else end)
-    return frozenset(found)
+    settings = (pretrained.model.generation_config, pretrained.model.config, pretrained.tokenizer)
+    ends = [getattr(one, "eos_token_id", None) for one in settings]
+    return frozenset(token for end in ends for token in ([end] if isinstance(end, int) else end or ()))
 
 
 def most_positions(pretrained: Pretrained) -> int | None:
     """Return how many positions the writing part of the model knows; None = any number."""
     if pretrained.kind is Kind.DECODER:
         return pretrained.most_tokens
-    config = pretrained.model.config
-    most = getattr(config, "max_position_embeddings", None)
-    return (
-        most if isinstance(most, int) and most > 0 and not hasattr(config, "relative_attention_num_buckets") else None
-    )
+    most = getattr(pretrained.model.config, "max_position_embeddings", None)
+    is_endless = hasattr(pretrained.model.config, "relative_attention_num_buckets")
+    return most if isinstance(most, int) and most > 0 and not is_endless else None

@@ -21,17 +21,10 @@ class CannotGrowError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class NewRow:
-    """What one step adds to one attention.
+    """What one step adds to one attention: a query (n_heads, 1, d_q) over n_seen keys, the new one last.
 
-    Attributes:
-        query: (n_heads, 1, d_q).
-        key: (n_key_heads, 1, d_k) of the new position; None for an attention to another sequence.
-        value: (n_key_heads, 1, d_v) of the new position; None for an attention to another sequence.
-        n_seen: keys in the call: the last ones of the trace, its new one included.
-        mask: bool, broadcastable to (n_heads, 1, n_seen), or None.
-        bias: float, broadcastable to (n_heads, 1, n_seen), or None.
-        sinks: (n_heads, 1), or None.
-        normaliser: (n_heads, 1), or None where the trace at the beginning has none.
+    The key and value (n_key_heads, 1, d) of the new position are None for an attention to another sequence. Mask and
+    bias are broadcastable to (n_heads, 1, n_seen), sinks and normaliser are (n_heads, 1).
     """
 
     query: Tensor
@@ -50,11 +43,7 @@ def is_cross(trace: AttentionTrace) -> bool:
 
 
 def new_row(first: AttentionTrace, n_before: int, step: AttentionTrace) -> NewRow:
-    """Return what a step adds after n_before rows to an attention whose trace at the beginning was `first`.
-
-    Raises:
-        CannotGrowError: the step's attention is no further row.
-    """
+    """Return what a step adds after n_before rows to an attention whose trace at the beginning was `first`."""
     same_kind = (
         step.n_heads == first.n_heads
         and step.key.shape[::2] == first.key.shape[::2]
@@ -103,44 +92,31 @@ def grown(
         value=value,
         story=replace(first.story, query_axis=query_axis, key_axis=key_axis),
         is_causal=plain,
-        mask=None if plain else _mask(first, rows, key.shape[1]),
-        bias=_bias(first, rows, key.shape[1]),
+        mask=None if plain else _pairs("mask", first, rows, key.shape[1]),
+        bias=_pairs("bias", first, rows, key.shape[1]),
         sinks=_per_row(first, [row.sinks for row in rows], first.sinks),
         normaliser=_per_row(first, [row.normaliser for row in rows], first.normaliser),
     )
 
 
-def _mask(first: AttentionTrace, rows: Sequence[NewRow], n_keys: int) -> Tensor | None:
-    """Return (n_heads or 1, n_queries, n_keys), or None where every query may attend to every key."""
-    masks = [first.mask, *(row.mask for row in rows)]
-    if is_cross(first) and all(mask is None for mask in masks):
+def _pairs(name: str, first: AttentionTrace, rows: Sequence[NewRow], n_keys: int) -> Tensor | None:
+    """Return the "mask" or "bias" (n_heads or 1, n_queries, n_keys), or None where every pair is as any other."""
+    is_mask = name == "mask"
+    parts = [getattr(one, name) for one in (first, *rows)]
+    known = [part for part in parts if part is not None]
+    if not known and (is_cross(first) or not is_mask):
         return None
-    n_heads = max(mask.shape[0] if mask is not None and mask.ndim == 3 else 1 for mask in masks)
-    whole = torch.zeros(n_heads, first.n_queries + len(rows), n_keys, dtype=torch.bool, device=first.query.device)
+    n_heads = max((part.shape[0] for part in known if part.ndim == 3), default=1)
+    dtype = torch.bool if is_mask else known[0].dtype
+    whole = torch.zeros(n_heads, first.n_queries + len(rows), n_keys, dtype=dtype, device=first.query.device)
     block = whole[:, : first.n_queries, : first.n_keys]
-    block[:] = True if first.mask is None else first.mask
-    if first.is_causal:
+    block[:] = is_mask if parts[0] is None else parts[0]
+    if is_mask and first.is_causal:
         block &= torch.ones(block.shape[1:], dtype=torch.bool, device=whole.device).tril()
-    for place, row in enumerate(rows):
+    for place, (row, part) in enumerate(zip(rows, parts[1:], strict=True)):
         end = n_keys if is_cross(first) else first.n_keys + place + 1
         seen = whole[:, first.n_queries + place, end - row.n_seen : end]
-        seen[:] = True if row.mask is None else row.mask[..., 0, :]
-    return whole
-
-
-def _bias(first: AttentionTrace, rows: Sequence[NewRow], n_keys: int) -> Tensor | None:
-    biases = [first.bias, *(row.bias for row in rows)]
-    known = [bias for bias in biases if bias is not None]
-    if not known:
-        return None
-    n_heads = max(bias.shape[0] if bias.ndim == 3 else 1 for bias in known)
-    whole = known[0].new_zeros(n_heads, first.n_queries + len(rows), n_keys)
-    if first.bias is not None:
-        whole[:, : first.n_queries, : first.n_keys] = first.bias
-    for place, row in enumerate(rows):
-        if row.bias is not None:
-            end = n_keys if is_cross(first) else first.n_keys + place + 1
-            whole[:, first.n_queries + place, end - row.n_seen : end] = row.bias[..., 0, :]
+        seen[:] = is_mask if part is None else part[..., 0, :]
     return whole
 
 

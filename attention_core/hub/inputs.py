@@ -19,12 +19,7 @@ CHARACTERS_PER_TOKEN = 16
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What a model is called with, and what its positions stand for.
-
-    Attributes:
-        inputs: tensors by the names of the model's arguments, a batch of one, on the CPU.
-        tokens: see ModelRun, as are all that follow.
-    """
+    """What a model is called with (inputs, a batch of one, on the CPU), and what its positions are, see ModelRun."""
 
     inputs: dict[str, Tensor] = field(repr=False)
     tokens: tuple[str, ...]
@@ -81,10 +76,8 @@ def _tokenised(
 ) -> tuple[list[int], list[int] | None]:
     """Return token numbers and, where the model has them, the text (0 or 1) that each belongs to."""
     most_characters = most * CHARACTERS_PER_TOKEN
-    n_characters = len(text) + len(pair)
-    cut_text, cut_pair = text[:most_characters], pair[:most_characters]
-    was_cut = len(cut_text) + len(cut_pair) < n_characters
-    texts = (_sound(cut_text), _sound(cut_pair)) if cut_pair else (_sound(cut_text),)
+    was_cut = max(len(text), len(pair)) > most_characters
+    texts = [_sound(one[:most_characters]) for one in (text, pair) if one]
     encoded = _encode(pretrained.tokenizer, *texts)
     n_tokens = len(encoded["input_ids"])
     if n_tokens > most:
@@ -98,13 +91,11 @@ def _tokenised(
     return encoded["input_ids"], encoded.get("token_type_ids")
 
 
-def _encode(tokenizer: Any, *texts: str, **more: Any) -> dict[str, list[int]]:
-    with_types = "token_type_ids" in tokenizer.model_input_names
+def _encode(tokenizer: Any, *texts: str, truncation: bool = False, **more: Any) -> dict[str, list[int]]:
+    more["return_token_type_ids"] = "token_type_ids" in tokenizer.model_input_names
     with no_panic("The tokenizer cannot read this text"):
         _refuse_growth(tokenizer, texts)
-        return tokenizer(
-            *texts, padding=False, verbose=False, return_token_type_ids=with_types, **{"truncation": False, **more}
-        )
+        return tokenizer(*texts, padding=False, verbose=False, truncation=truncation, **more)
 
 
 def _refuse_growth(tokenizer: Any, texts: Sequence[str]) -> None:
@@ -117,8 +108,7 @@ def _refuse_growth(tokenizer: Any, texts: Sequence[str]) -> None:
 
 
 def _sound(text: str) -> str:
-    """Return the text without halves of characters, which no tokenizer takes."""
-    return text.encode("utf-8", errors="replace").decode("utf-8")
+    return text.encode("utf-8", errors="replace").decode("utf-8")  # no tokenizer takes halves of characters
 
 
 def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most: int, notes: list[str]) -> list[int]:
@@ -130,11 +120,10 @@ def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most
         written = _written(pretrained, inputs)
         notes.append("No target text was given: the decoder was given what it writes itself, word by word.")
         return written[:-1] if len(written) > 1 and written[-1] == end else written
-    with_cut = {"truncation": True, "max_length": most}
     cut = _sound(target[: most * CHARACTERS_PER_TOKEN])
     with no_panic("The tokenizer cannot read this text"):
         _refuse_growth(tokenizer, [cut])
-        ids = tokenizer(text_target=cut, verbose=False, **with_cut)["input_ids"]
+        ids = tokenizer(text_target=cut, verbose=False, truncation=True, max_length=most)["input_ids"]
     if len(ids) >= most:
         notes.append(f"The target text was cut to its first {most:,} tokens.")
     labels = torch.tensor([ids])
@@ -145,16 +134,14 @@ def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most
 
 
 def _start(pretrained: Pretrained) -> int:
-    config = pretrained.model.config
-    for number in (config.decoder_start_token_id, config.bos_token_id, config.pad_token_id):
-        if number is not None:
+    for name in ("decoder_start_token_id", "bos_token_id", "pad_token_id"):
+        if (number := getattr(pretrained.model.config, name)) is not None:
             return int(number)
     raise ModelError(f"The settings of {pretrained.name} do not say with which token its decoder starts.")
 
 
 @torch.no_grad()
 def _written(pretrained: Pretrained, inputs: dict[str, Tensor]) -> list[int]:
-    """Return what the model generates greedily, from its start token on."""
     model: Any = pretrained.model
     if not model.can_generate():
         raise ModelError(f"{pretrained.name} has no head that writes text: give it a target text of your own.")

@@ -18,11 +18,7 @@ CAUSAL = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
 
 
 def config_of(settings: Mapping[str, Any]) -> Any:
-    """Return the library's settings object of what a config.json says.
-
-    Raises:
-        ModelError: settings that the library cannot use, each case in a sentence.
-    """
+    """Return the library's settings object of what a config.json says; ModelError = the library cannot use it."""
     from transformers import AutoConfig
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
@@ -65,12 +61,8 @@ def _refuse_endless(settings: Any, name: str = "") -> None:
 
 
 def kind_of(config: Any) -> Kind:
-    """Return what a model of these settings takes and what it is for.
-
-    Raises:
-        ModelError: it takes neither text nor a picture alone.
-    """
-    from transformers.models.auto import modeling_auto as library
+    """Return what a model of these settings takes and is for; ModelError = neither a text nor a picture alone."""
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     reads = _main_input(config)
     if reads == "pixel_values" or picture_tower(config) is not None:
@@ -82,12 +74,10 @@ def kind_of(config: Any) -> Kind:
         return Kind.ENCODER
     if config.is_encoder_decoder:
         return Kind.ENCODER_DECODER
-    causal = config.model_type in library.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    masked = config.model_type in library.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    causal, masked = (type(config) in auto._model_mapping for auto in (AutoModelForCausalLM, AutoModelForMaskedLM))
     is_decoder = getattr(config, "is_decoder", False) or architecture.endswith(CAUSAL)
-    if is_decoder or (causal and not masked) or hasattr(config, "vision_config"):
-        return Kind.DECODER
-    return Kind.ENCODER
+    writes = is_decoder or (causal and not masked) or hasattr(config, "vision_config")
+    return Kind.DECODER if writes else Kind.ENCODER
 
 
 def is_encoder_alone(config: Any) -> bool:
@@ -102,18 +92,16 @@ def picture_tower(config: Any) -> Any | None:
 
     Models that write about pictures are decoders: they can be given a text alone.
     """
-    from transformers import AutoModel
-    from transformers.models.auto import modeling_auto as library
+    from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText
 
     tower = getattr(config, "vision_config", None)
-    writers = (library.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, library.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES)
-    if tower is None or not hasattr(config, "text_config") or any(config.model_type in names for names in writers):
+    writes = any(type(config) in auto._model_mapping for auto in (AutoModelForCausalLM, AutoModelForImageTextToText))
+    if tower is None or not hasattr(config, "text_config") or writes:
         return None
     return tower if type(tower) in AutoModel._model_mapping else None
 
 
 def _main_input(config: Any) -> str:
-    """Return what the architecture is called with first, such as "input_ids"."""
     from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText
 
     for auto in (AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText):

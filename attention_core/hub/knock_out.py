@@ -42,12 +42,7 @@ class Effect(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a model hands out for one item.
-
-    Attributes:
-        logits: (n_positions or 1, n_outputs), or None.
-        hidden: (n_positions, d_model), or None.
-    """
+    """What a model hands out for one item: logits (n_positions or 1, n_outputs), hidden (n_positions, d_model)."""
 
     logits: Tensor | None
     hidden: Tensor | None
@@ -59,19 +54,16 @@ def divergence(before: Tensor, after: Tensor) -> Tensor:
     Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy", equation 3.8.
     """
     n_at_once = max(1, ROW_NUMBERS // max(before.shape[-1], 1))
-    pairs = zip(before.split(n_at_once), after.split(n_at_once), strict=True)
-    return torch.cat([_divergence(rows_before, rows_after) for rows_before, rows_after in pairs])
+    return torch.cat([*map(_divergence, before.split(n_at_once), after.split(n_at_once))])
 
 
 def _divergence(before: Tensor, after: Tensor) -> Tensor:
     before, after = before.float().log_softmax(-1), after.float().log_softmax(-1)
     lead = before - after
     # log of 2 p / (p + q) for both: small differences do not drown in the logarithms themselves
-    half = (
-        (before.exp() * (math.log(2) - softplus(-lead))).nansum(-1)
-        + (after.exp() * (math.log(2) - softplus(lead))).nansum(-1)
-    ) / 2
-    return (half / math.log(2)).clamp(0, 1)
+    sides = ((before, -lead), (after, lead))
+    one, other = ((logs.exp() * (math.log(2) - softplus(ratio))).nansum(-1) for logs, ratio in sides)
+    return ((one + other) / 2 / math.log(2)).clamp(0, 1)
 
 
 def cosine_change(before: Tensor, after: Tensor) -> Tensor:
@@ -86,32 +78,25 @@ def sentence_change(before: Tensor, after: Tensor) -> float:
 
 
 def effect(before: Outcome, after: Outcome) -> Effect:
-    """Return how much an output has changed.
+    """Return how much an output has changed; ModelError = the model hands out nothing that tells.
 
-    By the probabilities where the model hands out some: the divergence of every position. Else by the last layer:
-    1 - cosine per token, and of the mean over tokens for the whole.
-
-    Raises:
-        ModelError: the model hands out neither.
+    By the probabilities where it hands out some: the divergence of every position. Else by the last layer: 1 - cosine
+    per token, and of the mean over tokens for the whole.
     """
     if before.logits is not None and after.logits is not None:
         per_row = divergence(before.logits, after.logits)
         return Effect(float(per_row.mean()), float(per_row[-1]))
     if before.hidden is None or after.hidden is None:
         raise ModelError("The model hands out nothing that could be compared.")
-    return Effect(
-        float(cosine_change(before.hidden, after.hidden).mean()), sentence_change(before.hidden, after.hidden)
-    )
+    hidden = before.hidden, after.hidden
+    return Effect(float(cosine_change(*hidden).mean()), sentence_change(*hidden))
 
 
 @dataclass
 class KnockOutMap:
-    """What the model loses without each head alone, filled in while it is computed.
+    """What the model loses without each head alone, filled in for one head after the other while it is computed.
 
-    Attributes:
-        heads: every head that can be switched off, in the order of execution.
-        effects: of the first ones of them.
-        before: the output with every head; None before the beginning and after the end.
+    `before` is the output with every head; None before the beginning and after the end.
     """
 
     heads: tuple[Head, ...]
@@ -120,7 +105,6 @@ class KnockOutMap:
 
     @property
     def share(self) -> float:
-        """How much is done, 0 to 1."""
         return len(self.effects) / max(len(self.heads), 1)
 
     @property
@@ -137,9 +121,6 @@ def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMa
     """Go on with a map, a few heads at a time; yields how much is done and may be left at any time.
 
     Several heads are tried in one run, each in an item of its own of the batch; the inputs are a batch of one.
-
-    Raises:
-        ModelError: the model hands out nothing that could be compared, see also outcomes.
     """
     if found.is_whole:
         return
@@ -161,21 +142,13 @@ def fill(pretrained: Pretrained, inputs: Mapping[str, Tensor], found: KnockOutMa
 def outcomes(
     pretrained: Pretrained, inputs: Mapping[str, Tensor], ablations: Sequence[Collection[Head]]
 ) -> list[Outcome]:
-    """Return what the model hands out for a batch of one, once for each choice of heads that are switched off.
-
-    Raises:
-        ModelError: its heads cannot be switched off, or its code fails; see worded.
-    """
+    """Return what the model hands out for a batch of one, once for each choice of heads that are switched off."""
     device, n = pretrained.model.device, len(ablations)
     batch: dict[str, Any] = {name: value.to(device).expand(n, *value.shape[1:]) for name, value in inputs.items()}
     n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is Kind.DECODER else 0
     with worded(pretrained, "be run without a head", UnsupportedError):
         output = run_ablations(pretrained.model, batch | pretrained.fewer_logits(n_tokens, MOST_NUMBERS), ablations)
     logits, hidden = output.get("logits"), output.get("last_hidden_state")
-    return [
-        Outcome(
-            None if logits is None else logits[item].float().reshape(-1, logits.shape[-1]),
-            None if hidden is None or hidden.ndim != 3 else hidden[item].float(),
-        )
-        for item in range(n)
-    ]
+    of_items = [None] * n if logits is None else logits.float().reshape(n, -1, logits.shape[-1])
+    states = [None] * n if hidden is None or hidden.ndim != 3 else hidden.float()
+    return [Outcome(*both) for both in zip(of_items, states, strict=True)]

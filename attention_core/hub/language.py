@@ -18,13 +18,7 @@ SEED_STEP = 1_000_003
 
 
 class Likely(NamedTuple):
-    """A token that may come.
-
-    Attributes:
-        id: number in the vocabulary.
-        text: for people.
-        probability: 0 to 1.
-    """
+    """A token that may come, as its number in the vocabulary and for people."""
 
     id: int
     text: str
@@ -32,13 +26,9 @@ class Likely(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What a model expects at one position.
+    """What a model expects at one position: the likeliest, best first, and the probability of the n_rest others.
 
-    Attributes:
-        likeliest: best first.
-        rest: probability of all other tokens together.
-        n_rest: how many they are.
-        entropy: of all, in bits; 0 = certain.
+    The entropy is of all, in bits; 0 = certain.
     """
 
     likeliest: tuple[Likely, ...]
@@ -61,11 +51,7 @@ def token_text(tokenizer: Any, token: int) -> str:
 
 
 def probabilities(logits: Tensor, temperature: float = 1.0) -> Tensor:
-    """Return the probabilities of logits (..., n_tokens) in float32; a temperature below 1 sharpens, above flattens.
-
-    Raises:
-        ValueError: temperature is not above 0.
-    """
+    """Return the probabilities of logits (..., n_tokens) in float32; a temperature below 1 sharpens, above flattens."""
     if temperature <= 0:
         raise ValueError(f"temperature must be above 0, got {temperature}")
     return (logits.float() / temperature).softmax(-1)
@@ -110,11 +96,8 @@ def expected_in_place(
 ) -> Tensor:
     """Return the logits (n_tokens,) of a masked-language model at a position whose token is hidden from it.
 
-    The first item of the inputs counts; edits are as in run_model.
-
-    Raises:
-        ModelError: the tokenizer has no token that stands for a hidden one, or the model's code fails; see worded.
-        ValueError: position is not there.
+    The first item of the inputs counts; edits are as in run_model. ModelError = the tokenizer has no token that stands
+    for a hidden one, or the model's code fails.
     """
     mask = pretrained.tokenizer.mask_token_id
     if mask is None:

@@ -75,18 +75,19 @@ class _NothingDrawn(TorchFunctionMode):
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """Return what the config.json of a folder says.
-
-    Raises:
-        ModelError: there is none, it is damaged, or a file of the folder lies somewhere else.
-    """
-    _refuse_links_out(folder)
+    """Return what the config.json of a folder says, if it is whole and the folder's files are its own."""
+    home = folder.resolve()
+    for file in folder.glob("*"):
+        place = file.resolve()  # files of the hub's cache lie beside its snapshots
+        if home not in place.parents and place.parent != home.parent.parent / "blobs":
+            raise ModelError(f"{file.name} is a link to a file outside of the model's folder, so it is not opened.")
+        if place.exists() and not (place.is_file() or place.is_dir()):
+            raise ModelError(f"{file.name} is no file that can be read to an end.")
     try:
         settings = read_json(folder / "config.json")
     except FileNotFoundError:
-        raise ModelError(
-            "There is no config.json, so this is no model that the library transformers can load."
-        ) from None
+        missing = "There is no config.json, so this is no model that the library transformers can load."
+        raise ModelError(missing) from None
     except (OSError, ValueError) as error:
         raise ModelError(f"Its config.json cannot be read: {error}") from error
     if not isinstance(settings, dict):
@@ -94,28 +95,15 @@ def read_settings(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def _refuse_links_out(folder: Path) -> None:
-    """Make sure that a folder's files are its own; those of the hub's cache lie beside its snapshots."""
-    home = folder.resolve()
-    for file in folder.glob("*"):
-        place = file.resolve()
-        if home not in place.parents and place.parent != home.parent.parent / "blobs":
-            raise ModelError(f"{file.name} is a link to a file outside of the model's folder, so it is not opened.")
-        if place.exists() and not (place.is_file() or place.is_dir()):
-            raise ModelError(f"{file.name} is no file that can be read to an end.")
-
-
 def _model(folder: Path, config: Any, kind: Kind) -> Any:
-    """Return the model with its head where the file has one, else without."""
     from transformers import AutoModel
 
     tower = picture_tower(config)
     more = {} if tower is None else {"config": tower}
-    n_bytes = n_bytes_of(folder)
     error: Exception | None = None
     for auto in (*_heads(config, kind), AutoModel):
         try:
-            _refuse_more_than_is_there(auto, tower or config, n_bytes)
+            _refuse_more_than_is_there(auto, tower or config, n_bytes_of(folder))
             model, report = auto.from_pretrained(
                 folder,
                 use_safetensors=True,
@@ -143,7 +131,6 @@ def _model(folder: Path, config: Any, kind: Kind) -> Any:
 
 
 def _refuse_more_than_is_there(auto: Any, config: Any, n_bytes: int) -> None:
-    """Make sure, before any memory is taken, that settings do not ask for far more numbers than the files hold."""
     with torch.device("meta"):
         n_parameters = auto.from_config(config).num_parameters()
     if n_parameters > n_bytes:  # the smallest numbers take a byte
@@ -155,27 +142,19 @@ def _refuse_more_than_is_there(auto: Any, config: Any, n_bytes: int) -> None:
 def _heads(config: Any, kind: Kind) -> list[Any]:
     """Return the library's loaders of models with a head that may suit, to be tried in turn."""
     import transformers as library
-    from transformers.models.auto import modeling_auto
 
     if is_encoder_alone(config):
         return [library.AutoModelForTextEncoding]
     architecture = (config.architectures or [""])[0]
-    wanted: dict[Kind, list[tuple[Any, dict[str, Any]]]] = {
-        Kind.ENCODER: [(library.AutoModelForMaskedLM, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES)],
-        Kind.DECODER: [
-            (library.AutoModelForCausalLM, modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES),
-            (library.AutoModelForImageTextToText, modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES),
-        ],
-        Kind.ENCODER_DECODER: [
-            (library.AutoModelForSeq2SeqLM, modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
-        ],
-        Kind.VISION: [
-            (library.AutoModelForImageClassification, modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES)
-        ],
-    }
     if architecture.endswith("Model") and kind in (Kind.ENCODER, Kind.VISION) and "LMHead" not in architecture:
         return []
-    return [auto for auto, names in wanted[kind] if config.model_type in names]
+    wanted: dict[Kind, tuple[Any, ...]] = {
+        Kind.ENCODER: (library.AutoModelForMaskedLM,),
+        Kind.DECODER: (library.AutoModelForCausalLM, library.AutoModelForImageTextToText),
+        Kind.ENCODER_DECODER: (library.AutoModelForSeq2SeqLM,),
+        Kind.VISION: (library.AutoModelForImageClassification,),
+    }
+    return [auto for auto in wanted[kind] if type(config) in auto._model_mapping]
 
 
 def _tokenizer(folder: Path) -> Any:
@@ -189,14 +168,12 @@ def _tokenizer(folder: Path) -> Any:
         with no_panic("The tokenizer cannot be read"):
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:
-        raise ModelError(
-            f"The weights are there, but the files of its tokenizer are missing or damaged: {first_line(error)}"
-        ) from error
+        damaged = "The weights are there, but the files of its tokenizer are missing or damaged"
+        raise ModelError(f"{damaged}: {first_line(error)}") from error
     wanted = {"tokenizer.json", *tokenizer.vocab_files_names.values()} if tokenizer.vocab_files_names else set()
     if wanted and not any((folder / file).is_file() for file in wanted):
-        raise ModelError(
-            f"The weights are there, but the tokenizer lacks its vocabulary ({', '.join(sorted(wanted))})."
-        )
+        vocabulary = ", ".join(sorted(wanted))
+        raise ModelError(f"The weights are there, but the tokenizer lacks its vocabulary ({vocabulary}).")
     return tokenizer
 
 
@@ -222,28 +199,19 @@ def _processor(folder: Path) -> Any:
 def _most_tokens(model: Any, tokenizer: Any) -> int | None:
     """Return how many positions a text may take, by the tokenizer and by the table of positions; None = any number."""
     config = model.config.get_text_config()
-    bounds = []
+    bounds = [int(tokenizer.model_max_length)] if tokenizer.model_max_length < 1_000_000 else []
     positions = getattr(config, "max_position_embeddings", None)
     if isinstance(positions, int) and positions > 0:
-        bounds.append(positions - _positions_kept_free(model))
+        tables = (module for name, module in model.named_modules() if name.endswith("embeddings.position_embeddings"))
+        padding = (table.padding_idx for table in tables if getattr(table, "padding_idx", None) is not None)
+        bounds.append(positions - next(padding, -1) - 1)  # rows that stand for padding, as in RoBERTa, are never used
     elif getattr(config, "relative_attention_num_buckets", None) is not None:
         return None  # whatever its tokenizer was told: distances have no end
-    if tokenizer.model_max_length < 1_000_000:
-        bounds.append(int(tokenizer.model_max_length))
-    return min(bounds) if bounds else None
-
-
-def _positions_kept_free(model: Any) -> int:
-    """Return how many rows of the table of positions stand for padding, as in RoBERTa, and are never used."""
-    for name, module in model.named_modules():
-        if name.endswith("embeddings.position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            return module.padding_idx + 1
-    return 0
+    return min(bounds, default=None)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the library's reports and progress bars out of the server's log; errors still arrive as errors."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

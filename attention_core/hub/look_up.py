@@ -2,37 +2,21 @@
 
 import errno
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx2
 
 from attention_core.bounds import HOSTED, HUB_SECONDS, MODEL_NAME_LETTERS, MODEL_TEXT_FILE_BYTES, is_hosted
-from attention_core.hub.catalogue import (
-    INDEX,
-    SUGGESTIONS,
-    WEIGHTS,
-    find_local,
-    is_complete,
-    listed_models,
-    n_bytes_of,
-    without_safetensors,
-)
+from attention_core.hub import catalogue, room
 from attention_core.hub.kinds import config_of, kind_of
 from attention_core.hub.load import read_settings
 from attention_core.hub.model import Kind, ModelError, first_line
 from attention_core.hub.own import OWN
-from attention_core.hub.room import (
-    MOST_MEGABYTES,
-    in_megabytes,
-    most_model_bytes,
-    n_parameters_of,
-    refuse_without_memory,
-)
 
 Progress = Callable[[int, int], None]
 SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
@@ -45,16 +29,18 @@ TEXT_FILES = re.compile(
 FAULTS = (httpx2.HTTPError, OSError, ValueError)
 """What the hub's library raises where the network, the disk or an answer of the hub is at fault."""
 READ_ONLY = "The folder in which this server keeps models cannot be written to, so none is fetched."
-FOLDER_FAULTS = {
-    errno.EROFS: READ_ONLY,
-    errno.EACCES: READ_ONLY,
-    errno.EPERM: READ_ONLY,
-    errno.ENOSPC: "The disk is full.",
+FOLDER_FAULTS = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), READ_ONLY)
+FOLDER_FAULTS[errno.ENOSPC] = "The disk is full."
+OTHER_FORMATS = {
+    "adapter_config.json": "holds an adapter only, to be put onto another model. Name that model instead.",
+    "model_index.json": "is a pipeline of several models that makes pictures, not one model.",
+    ".gguf": "holds quantised weights (GGUF) only. Name the repository of the original weights.",
+    "": "has no config.json, so it is no model that the library transformers can load.",
 }
+"""What a repository without a config.json is, by a file or an ending in it."""
 
 
-@dataclass(frozen=True)
-class RemoteFile:
+class RemoteFile(NamedTuple):
     """One file of a repository; size in bytes."""
 
     name: str
@@ -63,16 +49,9 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model that can be had.
+    """A model that can be had, n_bytes of weights; its name is a package, a hub id, or a folder's name or path.
 
-    Attributes:
-        name: a package, a hub id, or a folder's name or path.
-        kind: see Kind.
-        architecture: such as "gpt2".
-        n_bytes: of its weights on disk.
-        folder: where it is, or None: then it has to be fetched.
-        files: to be fetched.
-        revision: the commit they belong to.
+    Without a folder, its files have to be fetched, of one revision (commit).
     """
 
     name: str
@@ -96,22 +75,18 @@ def look_up(name: str, *, most_bytes: int | None = None, folders: bool = True) -
     """
     _refuse_other_hosts(name)
     name = cleaned(name)
-    local = find_local(name)
+    local = catalogue.find_local(name)
     if local is not None and local.source == "own":
         return Candidate(local.name, *OWN[local.name], local.n_bytes, local.folder)
     if local is not None:
         return _in_folder(local.name, local.folder)
     if is_path(name):
         return _named_folder(name, folders)
-    return _on_hub(name, most_model_bytes() if most_bytes is None else most_bytes)
+    return _on_hub(name, room.most_model_bytes() if most_bytes is None else most_bytes)
 
 
 def cleaned(name: str) -> str:
-    """Return the name without spaces around it; the address of a model's page becomes its hub id.
-
-    Raises:
-        ModelError: an empty or endless name, or one with signs that no name has.
-    """
+    """Return the name without spaces around it; the address of a model's page becomes its hub id."""
     name = name.strip()
     if not name:
         raise ModelError("Name a model, such as distilbert/distilgpt2.")
@@ -148,21 +123,19 @@ def _named_folder(name: str, allowed: bool) -> Candidate:
 
 
 def _in_folder(name: str, folder: Path) -> Candidate:
-    """Return the model of a folder, or say why it holds none."""
     try:
         names = [file.name for file in folder.iterdir()]
     except OSError as error:
         raise ModelError(f"The folder {name} cannot be read: {error.strerror}.") from error
     _refuse_other_formats(name, names)
     settings = read_settings(folder)
-    if not is_complete(folder):
-        raise ModelError(f"{name}: {without_safetensors(names)}")
+    if not catalogue.is_complete(folder):
+        raise ModelError(f"{name}: {catalogue.without_safetensors(names)}")
     config, kind = _told_of(name, settings)
-    return Candidate(name, kind, config.model_type, n_bytes_of(folder), folder)
+    return Candidate(name, kind, config.model_type, catalogue.n_bytes_of(folder), folder)
 
 
 def _on_hub(name: str, most_bytes: int) -> Candidate:
-    """Return a model of the hub after asking for its files' names and sizes and reading its settings."""
     from huggingface_hub import HfApi, constants, hf_hub_download
     from huggingface_hub.utils import HFValidationError, validate_repo_id
     from huggingface_hub.utils.tqdm import silent_tqdm
@@ -180,10 +153,16 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
         )
         sizes = {file.rfilename: file.size or 0 for file in found.siblings or []}
         _refuse_other_formats(name, list(sizes))
-        weights = [WEIGHTS] if WEIGHTS in sizes else sorted(file for file in sizes if SHARD.fullmatch(file))
-        if not weights or (WEIGHTS not in sizes and INDEX not in sizes):
-            raise ModelError(f"{name}: {without_safetensors(list(sizes))}")
-        _refuse_large_texts(name, sizes)
+        weights, index = [catalogue.WEIGHTS], []
+        if catalogue.WEIGHTS not in sizes:
+            weights, index = sorted(file for file in sizes if SHARD.fullmatch(file)), [catalogue.INDEX]
+        if not weights or not sizes.keys() >= {*index}:
+            raise ModelError(f"{name}: {catalogue.without_safetensors(list(sizes))}")
+        for file, size in sizes.items():
+            most = MODEL_TEXT_FILE_BYTES.most
+            if size > most and (TEXT_FILES.fullmatch(file) or file == catalogue.INDEX):
+                sentence = f"{file} of {name} is {room.in_megabytes(size)}; at most {room.in_megabytes(most)} are read."
+                raise ModelError(sentence)
         config_file = hf_hub_download(
             name, "config.json", revision=found.sha, endpoint=constants.ENDPOINT, token=token(), tqdm_class=silent_tqdm
         )
@@ -195,18 +174,11 @@ def _on_hub(name: str, most_bytes: int) -> Candidate:
     config, kind = _told_of(name, settings)
     n_bytes = sum(sizes[file] for file in weights)
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
-    wanted = [*texts, *([INDEX] if WEIGHTS not in sizes else []), *weights]
-    files = tuple(RemoteFile(file, sizes[file]) for file in wanted)
+    files = tuple(RemoteFile(file, sizes[file]) for file in (*texts, *index, *weights))
     _refuse_too_large(name, files, most_bytes)
-    refuse_without_memory(name, found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings))
+    n_parameters = found.safetensors.total if found.safetensors else room.n_parameters_of(n_bytes, settings)
+    room.refuse_without_memory(name, n_parameters)
     return Candidate(name, kind, config.model_type, n_bytes, files=files, revision=found.sha or "main")
-
-
-def _refuse_large_texts(name: str, sizes: Mapping[str, int]) -> None:
-    for file, size in sizes.items():
-        most = MODEL_TEXT_FILE_BYTES.most
-        if size > most and (TEXT_FILES.fullmatch(file) or file == INDEX):
-            raise ModelError(f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(most)} are read.")
 
 
 def _refuse_too_large(name: str, files: Sequence[RemoteFile], most_bytes: int) -> None:
@@ -214,9 +186,10 @@ def _refuse_too_large(name: str, files: Sequence[RemoteFile], most_bytes: int) -
         raise ModelError(f"The hub does not say how large the files of {name} are, so they are not fetched.")
     n_bytes = sum(file.size for file in files)
     if n_bytes > most_bytes:
+        most = room.in_megabytes(most_bytes)
         raise ModelError(
-            f"The files of {name} are {in_megabytes(n_bytes)}; this app downloads at most {in_megabytes(most_bytes)} "
-            f"for a model. Whoever runs it can raise the bound with the variable {MOST_MEGABYTES}."
+            f"The files of {name} are {room.in_megabytes(n_bytes)}; this app downloads at most {most} for a model. "
+            f"Whoever runs it can raise the bound with the variable {room.MOST_MEGABYTES}."
         )
 
 
@@ -229,16 +202,9 @@ def _told_of(name: str, settings: dict[str, Any]) -> tuple[Any, Kind]:
 
 
 def _refuse_other_formats(name: str, files: Sequence[str]) -> None:
-    """Say what a repository is if it is no model of the library transformers."""
-    if "config.json" in files:
-        return
-    if "adapter_config.json" in files:
-        raise ModelError(f"{name} holds an adapter only, to be put onto another model. Name that model instead.")
-    if "model_index.json" in files:
-        raise ModelError(f"{name} is a pipeline of several models that makes pictures, not one model.")
-    if any(file.endswith(".gguf") for file in files):
-        raise ModelError(f"{name} holds quantised weights (GGUF) only. Name the repository of the original weights.")
-    raise ModelError(f"{name} has no config.json, so it is no model that the library transformers can load.")
+    if "config.json" not in files:
+        known = {*files, *(Path(file).suffix for file in files), ""}
+        raise ModelError(f"{name} {next(what for file, what in OTHER_FORMATS.items() if file in known)}")
 
 
 def token() -> bool | None:
@@ -250,40 +216,35 @@ def why(name: str, error: Exception, wanted: str = "looked up") -> str:
     """Return what an error of the hub's library means, for people; wanted = what could not be done."""
     from huggingface_hub import errors
 
+    no_network = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, httpx2.TransportError, ConnectionError)
+    if isinstance(error, (*no_network, TimeoutError)):
+        return f"The hub cannot be reached, so {name} cannot be {wanted}. {available()}"
     if isinstance(error, errors.GatedRepoError):
         return f"{name} is given out only to people who have agreed to its terms on the hub. Name another model."
     if isinstance(error, errors.RepositoryNotFoundError):
         return f"There is no model {name} on the hub, or it is private.{_near(name)}"
     if isinstance(error, errors.DisabledRepoError):
         return f"The hub has disabled {name}."
-    if isinstance(error, errors.EntryNotFoundError | errors.RevisionNotFoundError) and not isinstance(
-        error, errors.LocalEntryNotFoundError
-    ):
+    if isinstance(error, errors.EntryNotFoundError | errors.RevisionNotFoundError):
         return f"A file of {name} is missing on the hub."
     if isinstance(error, errors.HfHubHTTPError):
-        status = error.response.status_code
-        if status == 429:
-            return "The hub has had too many questions from this server. Try again in a few minutes."
-        if status in (401, 403):
-            return f"The hub does not give {name} to this server."
-        return f"The hub answers with an error ({status}). Try again later."
-    no_network = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, httpx2.TransportError, ConnectionError)
-    if isinstance(error, (*no_network, TimeoutError)):
-        return f"The hub cannot be reached, so {name} cannot be {wanted}. {available()}"
+        status, refused = error.response.status_code, f"The hub does not give {name} to this server."
+        busy = "The hub has had too many questions from this server. Try again in a few minutes."
+        other = f"The hub answers with an error ({status}). Try again later."
+        return {429: busy, 401: refused, 403: refused}.get(status, other)
     if isinstance(error, OSError) and error.errno in FOLDER_FAULTS:
         return FOLDER_FAULTS[error.errno]
     return f"{name} cannot be {wanted}: {first_line(error)}"
 
 
 def available() -> str:
-    """Return a sentence that lists what can be used without a network."""
-    names = [model.name for model in listed_models()]
+    names = [model.name for model in catalogue.listed_models()]
     return f"Without a network there is: {', '.join(names[:20])}." if names else "No model is on this machine yet."
 
 
 def _near(name: str) -> str:
     """Return a hint at a name that differs little, or that has an owner in front."""
-    names = (*(model.name for model in SUGGESTIONS), *(model.name for model in listed_models()))
+    names = (*(model.name for model in catalogue.SUGGESTIONS), *(model.name for model in catalogue.listed_models()))
     known = {known_name.lower(): known_name for known_name in names}
     near = get_close_matches(name.lower(), known, n=1, cutoff=0.7)
     return f" Did you mean {known[near[0]]}?" if near else ""

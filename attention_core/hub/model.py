@@ -31,16 +31,13 @@ def first_line(error: BaseException) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Pretrained:
-    """A model in evaluation mode, ready for an input.
+    """A model in evaluation mode and in float32, ready for an input; n_bytes of weights on disk.
 
     Attributes:
         name: what was asked for: a hub id, a folder, a package.
-        kind: see Kind.
-        model: on the device on which it computes, in float32.
         tokenizer: text to token numbers; None for vision.
         processor: picture to pixel values; None for text.
         most_tokens: positions that the model knows; None = no bound of its own.
-        n_bytes: of its weights on disk.
     """
 
     name: str

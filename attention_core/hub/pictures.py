@@ -18,64 +18,50 @@ PLAIN_SIDE = 224
 
 
 def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> Prepared:
-    """Return a picture, uint8 (height, width, 3), or 4 with opacity on white, as a vision model takes it.
-
-    Raises:
-        ModelError: a model that takes text, or no picture.
-    """
+    """Return a picture, uint8 (height, width, 3), or 4 with opacity on white, as a vision model takes it."""
     if pretrained.kind is not Kind.VISION:
         raise ModelError(f"{pretrained.name} takes a text, not a picture.")
     if picture.ndim != 3 or picture.shape[2] not in (3, 4) or picture.dtype != np.uint8 or 0 in picture.shape:
         raise ModelError(f"A picture is uint8 (height, width, 3 or 4), this is {picture.dtype} {picture.shape}.")
-    opaque = _on_white(picture)
-    pixels, mean, deviation = _processed(pretrained, opaque)
+    image = Image.fromarray(picture)
+    if image.mode == "RGBA":
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+    pixels, mean, deviation = _processed(pretrained, image)
     grid = _grid(pretrained.model.config, pixels)
     prefix = _prefix(pretrained.model, grid)
     rows, columns = grid or (0, 0)
     patches = [f"row {row}, column {column}" for row in range(1, rows + 1) for column in range(1, columns + 1)]
     n_behind = (getattr(pretrained.model.config, "num_detection_tokens", 0) or 0) if grid else 0
-    behind = [f"[DETECTION {number}]" for number in range(1, n_behind + 1)]
-    first_behind = len(prefix) + len(patches)
+    tokens = (*prefix, *patches, *(f"[DETECTION {number}]" for number in range(1, n_behind + 1)))
     inputs = {"pixel_values": pixels}
     if "noise" in inspect.signature(pretrained.model.forward).parameters:  # by which masked autoencoders shuffle
         inputs["noise"] = torch.arange(len(patches), dtype=torch.float32)[None]
     return Prepared(
         inputs,
-        tokens=(*prefix, *patches, *behind),
-        special=frozenset((*range(len(prefix)), *range(first_behind, first_behind + n_behind))),
+        tokens=tokens,
+        special=frozenset((*range(len(prefix)), *range(len(tokens) - n_behind, len(tokens)))),
         patch_grid=grid,
         n_prefix=len(prefix),
         picture=_seen(pixels[0], mean, deviation),
     )
 
 
-def _on_white(picture: np.ndarray) -> Image.Image:
-    image = Image.fromarray(picture)
-    if image.mode != "RGBA":
-        return image
-    white = Image.new("RGBA", image.size, "white")
-    return Image.alpha_composite(white, image).convert("RGB")
-
-
 def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any, Any]:
     """Return pixel values, (1, 3, height, width), with the mean and deviation that were taken off."""
-    processor = pretrained.processor
+    processor, config = pretrained.processor, pretrained.model.config
     _refuse_huge(pretrained)
     if processor is not None:
         try:
             pixels = processor(images=image, return_tensors="pt")["pixel_values"].float()
         except Exception as error:
             raise ModelError(f"The image processor of {pretrained.name} cannot take this picture: {error}") from error
-        normalised = getattr(processor, "do_normalize", True)
-        mean = getattr(processor, "image_mean", None) if normalised else None
-        deviation = getattr(processor, "image_std", None) if normalised else None
-        return pixels, mean or 0.0, deviation or 1.0
-    height, width = _pair(getattr(pretrained.model.config, "image_size", None) or PLAIN_SIDE)
-    channels = getattr(pretrained.model.config, "num_channels", 3)
-    small = np.asarray(image.convert("L" if channels == 1 else "RGB").resize((width, height)), np.float32) / 255
-    small = small[..., None] if small.ndim == 2 else small
-    pixels = torch.from_numpy((small - PLAIN) / PLAIN).permute(2, 0, 1)[None].contiguous()
-    return pixels, PLAIN, PLAIN
+        if not getattr(processor, "do_normalize", True):
+            return pixels, 0.0, 1.0
+        return pixels, getattr(processor, "image_mean", None) or 0.0, getattr(processor, "image_std", None) or 1.0
+    height, width = _pair(getattr(config, "image_size", None) or PLAIN_SIDE)
+    image = image.convert("L" if getattr(config, "num_channels", 3) == 1 else "RGB").resize((width, height))
+    small = np.asarray(image, np.float32).reshape(height, width, -1) / 255
+    return torch.from_numpy((small - PLAIN) / PLAIN).permute(2, 0, 1)[None].contiguous(), PLAIN, PLAIN
 
 
 def _refuse_huge(pretrained: Pretrained) -> None:

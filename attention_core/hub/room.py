@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ def free_memory(device: str) -> int | None:
 
     Those are the device and, since weights are read into the host's memory on their way, the machine and the container.
     """
-    known = [free for free in (_of_device(device), _of_machine(), _of_container()) if free is not None]
-    return min(known) if known else None
+    known = _of_device(device), _of_machine(), _of_container()
+    return min((free for free in known if free is not None), default=None)
 
 
 def n_parameters_of(n_bytes: int, settings: Mapping[str, Any]) -> int:
@@ -47,11 +48,7 @@ def n_parameters_of(n_bytes: int, settings: Mapping[str, Any]) -> int:
 
 
 def refuse_without_memory(name: str, n_parameters: int, device: str = "") -> None:
-    """Make sure that a model's weights fit into the memory of a device, in float32; of the best there is if empty.
-
-    Raises:
-        NoMemory: they do not; the message has both numbers.
-    """
+    """Make sure that a model's weights fit into the memory of a device, in float32; of the best there is if empty."""
     free, needed = free_memory(choose_device(device or "auto")), n_parameters * BYTES_PER_NUMBER
     if free is not None and needed > SHARE_OF_MEMORY * free:
         raise NoMemory(
@@ -77,17 +74,14 @@ def _of_device(device: str) -> int | None:
 
 
 def _of_machine() -> int | None:
-    try:
+    with suppress(OSError, ValueError):
         found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return None
-    return int(found[1]) * 1024 if found else None
+        return int(found[1]) * 1024 if found else None
+    return None
 
 
 def _of_container() -> int | None:
-    group = Path("/sys/fs/cgroup")
-    try:
-        most = int((group / "memory.max").read_text(encoding="ascii"))
-        return max(0, most - int((group / "memory.current").read_text(encoding="ascii")))
-    except (OSError, ValueError):
-        return None
+    with suppress(OSError, ValueError):
+        most, used = (int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("max", "current"))
+        return max(0, most - used)
+    return None

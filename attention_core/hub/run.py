@@ -1,5 +1,6 @@
 """What one model did with one input."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
@@ -13,6 +14,7 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
+from attention_core.bounds import LONG_RUN_BYTES, LONG_TOKENS
 from attention_core.explain.heads.groups import Patches, is_of_itself, kind_of
 from attention_core.hub.faults import worded
 from attention_core.hub.inputs import Prepared
@@ -30,7 +32,6 @@ class ModelRun:
     """Every attention of one run, its tokens and its output.
 
     Attributes:
-        model: the model's name for people.
         kind: see Kind; None for a recording whose model nobody knows.
         recording: the traces in the order of execution, their axes labelled with tokens or patches.
         tokens: of the only or the encoder's input; for vision what stands before the patches, then the patches.
@@ -42,7 +43,6 @@ class ModelRun:
         patch_grid: rows and columns of patches, or None.
         n_prefix: tokens before the first patch.
         picture: uint8 (height, width, 3), what a vision model was shown, or None.
-        notes: what a reader has to know, such as where the text was cut.
     """
 
     model: str
@@ -79,33 +79,45 @@ def run(pretrained: Pretrained, prepared: Prepared, *, edits: Mapping[int, Edits
     if logits is not None and logits.ndim == 1:
         logits = logits[None]
     hidden = _hidden(output)
-    notes = [*prepared.notes, *([recording.note] if recording.note else [])]
+    notes = [*prepared.notes, *filter(None, [recording.note])]
     if logits is not None and logits.numel() > MOST_LOGITS:
         logits = logits[-max(1, MOST_LOGITS // logits.shape[1]) :].clone()
     if logits is not None and pretrained.kind is not Kind.VISION and len(logits) < _n_outputs(prepared):
         notes.append(f"Of the output, the last {len(logits):,} positions are kept.")
-    notes += _not_finite(recording, logits, hidden)
-    return ModelRun(
-        model=pretrained.name,
-        kind=pretrained.kind,
-        recording=labelled(recording, prepared.tokens, prepared.target_tokens, pretrained.kind),
-        tokens=prepared.tokens,
-        target_tokens=prepared.target_tokens,
-        special=prepared.special,
-        logits=logits,
-        hidden=hidden,
-        patch_grid=prepared.patch_grid,
-        n_prefix=prepared.n_prefix,
-        picture=prepared.picture,
-        notes=tuple(notes),
-    )
+    told = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
+    del told["inputs"]
+    recording = labelled(recording, prepared.tokens, prepared.target_tokens, pretrained.kind)
+    return ModelRun(pretrained.name, pretrained.kind, recording, logits=logits, hidden=hidden, **told)
 
 
 def recording_run(recording: Recording, name: str) -> ModelRun:
     """Return a recording from a file as a run of a model that nobody knows; its tokens are its axes' labels."""
     longest = max((trace.story.query_axis for trace in recording.traces), key=len, default=Axis("positions", ()))
-    notes = (recording.note,) if recording.note else ()
-    return ModelRun(name, None, recording, tuple(longest.labels), notes=(*notes, *_not_finite(recording, None, None)))
+    notes = (*filter(None, [recording.note]), *_not_finite(recording, None, None))
+    return ModelRun(name, None, recording, tuple(longest.labels), notes=notes)
+
+
+def affordable_tokens(run: ModelRun, most_bytes: int | None = None) -> int:
+    """Return how many tokens the model may be given for most_bytes (LONG_RUN_BYTES) of traces, by a shorter run.
+
+    Queries, keys and values grow with the tokens, masks and biases with their square. Of a model that hands out
+    weights only, the run is as long as it may get.
+    """
+    most_bytes = LONG_RUN_BYTES.most if most_bytes is None else most_bytes
+    n = len(run.tokens)
+    linear, square, seen = 0, 0, set()
+    for trace in run.recording.traces:
+        if not trace.query.shape[-1]:
+            return n
+        linear += sum(vectors.numel() * vectors.element_size() for vectors in (trace.query, trace.key, trace.value))
+        for pairs in (trace.mask, trace.bias):
+            if pairs is not None and pairs.data_ptr() not in seen:
+                seen.add(pairs.data_ptr())
+                square += pairs.untyped_storage().nbytes()
+    per_token, per_pair = linear / n, square / n**2
+    # The positive solution of per_pair * x**2 + per_token * x = most_bytes, in a form that per_pair = 0 does not break.
+    most = 2 * most_bytes / (per_token + math.sqrt(per_token**2 + 4 * per_pair * most_bytes))
+    return max(n, min(int(most), LONG_TOKENS.most))
 
 
 def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
@@ -124,10 +136,7 @@ def patches_of(run: ModelRun, trace: AttentionTrace) -> Patches | None:
 
 
 def labelled(recording: Recording, tokens: Sequence[str], target_tokens: Sequence[str], kind: Kind) -> Recording:
-    """Return the recording with tokens on its axes; an axis of another length keeps its numbers.
-
-    The tokens are those of the only or the encoder's input, the target tokens those of the decoder beside an encoder.
-    """
+    """Return the recording with tokens on its axes, see ModelRun; an axis of another length keeps its numbers."""
     source: Sequence[str] | Axis = Axis("patches", tuple(tokens)) if kind is Kind.VISION else tuple(tokens)
     result = replace(recording, traces=list(recording.traces))
     result.label(source, tuple(target_tokens))
@@ -145,9 +154,8 @@ def _as_positioned(prepared: Prepared, recording: Recording) -> Prepared:
         before = tuple(f"[{number}]" for number in range(n_before))
         tokens = (*before, *prepared.tokens[prepared.n_prefix :])
         return replace(prepared, tokens=tokens, special=frozenset(range(n_before)), n_prefix=n_before)
-    note = "The positions of this model are not the patches of one grid: they are numbered."
+    notes = (*prepared.notes, "The positions of this model are not the patches of one grid: they are numbered.")
     tokens = tuple(recording.traces[0].story.query_axis.labels)
-    notes = (*prepared.notes, note)
     return replace(prepared, tokens=tokens, special=frozenset(), n_prefix=0, patch_grid=None, notes=notes)
 
 

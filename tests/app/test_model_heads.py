@@ -27,8 +27,8 @@ with warnings.catch_warnings():
 
     from ui import pictures
     from ui.model.glance import is_sign
+    from ui.model.one_head import tokens_of
     from ui.model.token_component import next_sent, packed, pieces
-    from ui.model.tokens import tokens_of
 
 RUNS: dict[str, ModelRun] = {}
 """What the script below draws, by name: AppTest runs it in this process."""
@@ -36,13 +36,9 @@ RUNS: dict[str, ModelRun] = {}
 
 def trace(name: str, queries: Axis, keys: Axis, n_heads: int = 2, **more) -> AttentionTrace:
     generator = torch.Generator().manual_seed(len(name))
-    return AttentionTrace(
-        query=torch.randn(n_heads, len(queries), 4, generator=generator),
-        key=torch.randn(n_heads, len(keys), 4, generator=generator),
-        value=torch.randn(n_heads, len(keys), 4, generator=generator),
-        **more,
-        story=Story(mechanism="toy", query_axis=queries, key_axis=keys, name=name),
-    )
+    vectors = [torch.randn(n_heads, len(axis), 4, generator=generator) for axis in (queries, keys, keys)]
+    story = Story(mechanism="toy", query_axis=queries, key_axis=keys, name=name)
+    return AttentionTrace(**dict(zip(("query", "key", "value"), vectors, strict=True)), **more, story=story)
 
 
 def layers(labels, n_layers: int, stack: str = "encoder", **more) -> Recording:
@@ -50,44 +46,42 @@ def layers(labels, n_layers: int, stack: str = "encoder", **more) -> Recording:
     return Recording([trace(f"{stack}.{layer}.self", axis, axis, **more) for layer in range(n_layers)])
 
 
+def toy(recording: Recording, tokens, kind: Kind = Kind.ENCODER, **more) -> ModelRun:
+    return ModelRun("toy", kind, recording, tuple(tokens), **more)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def runs():
-    words = ["[CLS]", "the", "cat", "##s", ",", "sat", "[SEP]"]
+    words, many = ["[CLS]", "the", "cat", "##s", ",", "sat", "[SEP]"], [f" w{place}" for place in range(700)]
     special = frozenset({0, 6})
-    RUNS["encoder"] = ModelRun("toy", Kind.ENCODER, layers(words, 3), tuple(words), special=special)
-    RUNS["smaller"] = ModelRun("toy", Kind.ENCODER, layers(["a", "b"], 1, n_heads=1), ("a", "b"))
-    many = [f" w{place}" for place in range(700)]
-    RUNS["long"] = ModelRun("toy", Kind.DECODER, layers(many, 2, "decoder", is_causal=True), tuple(many))
     source, target = Axis("source tokens", words), Axis("target tokens", ["<pad>", " Die", " Katze"])
-    both = [
-        trace("encoder.0.self", source, source),
-        trace("decoder.0.self", target, target, is_causal=True),
-        trace("decoder.0.cross", target, source),
-    ]
-    RUNS["both"] = ModelRun(
-        "toy", Kind.ENCODER_DECODER, Recording(both), tuple(words), tuple(target.labels), special=special
-    )
     longer, read = Axis("target tokens", many[:90]), Axis("source tokens", many[:60])
-    crossed = [trace("decoder.0.self", longer, longer, is_causal=True), trace("decoder.0.cross", longer, read)]
-    RUNS["crossed"] = ModelRun("toy", Kind.ENCODER_DECODER, Recording(crossed), tuple(many[:60]), tuple(many[:90]))
+    beside = {
+        name: trace("decoder.0.self", axis, axis, is_causal=True) for name, axis in (("t", target), ("l", longer))
+    }
+    both = [trace("encoder.0.self", source, source), beside["t"], trace("decoder.0.cross", target, source)]
+    crossed = [beside["l"], trace("decoder.0.cross", longer, read)]
     weights = from_weights(torch.rand(2, 4, 4).softmax(-1), name="encoder.0.self", note="", mechanism="toy")
-    RUNS["weights only"] = ModelRun("toy", Kind.ENCODER, Recording([weights]), tuple("abcd"))
     patches = ["[CLS]", *(f"patch {row}, {column}" for row in range(2) for column in range(3))]
-    RUNS["vision"] = ModelRun(
-        "toy",
-        Kind.VISION,
-        layers(patches, 2),
-        tuple(patches),
-        special=frozenset({0}),
-        patch_grid=(2, 3),
-        n_prefix=1,
-        picture=np.zeros((20, 30, 3), np.uint8),
-    )
-    RUNS["many heads"] = ModelRun("toy", Kind.ENCODER, layers(["a", "b", "c"], 2, n_heads=70), tuple("abc"))
+    looks = {"special": frozenset({0}), "patch_grid": (2, 3), "n_prefix": 1, "picture": np.zeros((20, 30, 3), np.uint8)}
     broken = layers(words, 2)
     broken.traces[1] = replace(broken.traces[1], query=broken.traces[1].query * float("nan"))
-    RUNS["not finite"] = ModelRun("toy", Kind.ENCODER, broken, tuple(words))
-    RUNS["one"] = ModelRun("toy", Kind.ENCODER, layers(["word"], 1, n_heads=1), ("word",))
+    RUNS.update(
+        {
+            "encoder": toy(layers(words, 3), words, special=special),
+            "smaller": toy(layers(["a", "b"], 1, n_heads=1), "ab"),
+            "long": toy(layers(many, 2, "decoder", is_causal=True), many, Kind.DECODER),
+            "both": toy(
+                Recording(both), words, Kind.ENCODER_DECODER, target_tokens=tuple(target.labels), special=special
+            ),
+            "crossed": toy(Recording(crossed), many[:60], Kind.ENCODER_DECODER, target_tokens=tuple(many[:90])),
+            "weights only": toy(Recording([weights]), "abcd"),
+            "vision": toy(layers(patches, 2), patches, Kind.VISION, **looks),
+            "many heads": toy(layers(["a", "b", "c"], 2, n_heads=70), "abc"),
+            "not finite": toy(broken, words),
+            "one": toy(layers(["word"], 1, n_heads=1), ["word"]),
+        }
+    )
     yield
     RUNS.clear()
 
@@ -100,8 +94,8 @@ def script() -> None:
     from ui.address import take_address, write_address
     from ui.model.glance import glance, look_controls
     from ui.model.heads import heads_alike, heads_in_numbers, rolled_out
+    from ui.model.one_head import token_view
     from ui.model.state import chosen_layers
-    from ui.model.tokens import token_view
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
     run = runs[st.session_state["run"]]
@@ -222,7 +216,7 @@ def test_what_is_computed_from_a_run_leaves_with_it():
     from ui.model.glance import summaries_of
     from ui.model.state import kept_with
 
-    run = ModelRun("toy", Kind.ENCODER, layers(["a", "b", "c"], 2), tuple("abc"))
+    run = toy(layers(["a", "b", "c"], 2), "abc")
     assert summaries_of(run, "encoder self") is summaries_of(run, "encoder self")
     what = "weights", run.recording.traces[0]
     assert kept_with(run, what, partial(what[1].weights, 0)) is kept_with(run, what, int)
@@ -256,9 +250,8 @@ def test_of_a_large_matrix_the_rest_is_a_file_where_a_server_answers(name, layer
     n_keys = len(part["keys"] or part["queries"])
     cells = np.frombuffer(content, "<u2").reshape(-1, n_keys)
     column = [] if part["keys"] else cells[:, part["active"]]
-    np.testing.assert_array_equal(
-        np.frombuffer(base64.b64decode(part["packed"]), "<u2"), [*cells[part["active"]], *column]
-    )
+    packed_part = np.frombuffer(base64.b64decode(part["packed"]), "<u2")
+    np.testing.assert_array_equal(packed_part, [*cells[part["active"]], *column])
 
 
 def test_nothing_is_sent_again_unless_the_browser_shows_something_else():
@@ -279,13 +272,8 @@ def test_nothing_is_sent_again_unless_the_browser_shows_something_else():
 
 def test_pieces_of_words_are_joined_as_their_tokenizer_cut_them():
     assert pieces(["[CLS]", "cat", "##s", "##"]) == [("[CLS]", False), ("cat", False), ("s", True), ("##", False)]
-    assert pieces(["The", " cat", "s", "<eos>", "x"]) == [
-        ("The", True),
-        ("cat", False),
-        ("s", True),
-        ("<eos>", False),
-        ("x", False),
-    ]
+    words = [("The", True), ("cat", False), ("s", True), ("<eos>", False), ("x", False)]
+    assert pieces(["The", " cat", "s", "<eos>", "x"]) == words
     assert pieces(["0", "", "2"]) == [("0", False), ("·", False), ("2", False)]
 
 

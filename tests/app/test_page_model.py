@@ -10,13 +10,9 @@ from torch.nn import functional as F
 from attention_core import capture, trace_model
 from attention_core.hub.inputs import text_inputs
 from attention_core.models.own import own_model
-from tests.app.tools import open_tab, opened
+from tests.app.tools import open_tab, opened, put, said, settled
 
 PAGE = "pages/model.py"
-
-
-def words_of(page):
-    return " ".join(str(one.value) for kind in ("markdown", "caption", "info", "error") for one in page.get(kind))
 
 
 def titles(page):
@@ -34,7 +30,7 @@ def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_anim
     assert address(page) == ("encoder.3.self:1", "10")
     assert not {"head", "token", "tab"} & set(page.query_params)  # a plain address stays plain
     assert "Encoder self, layer 4, head 2" in titles(page)
-    assert "The query is `it`" in words_of(open_tab(page, "steps"))
+    assert "The query is `it`" in said(open_tab(page, "steps"))
     first_screen_and_tabs = [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("head", "steps")]
     assert min(first_screen_and_tabs) >= 2
     assert sum(first_screen_and_tabs) - 1 >= 3
@@ -68,30 +64,28 @@ def test_a_link_opens_the_head_and_token_that_it_names(app):
     app.query_params["token"] = "3"
     page = opened(app, PAGE, "steps")
     assert "Encoder self, layer 1, head 3" in titles(page)
-    assert "position 4" in words_of(page)
+    assert "position 4" in said(page)
 
 
 @pytest.mark.parametrize("address", ["encoder.99.self:0", "nonsense", ":", "encoder.0.self:-4", "encoder.0.self:9999"])
 def test_a_link_to_a_head_that_is_not_there_opens_one_that_is(app, address):
     app.query_params["head"] = address
     app.query_params["token"] = "123456"
-    page = app.switch_page(PAGE).run()
-    assert not page.exception
+    page = opened(app, PAGE)
     assert "Encoder self, layer 1, head" in titles(page)
 
 
 def test_inputs_of_one_length_are_compared_head_by_head_and_of_others_told_why_not(app):
     page = opened(app, PAGE, "pair")
     page.session_state["model_other_shown"] = "How far each head moved"
-    page.run()
-    other = next(area for area in page.text_area if area.key.startswith("model_other"))
-    page = other.set_value("The animal didn't cross the street because it was too wide.").run()
-    assert not page.exception
-    assert "How far each head moved" in words_of(page)
-    other = next(area for area in page.text_area if area.key.startswith("model_other"))
-    page = other.set_value("Two words.").run()
-    assert not page.exception
-    assert "16 × 16 and 5 × 5 weights cannot be laid over each other" in words_of(page)
+
+    def other():
+        return next(area for area in settled(page).text_area if area.key.startswith("model_other"))
+
+    page = put(other(), "The animal didn't cross the street because it was too wide.")
+    assert "How far each head moved" in said(page)
+    page = put(other(), "Two words.")
+    assert "16 × 16 and 5 × 5 weights cannot be laid over each other" in said(page)
 
 
 @pytest.fixture(scope="module")
@@ -106,67 +100,70 @@ def recording(tmp_path_factory):
     return path
 
 
-def opened_with(monkeypatch, start_app, path):
-    monkeypatch.setattr(sys, "argv", ["app.py", str(path)])
-    return start_app()
+@pytest.fixture
+def opened_with(monkeypatch, start_app):
+    """A function that starts the app with a file's path."""
+
+    def open_(path):
+        monkeypatch.setattr(sys, "argv", ["app.py", str(path)])
+        page = start_app()
+        assert not page.exception
+        return page
+
+    return open_
 
 
-def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(monkeypatch, start_app, recording):
-    page = opened_with(monkeypatch, start_app, recording)
-    assert not page.exception
-    assert "run.npz: 2 calls of attention, 6 heads" in words_of(page).replace("**", "")
+def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(opened_with, recording):
+    page = opened_with(recording)
+    assert "run.npz: 2 calls of attention, 6 heads" in said(page).replace("**", "")
     assert "attention" in titles(page).lower()
     assert page.tabs
     assert not any("Knock" in tab.label for tab in page.tabs)
 
 
-def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(monkeypatch, start_app, tmp_path):
+def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened_with, tmp_path):
     pretrained, text = own_model("tatoeba-llama", "cpu"), "Mary has a red car. Mary has a red"
     recording = trace_model(pretrained.model, tokens=pretrained.tokenizer, **text_inputs(pretrained, text).inputs)
     assert recording.text == text
     recording.save(tmp_path / "run.npz")
-    monkeypatch.setattr(sys, "argv", ["app.py", str(tmp_path / "run.npz")])
-    page = open_tab(start_app(), "without")
-    assert "the model that made it can: `tatoeba-llama`" in words_of(page)
+    page = open_tab(opened_with(tmp_path / "run.npz"), "without")
+    assert "the model that made it can: `tatoeba-llama`" in said(page)
     page.button(key="model_load").click().run()
     assert not page.exception
     assert page.selectbox(key="model_picked").value == "tatoeba-llama"
     assert page.text_area(key="model_text_decoder").value == text
-    assert "The text becomes" in words_of(page)
+    assert "The text becomes" in said(page)
 
 
-def test_the_start_page_stays_reachable_after_a_recording_was_opened(monkeypatch, start_app, recording):
-    page = opened_with(monkeypatch, start_app, recording)
-    page = page.switch_page("pages/start.py").run()
-    assert not page.exception
-    assert "run.npz" not in words_of(page)
+def test_the_start_page_stays_reachable_after_a_recording_was_opened(opened_with, recording):
+    page = opened_with(recording)
+    page = opened(page, "pages/start.py")
+    assert "run.npz" not in said(page)
 
 
 @pytest.mark.parametrize(
     ("content", "told"), [(None, "There is no file"), (b"PK nonsense", "damaged or no recording"), (b"", "damaged")]
 )
-def test_a_file_that_cannot_be_opened_is_told_and_the_page_goes_on(monkeypatch, start_app, tmp_path, content, told):
+def test_a_file_that_cannot_be_opened_is_told_and_the_page_goes_on(opened_with, tmp_path, content, told):
     path = tmp_path / "broken.npz"
     if content is not None:
         path.write_bytes(content)
-    page = opened_with(monkeypatch, start_app, path)
-    assert not page.exception
-    assert told in words_of(page)
+    page = opened_with(path)
+    assert told in said(page)
     assert page.get("file_uploader")
 
 
-def test_tensors_named_on_the_command_line_open_in_the_atlas(monkeypatch, start_app, tmp_path):
+def test_tensors_named_on_the_command_line_open_in_the_atlas(opened_with, tmp_path):
     path = tmp_path / "tensors.npz"
     generator = np.random.default_rng(0)
     np.savez(path, query=generator.normal(size=(2, 40, 8)), key=generator.normal(size=(2, 40, 8)))
-    page = opened_with(monkeypatch, start_app, path)
-    assert not page.exception
+    page = opened_with(path)
     assert next(one for one in page.selectbox if one.label == "Map").value == "tensors"
-    assert "40 × 40" in words_of(page) + titles(page)
+    assert "40 × 40" in said(page) + titles(page)
 
 
 def test_without_the_right_start_arguments_nothing_is_opened(monkeypatch, start_app):
     monkeypatch.setattr(sys, "argv", ["pytest", "run.npz"])
     page = start_app()
     assert not page.exception
-    assert "run.npz" not in words_of(page)
+    assert "run.npz" not in said(page)

@@ -45,6 +45,13 @@ def settled(page: AppTest, **state: object) -> AppTest:
     return page.run()
 
 
+def put(element: Any, value: Any) -> AppTest:
+    """Give an element a value and run the page, and nothing goes wrong."""
+    page = element.set_value(value).run()
+    assert not page.exception
+    return page
+
+
 def said(page: AppTest) -> str:
     """Return the words on the page."""
     parts = [*page.info, *page.warning, *page.error, *page.markdown, *page.caption]

@@ -15,8 +15,7 @@ from attention_core.atlas.packed import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hid
 from attention_core.attention.capture.keeper import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.bounds import LONG_TOKENS
-from attention_core.hub.length import affordable_tokens
-from attention_core.hub.run import ModelRun
+from attention_core.hub.run import ModelRun, affordable_tokens
 
 N, D = 700, 8
 

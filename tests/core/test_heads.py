@@ -18,60 +18,41 @@ from attention_core.explain.heads import (
     Look,
     Patches,
     attention_rollout,
-    distances,
-    distances_from,
     groups,
     habit,
-    handed_over,
-    matrix_for,
     rollout,
     rows,
     similarity,
-    summaries,
-    summarise,
     summary,
-    without_sinks,
 )
+from attention_core.explain.heads.look import handed_over, matrix_for, without_sinks
+from attention_core.explain.heads.similarity import distances, distances_from
+from attention_core.explain.heads.summary import summaries, summarise
 from attention_core.hub.model import Kind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
+from tests.tiny_models import GROUPED, SIZES, T5, build
 
 IDS = torch.randint(3, 90, (1, 9), generator=torch.Generator().manual_seed(0))
 
 
-def traced(kind, config, **inputs):
-    torch.manual_seed(0)
-    model = kind(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():  # the usual beginnings look everywhere alike
-            parameter.mul_(3)
-    return trace_model(model, **inputs)
+def traced(name, sizes, **inputs):
+    kind = getattr(hf, f"{name}Model")
+    return trace_model(build(kind, kind.config_class(**sizes)), **inputs)
 
 
 @pytest.fixture(scope="module")
 def bert():
-    config = hf.BertConfig(
-        vocab_size=99, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=32
-    )
-    return traced(hf.BertModel, config, input_ids=IDS)
+    return traced("Bert", {**SIZES, "num_hidden_layers": 3}, input_ids=IDS)
 
 
 @pytest.fixture(scope="module")
 def llama():
-    config = hf.LlamaConfig(
-        vocab_size=99,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        intermediate_size=32,
-    )
-    return traced(hf.LlamaModel, config, input_ids=IDS)
+    return traced("Llama", GROUPED, input_ids=IDS)
 
 
 @pytest.fixture(scope="module")
 def t5():
-    config = hf.T5Config(vocab_size=99, d_model=32, d_kv=8, d_ff=32, num_layers=2, num_heads=4)
-    return traced(hf.T5Model, config, input_ids=IDS, decoder_input_ids=IDS[:, :5])
+    return traced("T5", T5, input_ids=IDS, decoder_input_ids=IDS[:, :5])
 
 
 def of_weights(rows, name="encoder.0.self"):
@@ -90,12 +71,8 @@ def test_towers_and_lengths_stay_apart_and_names_that_tell_nothing_are_kept():
     names = ["text_model.encoder.0.self", "vision_model.encoder.0.self", "vision_model.encoder.1.self", ""]
     traces = [of_weights(square if name != names[2] else square[:, :2], name) for name in names]
     found = groups(Recording(traces))
-    assert list(found) == [
-        "text_model encoder self",
-        "vision_model encoder self, 4 × 4",
-        "vision_model encoder self, 2 × 4",
-        "attention",
-    ]
+    towers = ["text_model encoder self", "vision_model encoder self, 4 × 4", "vision_model encoder self, 2 × 4"]
+    assert list(found) == [*towers, "attention"]
 
 
 @pytest.mark.parametrize("family", ["bert", "llama"])
@@ -141,21 +118,16 @@ def test_of_very_long_inputs_evenly_spaced_queries_count(monkeypatch, llama):
     found = summaries(layers, {0})[1][2]
     rows = layers[1].weights(2)[[1, 4, 7]]
     assert found.largest == pytest.approx(float(rows.amax(1).mean()), abs=1e-6)
-    assert found.distance == pytest.approx(
-        float((rows * (torch.tensor([[1], [4], [7]]) - torch.arange(9)).abs()).sum(1).mean()), abs=1e-5
-    )
+    apart = (torch.tensor([[1], [4], [7]]) - torch.arange(9)).abs()
+    assert found.distance == pytest.approx(float((rows * apart).sum(1).mean()), abs=1e-5)
 
 
 @pytest.mark.parametrize("with_sinks", [False, True])
 def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with_sinks):
     mask = torch.ones(9, 9, dtype=torch.bool)
     mask[4] = mask[7, :3] = False
-    trace = replace(
-        llama.traces[0],
-        mask=mask[None],
-        normaliser=None,
-        sinks=torch.linspace(-1, 1, 4)[:, None] if with_sinks else None,
-    )
+    sinks = torch.linspace(-1, 1, 4)[:, None] if with_sinks else None
+    trace = replace(llama.traces[0], mask=mask[None], normaliser=None, sinks=sinks)
     monkeypatch.setattr(rows, "SMALL", 0)
     found = rows.whole_rows(trace, 3, [7, 4, 0])
     look = matrix_for(trace, 3, Look(), [7, 4], slice(2, 6))
@@ -169,13 +141,8 @@ def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with
 def test_queries_that_see_nothing_and_shares_kept_by_a_sink_are_no_weights():
     axis = Axis.numbered("positions", 3)
     mask = torch.tensor([[[False, False, False], [True, True, False], [True, True, True]]])
-    trace = AttentionTrace(
-        query=torch.zeros(1, 3, 2),
-        key=torch.zeros(1, 3, 2),
-        value=torch.ones(1, 3, 2),
-        mask=mask,
-        story=Story(mechanism="toy", query_axis=axis, key_axis=axis),
-    )
+    story, nothing = Story(mechanism="toy", query_axis=axis, key_axis=axis), torch.zeros(1, 3, 2)
+    trace = AttentionTrace(query=nothing, key=nothing, value=nothing + 1, mask=mask, story=story)
     summary = summarise(trace)
     assert summary.entropy == pytest.approx((1 + math.log2(3)) / 2, abs=1e-6)
     assert summary.relative_entropy == pytest.approx(1, abs=1e-6)

@@ -15,14 +15,8 @@ def model():
     from transformers import BertConfig, BertModel
 
     torch.manual_seed(0)
-    sizes = {
-        "hidden_size": 24,
-        "intermediate_size": 32,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 3,
-        "initializer_range": 0.4,
-    }
-    return BertModel(BertConfig(vocab_size=50, **sizes)).eval()
+    sizes = {"hidden_size": 24, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 3}
+    return BertModel(BertConfig(vocab_size=50, initializer_range=0.4, **sizes)).eval()
 
 
 def layers_of(model, ids):

@@ -13,39 +13,19 @@ from attention_core import run_model
 from attention_core.attention.edits import dropped
 from attention_core.hub import knock_out
 from attention_core.hub.inputs import text_inputs
-from attention_core.hub.knock_out import (
-    KnockOutMap,
-    cosine_change,
-    divergence,
-    effect,
-    every_head,
-    fill,
-    outcomes,
-    sentence_change,
-)
+from attention_core.hub.knock_out import KnockOutMap, cosine_change, divergence, effect, every_head, fill, outcomes
 from attention_core.hub.language import expected, log_probabilities
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.models.own import own_model
+from tests.tiny_models import GPT, PATCHES, build
 
-GPT = {
-    "vocab_size": 60,
-    "n_embd": 32,
-    "n_layer": 2,
-    "n_head": 4,
-    "n_positions": 32,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-}
 IDS = [5, 17, 40, 8, 23, 31]
 
 
 @pytest.fixture(scope="module")
 def writer():
-    torch.manual_seed(0)
-    model = hf.GPT2LMHeadModel(hf.GPT2Config(**GPT)).eval()
-    for parameter in model.parameters():
-        parameter.data.mul_(3)
+    model = build(hf.GPT2LMHeadModel, hf.GPT2Config(**{**GPT, "vocab_size": 60, "n_positions": 32}))
     return Pretrained("writer", Kind.DECODER, model, most_tokens=32)
 
 
@@ -74,7 +54,7 @@ def test_tokens_have_the_log_probability_that_the_token_before_gave_them():
 def test_cosines_tell_directions():
     before, after = torch.tensor([[1.0, 0], [1, 0], [2, 0]]), torch.tensor([[0.0, 3], [-1, 0], [5, 0]])
     assert_close(cosine_change(before, after), torch.tensor([1.0, 2.0, 0.0]))
-    assert sentence_change(before, after) == pytest.approx(1 - 4 / 5)
+    assert knock_out.sentence_change(before, after) == pytest.approx(1 - 4 / 5)
 
 
 def test_a_map_holds_what_each_head_alone_is_worth(writer, monkeypatch):
@@ -119,7 +99,7 @@ def test_a_sentence_encoder_is_compared_by_its_last_layer(mini_lm):
     assert_close(other.hidden, alone, atol=1e-5, rtol=1e-5)
     worth = effect(before, after)
     assert worth.everywhere == pytest.approx(float(cosine_change(before.hidden, after.hidden).mean()))
-    assert worth.in_the_end == pytest.approx(sentence_change(before.hidden, after.hidden))
+    assert worth.in_the_end == pytest.approx(knock_out.sentence_change(before.hidden, after.hidden))
     assert 0 < worth.in_the_end < 1
     assert len(every_head(run_model(mini_lm.model, inputs)[0])) == 72
 
@@ -138,15 +118,13 @@ def test_without_the_head_that_copies_the_umbrella_is_forgotten():
 
 def test_a_picture_model_is_compared_by_its_classes():
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
-    model = hf.ViTForImageClassification(hf.ViTConfig(**sizes, image_size=16, patch_size=4, num_labels=5)).eval()
+    model = hf.ViTForImageClassification(hf.ViTConfig(**PATCHES, num_labels=5)).eval()
     looker = Pretrained("looker", Kind.VISION, model)
     inputs = {"pixel_values": torch.randn(1, 3, 16, 16)}
     before, after = outcomes(looker, inputs, [(), [(1, 3)]])
     assert before.logits.shape == (1, 5)
-    assert (
-        effect(before, after).in_the_end == effect(before, after).everywhere == divergence(before.logits, after.logits)
-    )
+    found = effect(before, after)
+    assert found.in_the_end == found.everywhere == divergence(before.logits, after.logits)
 
 
 def test_heads_that_cannot_be_switched_off_are_told():

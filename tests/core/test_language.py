@@ -12,60 +12,39 @@ from attention_core import run_model
 from attention_core.attention.edits import dropped
 from attention_core.hub.cache import kept, lengths_kept, measure_step
 from attention_core.hub.generation import begin, end_tokens, grow
-from attention_core.hub.language import (
-    expected,
-    expected_in_place,
-    pick,
-    predicts_words,
-    probabilities,
-    token_text,
-)
+from attention_core.hub.language import expected, expected_in_place, pick, predicts_words, probabilities, token_text
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.room import NoMemory
 from tests import tiny_models
 from tests.tiny_models import ENDS
 
 WORDS = ["[PAD]", "[START]", "[END]", "[MASK]", "[UNK]", *(f"\u2581w{number}" for number in range(55))]
-SIZES = {**tiny_models.SIZES, "vocab_size": 60, "max_position_embeddings": 32}
-GROUPED = {**SIZES, **ENDS, "num_key_value_heads": 2}
-GPT = {**tiny_models.GPT, "vocab_size": 60, "n_positions": 32}
-T5 = {**tiny_models.T5, "vocab_size": 60}
-MARIAN = {**tiny_models.STACKS, "vocab_size": 60, "max_position_embeddings": 32, "forced_eos_token_id": 2}
+SMALL = {"vocab_size": 60, "max_position_embeddings": 32}
+SIZES, GROUPED, MARIAN = ({**sizes, **SMALL} for sizes in (tiny_models.SIZES, tiny_models.GROUPED, tiny_models.STACKS))
 DECODERS = {
-    "GPT-2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(**GPT)),
-    "Llama with grouped keys": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**GROUPED)),
-    "Mistral, whose window forgets": lambda: hf.MistralForCausalLM(hf.MistralConfig(**GROUPED, sliding_window=4)),
-    "Qwen 3": lambda: hf.Qwen3ForCausalLM(hf.Qwen3Config(**GROUPED, head_dim=8)),
-    "Gemma 2, windows in turn and a softcap": lambda: hf.Gemma2ForCausalLM(
-        hf.Gemma2Config(**GROUPED, head_dim=8, sliding_window=4, attn_logit_softcapping=0.5, query_pre_attn_scalar=1)
+    "GPT-2": ("GPT2LMHeadModel", {**tiny_models.GPT, "vocab_size": 60, "n_positions": 32}),
+    "Llama with grouped keys": ("LlamaForCausalLM", GROUPED),
+    "Mistral, whose window forgets": ("MistralForCausalLM", {**GROUPED, "sliding_window": 4}),
+    "Qwen 3": ("Qwen3ForCausalLM", {**GROUPED, "head_dim": 8}),
+    "Gemma 2, windows in turn and a softcap": (
+        "Gemma2ForCausalLM",
+        {**tiny_models.SOFTCAP, **SMALL, "sliding_window": 4},
     ),
-    "gpt-oss, with sinks": lambda: hf.GptOssForCausalLM(
-        hf.GptOssConfig(
-            **{**GROUPED, "max_position_embeddings": 131072},
-            head_dim=8,
-            num_local_experts=2,
-            num_experts_per_tok=1,
-            sliding_window=4,
-        )
-    ),
-    "OPT": lambda: hf.OPTForCausalLM(hf.OPTConfig(**{**SIZES, **ENDS}, ffn_dim=48, word_embed_proj_dim=32)),
+    "gpt-oss, with sinks": ("GptOssForCausalLM", {**tiny_models.SINKS, "vocab_size": 60, "sliding_window": 4}),
+    "OPT": ("OPTForCausalLM", {**SIZES, **ENDS, "ffn_dim": 48, "word_embed_proj_dim": 32}),
 }
 BOTH = {
-    "T5, with a position bias": lambda: hf.T5ForConditionalGeneration(hf.T5Config(**T5, decoder_start_token_id=0)),
-    "Marian": lambda: hf.MarianMTModel(hf.MarianConfig(**MARIAN)),
-}
-WITHOUT_CACHE = {
-    "BLOOM": lambda: hf.BloomForCausalLM(hf.BloomConfig(vocab_size=60, hidden_size=32, n_layer=2, n_head=4)),
-    "Qwen 3.5, a hybrid": lambda: hf.Qwen3_5ForCausalLM(
-        hf.Qwen3_5TextConfig(
-            **{**GROUPED, "num_hidden_layers": 4},
-            head_dim=8,
-            linear_num_key_heads=2,
-            linear_num_value_heads=2,
-            linear_key_head_dim=8,
-            linear_value_head_dim=8,
-        )
+    "T5, with a position bias": (
+        "T5ForConditionalGeneration",
+        {**tiny_models.T5, "vocab_size": 60, "decoder_start_token_id": 0},
     ),
+    "Marian": ("MarianMTModel", {**MARIAN, "forced_eos_token_id": 2}),
+}
+LINEAR = dict.fromkeys(("linear_num_key_heads", "linear_num_value_heads"), 2)
+LINEAR |= dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 8)
+WITHOUT_CACHE = {
+    "BLOOM": ("BloomForCausalLM", {"vocab_size": 60, "hidden_size": 32, "n_layer": 2, "n_head": 4}),
+    "Qwen 3.5, a hybrid": ("Qwen3_5ForCausalLM", {**GROUPED, **LINEAR, "num_hidden_layers": 4, "head_dim": 8}),
 }
 PROMPT, MORE = [5, 17, 40, 8, 23], [31, 9, 9, 50]
 SOURCE = {"input_ids": torch.tensor([[7, 12, 44, 30, 6, 2]]), "attention_mask": torch.ones(1, 6, dtype=torch.long)}
@@ -86,7 +65,9 @@ def pretrained(tokenizer):
     def make(family: str) -> Pretrained:
         if family not in made:
             torch.manual_seed(0)
-            model = {**DECODERS, **BOTH, **WITHOUT_CACHE}[family]().eval()
+            name, sizes = {**DECODERS, **BOTH, **WITHOUT_CACHE}[family]
+            kind = getattr(hf, name)
+            model = kind(kind.config_class(**sizes)).eval()
             for name, parameter in model.named_parameters():
                 if "q_proj" in name or "k_proj" in name or "c_attn" in name:
                     parameter.data.mul_(5)  # the usual beginnings attend to everything alike and would hide mistakes
@@ -126,9 +107,8 @@ def test_a_text_that_grew_is_the_text_run_at_once(family, n_prompt, pretrained):
         assert_close(growing.logits_at(position), at_once.logits_at(position), atol=1e-5, rtol=1e-5)
     assert_close(growing.next_logits, growing.logits_at(len(text) - 1))
     assert growing.bits == pytest.approx(at_once.bits, abs=1e-4)
-    assert growing.bits[2] == pytest.approx(
-        -growing.logits_at(2).log_softmax(0)[text[3]].item() / math.log(2), abs=1e-4
-    )
+    bits = -growing.logits_at(2).log_softmax(0)[text[3]].item() / math.log(2)
+    assert growing.bits[2] == pytest.approx(bits, abs=1e-4)
     assert list(growing.recording.traces[-1].story.query_axis.labels) == list(growing.tokens)
 
 
@@ -208,14 +188,14 @@ def test_a_fault_of_our_own_in_a_step_is_not_hidden(pretrained, monkeypatch):
 def test_what_is_kept_is_counted(pretrained):
     gpt, llama = (kept(begin(pretrained(name), PROMPT)) for name in ("GPT-2", "Llama with grouped keys"))
     assert gpt.bytes_per_token == 2 * 4 * (8 + 8) * 4  # layers, key heads, widths of key and value, bytes of float32
-    assert gpt.bytes_now == 5 * gpt.bytes_per_token
+    assert gpt.bytes_at(gpt.n_tokens) == 5 * gpt.bytes_per_token
     assert gpt.bytes_at(gpt.most_tokens) == 32 * gpt.bytes_per_token
     assert (gpt.saving, gpt.window) == (1, None)
     assert llama.bytes_per_token == gpt.bytes_per_token / 2
     assert llama.saving == 2
     mistral = kept(begin(pretrained("Mistral, whose window forgets"), PROMPT))
     assert mistral.window == 3
-    assert mistral.bytes_now == mistral.bytes_at(32) == 3 * llama.bytes_per_token
+    assert mistral.bytes_at(mistral.n_tokens) == mistral.bytes_at(32) == 3 * llama.bytes_per_token
     marian = kept(begin(pretrained("Marian"), PROMPT, SOURCE))
     assert marian.bytes_of_source == 6 * marian.bytes_per_token
     assert kept(begin(pretrained("BLOOM"), PROMPT)) is None
@@ -252,18 +232,10 @@ def test_a_step_with_the_cache_multiplies_for_one_token_only(family, pretrained)
 
 
 def test_a_decoder_that_compares_other_things_than_tokens_numbers_them(tokenizer):
-    streams = hf.ProphetNetConfig(
-        vocab_size=60,
-        hidden_size=32,
-        num_encoder_layers=1,
-        num_decoder_layers=1,
-        num_encoder_attention_heads=4,
-        num_decoder_attention_heads=4,
-        encoder_ffn_dim=48,
-        decoder_ffn_dim=48,
-        max_position_embeddings=32,
-        decoder_start_token_id=0,
-    )
+    sides = {"layers": 1, "attention_heads": 4, "ffn_dim": 48}
+    of_both = {f"{side}_{name}": n for side in ("encoder", "decoder") for name, n in sides.items()}
+    of_both = {name if "ffn" in name else f"num_{name}": n for name, n in of_both.items()}
+    streams = hf.ProphetNetConfig(**SMALL, **of_both, hidden_size=32, decoder_start_token_id=0)
     model = hf.ProphetNetForConditionalGeneration(streams).eval()
     growing = grow(begin(Pretrained("streams", Kind.ENCODER_DECODER, model, tokenizer), PROMPT, SOURCE), 9)
     assert not growing.uses_cache
@@ -332,8 +304,7 @@ def test_an_encoder_says_what_it_expects_behind_a_mask(tokenizer):
     assert inputs["input_ids"][0, 2] == 20
     with pytest.raises(ValueError, match="position must be from 0 to 3"):
         expected_in_place(reader, inputs, 4)
-    without = Pretrained(
-        "no mask", Kind.ENCODER, model, hf.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
-    )
+    plain = hf.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
+    without = Pretrained("no mask", Kind.ENCODER, model, plain)
     with pytest.raises(ModelError, match="no \\[MASK\\]"):
         expected_in_place(without, inputs, 1)

@@ -1,6 +1,5 @@
 """A run gives the model's own output, and heads can be switched off inside it."""
 
-import copy
 from types import SimpleNamespace
 
 import pytest
@@ -11,59 +10,32 @@ from torch.testing import assert_close
 from attention_core import run_model
 from attention_core.attention.edits import DropHead, dropped
 from attention_core.hub.tracing import run_ablations
-from tests.tiny_models import ENDS, GPT, PATCHES, SIZES, T5
+from tests import tiny_models
+from tests.tiny_models import GPT, GROUPED, IDS, PATCHES, PICTURES, PLAIN, SINKS, SIZES, T5
 
-GENERATOR = torch.Generator().manual_seed(0)
-IDS = torch.randint(3, 90, (2, 9), generator=GENERATOR)
-TEXT = {"input_ids": IDS}
-BOTH = {**TEXT, "decoder_input_ids": IDS[:, :5]}
-PICTURES = {"pixel_values": torch.randn(2, 3, 16, 16, generator=GENERATOR)}
 # the class, its settings, an input, the number of the trace, where its heads are projected together
 FAMILIES = {
-    "BERT": (hf.BertForMaskedLM, hf.BertConfig(**SIZES), TEXT, 0, "bert.encoder.layer.0.attention.output.dense"),
-    "GPT-2": (hf.GPT2LMHeadModel, hf.GPT2Config(**GPT), TEXT, 0, "transformer.h.0.attn.c_proj"),
-    "Llama with grouped keys": (
-        hf.LlamaForCausalLM,
-        hf.LlamaConfig(**SIZES, **ENDS, num_key_value_heads=2),
-        TEXT,
-        0,
-        "model.layers.0.self_attn.o_proj",
-    ),
+    "BERT": ("BertForMaskedLM", SIZES, PLAIN, 0, "bert.encoder.layer.0.attention.output.dense"),
+    "GPT-2": ("GPT2LMHeadModel", GPT, PLAIN, 0, "transformer.h.0.attn.c_proj"),
+    "Llama with grouped keys": ("LlamaForCausalLM", GROUPED, PLAIN, 0, "model.layers.0.self_attn.o_proj"),
     "T5, cross attention": (
-        hf.T5ForConditionalGeneration,
-        hf.T5Config(**T5, decoder_start_token_id=0),
-        BOTH,
+        "T5ForConditionalGeneration",
+        {**T5, "decoder_start_token_id": 0},
+        {**PLAIN, "decoder_input_ids": IDS[:, :5]},
         3,
         "decoder.block.0.layer.1.EncDecAttention.o",
     ),
-    "gpt-oss, with sinks": (
-        hf.GptOssForCausalLM,
-        hf.GptOssConfig(
-            **{**SIZES, "max_position_embeddings": 131072},
-            **ENDS,
-            num_key_value_heads=2,
-            head_dim=8,
-            num_local_experts=2,
-            num_experts_per_tok=1,
-        ),
-        TEXT,
-        0,
-        "model.layers.0.self_attn.o_proj",
-    ),
-    "ViT": (hf.ViTForImageClassification, hf.ViTConfig(**PATCHES), PICTURES, 0, None),
+    "gpt-oss, with sinks": ("GptOssForCausalLM", SINKS, PLAIN, 0, "model.layers.0.self_attn.o_proj"),
+    "ViT": ("ViTForImageClassification", PATCHES, PICTURES, 0, None),
 }
 HEAD = 2
 
 
 def build(family: str) -> torch.nn.Module:
-    kind, config, *_ = FAMILIES[family]
-    torch.manual_seed(0)
-    model = kind._from_config(copy.deepcopy(config), attn_implementation="eager")
-    if "T5" not in family:  # whose beginnings are large enough
-        with torch.no_grad():
-            for parameter in model.parameters():  # the usual ones attend to everything alike and would hide mistakes
-                parameter.mul_(3)
-    return model.eval()
+    name, sizes, *_ = FAMILIES[family]
+    kind = getattr(hf, name)
+    scale = 1 if "T5" in family else 3  # T5's beginnings are large enough
+    return tiny_models.build(kind, kind.config_class(**sizes), "eager", scale=scale)
 
 
 def without_columns(family: str) -> torch.nn.Module:
@@ -122,18 +94,17 @@ def test_each_item_of_a_batch_can_lose_heads_of_its_own():
     ablations = [[], [(0, 1)], [(1, 3), (0, 0)]]
     batch = run_ablations(model, {"input_ids": one.expand(3, -1)}, ablations).logits
     for item, ablated in zip(batch, ablations, strict=True):
-        assert_close(
-            item, run_model(model, {"input_ids": one}, edits=dropped(ablated))[1].logits[0], atol=1e-5, rtol=1e-5
-        )
+        alone = run_model(model, {"input_ids": one}, edits=dropped(ablated))[1].logits[0]
+        assert_close(item, alone, atol=1e-5, rtol=1e-5)
     assert not torch.allclose(batch[0], batch[1], atol=1e-3)
 
 
 def test_the_keys_of_a_cache_come_back_and_are_used():
     model = build("GPT-2")
-    _, first = run_model(model, {"input_ids": IDS[:1, :6], "use_cache": True})
-    recording, second = run_model(model, {"input_ids": IDS[:1, 6:], "past_key_values": first.past_key_values})
-    assert (recording.traces[0].n_queries, recording.traces[0].n_keys) == (3, 9)
-    assert_close(second.logits[0], run_model(model, {"input_ids": IDS[:1]})[1].logits[0, 6:], atol=1e-5, rtol=1e-5)
+    _, first = run_model(model, {"input_ids": IDS[:1, :8], "use_cache": True})
+    recording, second = run_model(model, {"input_ids": IDS[:1, 8:], "past_key_values": first.past_key_values})
+    assert (recording.traces[0].n_queries, recording.traces[0].n_keys) == (3, 11)
+    assert_close(second.logits[0], run_model(model, {"input_ids": IDS[:1]})[1].logits[0, 8:], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -143,18 +114,18 @@ def test_the_keys_of_a_cache_come_back_and_are_used():
 def test_a_head_that_is_not_there_is_told(ablated, told):
     model = build("BERT")
     with pytest.raises(ValueError, match=told):
-        run_model(model, TEXT, edits=dropped([ablated]))
+        run_model(model, PLAIN, edits=dropped([ablated]))
     assert model.config._attn_implementation == "eager"
 
 
 def test_a_model_that_bypasses_the_interface_gives_its_output_but_no_knock_out():
     model = hf.BloomForCausalLM(hf.BloomConfig(vocab_size=99, hidden_size=32, n_layer=2, n_head=4)).eval()
-    recording, output = run_model(model, TEXT)
+    recording, output = run_model(model, PLAIN)
     assert "bypasses" in recording.note
     with torch.no_grad():
-        assert_close(output.logits, model(**TEXT).logits, atol=1e-5, rtol=1e-5)
+        assert_close(output.logits, model(**PLAIN).logits, atol=1e-5, rtol=1e-5)
     with pytest.raises(ValueError, match="BloomForCausalLM can be switched off"):
-        run_model(model, TEXT, edits=dropped([(0, 0)]))
+        run_model(model, PLAIN, edits=dropped([(0, 0)]))
 
 
 def test_what_is_no_transformers_model_is_told():

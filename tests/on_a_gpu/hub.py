@@ -26,11 +26,10 @@ from attention_core.explain.heads import (
 from attention_core.hub import cache, generation, knock_out
 from attention_core.hub.inputs import text_inputs
 from attention_core.hub.language import expected, expected_in_place, log_probabilities, pick
-from attention_core.hub.length import affordable_tokens
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import Kind
 from attention_core.hub.pictures import picture_inputs
-from attention_core.hub.run import patches_of, run, special_keys
+from attention_core.hub.run import affordable_tokens, patches_of, run, special_keys
 from tests import tiny_hub
 from tests.tiny_models import GPT, GROUPED, SIZES, STACKS, T5
 

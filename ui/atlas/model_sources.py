@@ -8,9 +8,8 @@ import streamlit as st
 
 from attention_core.bounds import LONG_TEXT_BYTES, LONG_TEXT_LETTERS, LONG_TOKENS
 from attention_core.data.long_text import THE_LIGHTHOUSE
-from attention_core.hub.length import affordable_tokens
 from attention_core.hub.model import Kind, ModelError
-from attention_core.hub.run import ModelRun
+from attention_core.hub.run import ModelRun, affordable_tokens
 from ui.atlas import NAME
 from ui.atlas.shelf import Source
 from ui.labels import said

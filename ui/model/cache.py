@@ -42,14 +42,9 @@ def kv_cache(asked: Latest) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         which = choice("Kept vectors", VECTORS, KEPT_VECTORS, label_visibility="collapsed")
-        chart = kept_chart(
-            lengths_kept(made, which),
-            [layer.n_key_heads for layer in found.layers],
-            made.tokens,
-            role=Role.KEY if which == "keys" else Role.VALUE,
-            width=480,
-            height=240,
-        )
+        lengths, n_heads = lengths_kept(made, which), [layer.n_key_heads for layer in found.layers]
+        role = Role.KEY if which == "keys" else Role.VALUE
+        chart = kept_chart(lengths, n_heads, made.tokens, role=role, width=480, height=240)
         words = f"Lengths of the kept {which}: a row per layer and key head, a column per token; the newest framed"
         draw_chart(chart, width="content", alt=words)
     with right:
@@ -62,7 +57,7 @@ def _sentences(found: Kept) -> list[str]:
     n_heads = sum(layer.n_key_heads for layer in found.layers)
     widths = f"{layer.d_k:,}" if layer.d_k == layer.d_v else f"{layer.d_k:,} and {layer.d_v:,}"
     lines = [
-        f"**{_size(found.bytes_now)}** for {found.n_tokens:,} {'token' if found.n_tokens == 1 else 'tokens'}: "
+        f"**{_size(found.bytes_at(found.n_tokens))}** for {found.n_tokens:,} token{'s' * (found.n_tokens != 1)}: "
         f"{_size(found.bytes_per_token)} each, a key and a value of {widths} numbers in {n_heads:,} key heads of "
         f"{len(found.layers)} layers."
     ]
@@ -89,7 +84,6 @@ def _sentences(found: Kept) -> list[str]:
 
 
 def _measured(made: Generation) -> None:
-    """Measure what the next token costs with the cache and without, when asked."""
     if st.button("Measure the next token", key="model_says_measure_step", icon=":material/timer:"):
         with heavy("Measuring"):
             COST.value = len(made.ids), made.pretrained.name, *measure_step(made, made.ids[-1])
@@ -104,14 +98,10 @@ def _measured(made: Generation) -> None:
         f"{without.seconds / with_cache.seconds:.1f} times as long for "
         f"{without.n_multiplications / with_cache.n_multiplications:.1f} times the work."
     )
-    st.caption(
-        "Just measured here, without traces. "
-        + (
-            "With so few tokens in so small a model, nearly all the time goes into calls rather than multiplications."
-            if without.seconds < 1.5 * with_cache.seconds
-            else "One token alone uses the processor less well than many at once."
-        )
-    )
+    why = "One token alone uses the processor less well than many at once."
+    if without.seconds < 1.5 * with_cache.seconds:
+        why = "With so few tokens in so small a model, nearly all the time goes into calls rather than multiplications."
+    st.caption(f"Just measured here, without traces. {why}")
 
 
 def _size(n_bytes: int) -> str:

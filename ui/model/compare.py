@@ -75,7 +75,6 @@ def _other_run(asked: Latest | None) -> ModelRun | None:
 
 
 def _heads_that_moved(run: ModelRun, other: ModelRun, now: Chosen) -> None:
-    """Draw how far every head is from the same head of the other run, where the two can be laid over each other."""
     first, second = groups(run.recording)[now.group], groups(other.recording).get(now.group)
     reason = _not_comparable(first, second)
     if reason:

@@ -79,20 +79,17 @@ def look_for(run: ModelRun, trace: AttentionTrace) -> Look:
 
 
 def is_sign(label: str) -> bool:
-    """Return whether a token is punctuation only, as separators are."""
     bare = label.strip(" ▁Ġ").removeprefix("##")
     return bool(bare) and all(unicodedata.category(sign).startswith("P") for sign in bare)
 
 
 def what_is_shown(look: Look) -> str:
-    """Return the name of the numbers in the pictures, for titles of colour bars."""
     if not look.times_value:
         return "weight"
     return "share of weight × |value|" if look.normalised else "weight × |value|"
 
 
 def not_plain(look: Look, trace: AttentionTrace) -> str:
-    """Return a sentence on what is shown in place of the plain weights."""
     parts = []
     if look.times_value:
         parts.append("the length of what each key adds to the query's context" + (", as a share" * look.normalised))
@@ -113,10 +110,9 @@ def glance(run: ModelRun, look: Look) -> None:
     st.html(SCROLLS)
     with st.container(key="tells_model"), st.container(key="model_glance"):
         pictures = glance_picture(run, now, look, takes_click=True)
-    n_keys = pictures.ramp.reference_label
     words = (
         "The brightest colour is the picture's own largest weight; the blue of looking everywhere alike, "
-        f"{n_keys}, is the same in all pictures."
+        f"{pictures.ramp.reference_label}, is the same in all pictures."
     )
     if look.times_value and not look.normalised:
         words = "Each picture has colours of its own; the brightest is its own largest weight × |value|."
@@ -128,7 +124,7 @@ def glance(run: ModelRun, look: Look) -> None:
 
 
 def _choice(run: ModelRun) -> Chosen:
-    """Let a person choose kind of attention, layer and head without a mouse; returns what is chosen."""
+    """Return what a person chose without a mouse: kind of attention, layer and head."""
     now, found = chosen(run), groups(run.recording)
     layers = found[now.group]
     if len(found) > 1:
@@ -142,20 +138,20 @@ def _choice(run: ModelRun) -> Chosen:
             wrap=True,
             on_change=lambda: choose(group=widget_value("model_group")),
         )
-    set_widget("model_layer", now.layer + 1)
-    set_widget("model_head", now.head + 1)
-    n_layers, n_heads = len(layers), layers[now.layer].n_heads
-    _number(f"Layer (1 to {n_layers})", "model_layer", n_layers, lambda number: choose(layer=number - 1))
-    _number(f"Head (1 to {n_heads})", "model_head", n_heads, lambda number: choose(head=number - 1))
+    _number("layer", now.layer, len(layers))
+    _number("head", now.head, layers[now.layer].n_heads)
     return now
 
 
-def _number(label: str, key: str, most: int, take: Callable[[int], None]) -> None:
-    def on_change() -> None:
-        if (number := widget_value(key)) is not None:
-            take(int(number))
+def _number(what: str, chosen_one: int, most: int) -> None:
+    key = f"model_{what}"
 
-    st.number_input(label, min_value=1, max_value=most, key=key, width=120, on_change=on_change)
+    def take() -> None:
+        if (number := widget_value(key)) is not None:
+            choose(**{what: int(number) - 1})
+
+    set_widget(key, chosen_one + 1)
+    st.number_input(f"{what.capitalize()} (1 to {most})", 1, most, key=key, width=120, on_change=take)
 
 
 def glance_picture(
@@ -166,8 +162,7 @@ def glance_picture(
     look = look if all(map(has_values, layers)) else Look(hidden=look.hidden)
     n_heads = max(trace.n_heads for trace in layers)
     gap = 9 if width / n_heads >= 49 else 3
-    size = min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap))
-    size = max(SMALLEST, size)
+    size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap)))
     drawn = "mosaic", framed.group, size, look
     pictures = kept_with(run, drawn, lambda: mosaic(layers, size=size, look=look, of_its_own=True))
     notes = [[habit(head) for head in layer] for layer in summaries_of(run, framed.group)]

@@ -20,10 +20,9 @@ from ui.chart import draw_chart
 from ui.glossary import say
 from ui.layout import section
 from ui.model.glance import head_map, summaries_of
-from ui.model.one_head import weights_chart
+from ui.model.one_head import WINDOW, inside, patch_view, weights_chart, window_at
 from ui.model.state import NAME, choose, chosen_layers, clickable_chart, kept_with
 from ui.model.token_component import Tokens, token_component
-from ui.model.tokens import WINDOW, patch_view
 from ui.state import Field, one_of
 
 EXPLAINED = {
@@ -69,9 +68,7 @@ def heads_in_numbers(run: ModelRun) -> None:
 
 def _is_told(found: list[list[HeadSummary]], field: str) -> bool:
     values = [getattr(head, field) for layer in found for head in layer]
-    if field == "unspent":
-        return any(value > 1e-6 for value in values)
-    return not all(math.isnan(value) for value in values)
+    return any(value > 1e-6 if field == "unspent" else not math.isnan(value) for value in values)
 
 
 def _number(field: str, value: float) -> str:
@@ -119,7 +116,6 @@ def heads_alike(run: ModelRun) -> None:
 
 
 def _all_distances(group: str, found: Distances, n_heads: list[int], places: list[tuple[int, int]], own: int) -> None:
-    """Draw the matrix of distances; a click on a cell of a small one chooses the head of its column."""
     select = "cell" if len(places) <= MAX_RECT_SIDE else None
 
     def take(cell: dict[str, Any]) -> None:
@@ -143,12 +139,10 @@ def rolled_out(run: ModelRun) -> None:
     try:
         found = kept_with(run, ("rollout", now.group), lambda: rollout(layers))
     except ValueError as error:
-        st.info(
-            "Only self-attention can be followed from layer to layer: choose another kind above."
-            if "self-attention" in str(error)
-            else "Rollout multiplies whole matrices and is drawn for up to 1,024 positions; here are "
-            f"{trace.n_queries:,}."
-        )
+        why = f"Rollout multiplies whole matrices and is drawn for up to 1,024 positions; here are {trace.n_queries:,}."
+        if "self-attention" in str(error):
+            why = "Only self-attention can be followed from layer to layer: choose another kind above."
+        st.info(why)
         return
     query = min(now.query, trace.n_queries - 1)
     rolled, last = (to_array(matrix.nan_to_num()) for matrix in (found.rolled, found.last))
@@ -168,9 +162,8 @@ def rolled_out(run: ModelRun) -> None:
 
 
 def _rolled_tokens(run: ModelRun, trace: AttentionTrace, rolled: np.ndarray, query: int) -> None:
-    start = min(max(query - WINDOW // 2, 0), max(trace.n_queries - WINDOW, 0))
-    window = slice(start, min(start + WINDOW, trace.n_queries))
-    special = frozenset(place - start for place in special_keys(run, trace) if start <= place < window.stop)
+    window = window_at(query - WINDOW // 2, trace.n_queries)
+    special = inside(window, special_keys(run, trace))
     shown = Tokens(
         matrix=rolled[window, window],
         queries=list(trace.story.query_axis.labels[window]),
@@ -179,7 +172,7 @@ def _rolled_tokens(run: ModelRun, trace: AttentionTrace, rolled: np.ndarray, que
         muted=(special, special),
         verbs=("comes from", "goes into"),
         legend=("where it comes from", "where it goes"),
-        start=(start, start),
+        start=(window.start, window.start),
         n_keys=trace.n_keys,
         outside=None if window == slice(0, trace.n_queries) else 1 - rolled[window, window].sum(1),
     )

@@ -50,14 +50,9 @@ SOURCE = Field(
     **named(model=MODEL, recording=RECORDING),
 )
 INPUTS = (NAME, OTHER)
-TEXT, SECOND_TEXT = (
-    {
-        (name, kind): Field(name, f"{box}_{kind.value}", "", address=f"{box}_{kind.value}")
-        for name in INPUTS
-        for kind in Kind
-    }
-    for box in ("text", "second")
-)
+KINDS = [(name, kind) for name in INPUTS for kind in Kind]
+TEXT = {(name, kind): Field(name, f"text_{kind}", "", address=f"text_{kind}") for name, kind in KINDS}
+SECOND_TEXT = {(name, kind): Field(name, f"second_{kind}", "", address=f"second_{kind}") for name, kind in KINDS}
 PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD)) for name in INPUTS}
 PICTURE = {name: Field[bytes | None](name, "picture", None) for name in INPUTS}
 PICTURE_FILE = {name: Field(name, "picture_file", "") for name in INPUTS}
@@ -103,7 +98,7 @@ def offer_model(run: ModelRun) -> None:
 
 def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest | None]:
     """Let a person give the model its input; returns the run, and the model and input that it came from, if any."""
-    run, asked = None, None
+    run, asked = None if isinstance(source, str) else source, None
     if isinstance(source, str):
         try:
             given = choose_input(NAME, pretrained_of(source))
@@ -112,8 +107,6 @@ def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest |
                 remember(source, given)
         except ModelError as error:
             st.error(said(error), icon=":material/error:")
-    else:
-        run = source
     for note in run.notes if run is not None else ():
         st.info(said(note))
     return run, asked
@@ -122,11 +115,8 @@ def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, Latest |
 def choose_input(name: str, pretrained: Pretrained, *, wide: bool = False, first: str = "") -> ModelInput | None:
     """Draw the fields for what the model takes and return what is in them; None where there is nothing to show.
 
-    Args:
-        name: prefix of its state: there are two inputs where two runs are side by side.
-        pretrained: the model that is to be given the input.
-        wide: whether there is room for two texts beside each other.
-        first: the text on arrival; the first example if empty.
+    `name` begins the keys of the fields; `wide` = there is room for two texts beside each other; `first` is the text on
+    arrival, the first example if empty.
     """
     with st.container(key=f"{name}_input"):
         if pretrained.kind is Kind.VISION:
@@ -185,7 +175,6 @@ def _picture(name: str) -> PictureInput | None:
 
 
 def _uploaded(name: str) -> PictureInput | None:
-    """Return the uploaded picture; a file that is none is told, and the picture before it stays."""
     picture, brought = PICTURE[name], PICTURE_FILE[name]
     upload = st.file_uploader(
         "A photograph or drawing",

@@ -12,16 +12,7 @@ from attention_core.charts.palette import ROLE_COLOURS, VIRIDIS, Ramp
 from attention_core.charts.picture import picture
 from attention_core.device import to_array
 from attention_core.explain.heads.groups import groups
-from attention_core.hub.knock_out import (
-    Effect,
-    Head,
-    KnockOutMap,
-    cosine_change,
-    divergence,
-    every_head,
-    fill,
-    sentence_change,
-)
+from attention_core.hub.knock_out import Head, KnockOutMap, cosine_change, divergence, every_head, fill, sentence_change
 from attention_core.hub.language import log_probabilities, predicts_words, token_text
 from attention_core.hub.model import Kind, ModelError, Pretrained
 from attention_core.hub.run import ModelRun
@@ -31,15 +22,13 @@ from ui.glossary import say
 from ui.heavy import heavy
 from ui.labels import distinct, literal, said
 from ui.model.glance import head_map
-from ui.model.state import NAME, Chosen, chosen, kept_with, portion, run_again, setting
-from ui.model.token_component import Chip, chips
+from ui.model.state import NAME, Chosen, chosen, head_name, kept_with, portion, run_again, setting
+from ui.model.token_component import Chip, chips, shaded
 from ui.model.words import hidden_logits, hidden_place
 from ui.model.writing import given_ids
 from ui.runs.runs import Latest, prepared_of, pretrained_of, run_of
 from ui.state import Field, choice, one_of, whole_number
 
-MOST_OFF = 200
-"""Heads that may be switched off together."""
 N_SHOWN = 6
 NAMES = ("every head", "without")
 MOST_BITS = 6
@@ -49,14 +38,14 @@ OFF = Field[list[str] | None](
     "out",
     None,
     address="off",
-    parse=lambda text: [_head_name(*head) for head in unpack(text)],
+    parse=lambda text: [head_name(*head) for head in unpack(text)],
     text=lambda heads: pack([_parts_of(head) for head in heads]),
 )
 CHANGE_AT = Field[int | None](NAME, "out_change_at", None, address="change_at", parse=whole_number)
 FOLLOWED = Field(NAME, "out_followed", "")
 """The chosen head, while it alone is switched off."""
 TRYING = Field(NAME, "out_trying", False)
-WORTH_OF = Field(NAME, "out_worth_of", Effect._fields[0], address="worth", parse=one_of(Effect._fields))
+WORTH_OF = Field(NAME, "out_worth_of", "everywhere", address="worth", parse=one_of(("everywhere", "in_the_end")))
 
 
 def knock_out(run: ModelRun, asked: Latest) -> None:
@@ -90,12 +79,12 @@ def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
     """Let a person choose heads; the choice follows the chosen head while it alone is switched off."""
     number = {id(trace): number for number, trace in enumerate(run.recording.traces)}
     heads = {
-        _head_name(group, layer, head): (number[id(trace)], head)
+        head_name(group, layer, head): (number[id(trace)], head)
         for group, layers in groups(run.recording).items()
         for layer, trace in enumerate(layers)
         for head in range(trace.n_heads)
     }
-    followed = _head_name(now.group, now.layer, now.head)
+    followed = head_name(*now)
     before = OFF.value
     if before is None or before == [FOLLOWED.value]:
         OFF.value = [followed]
@@ -104,22 +93,12 @@ def _choose_heads(run: ModelRun, now: Chosen) -> tuple[Head, ...]:
         OFF.value = [followed] if before and not there else there
     FOLLOWED.value = followed
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        names = st.multiselect(
-            "Switched off",
-            list(heads),
-            key=OFF.key,
-            max_selections=MOST_OFF,
-            placeholder="Choose heads",
-            persist_state="session",
-        )
+        kept = {"key": OFF.key, "persist_state": "session"}
+        names = st.multiselect("Switched off", list(heads), max_selections=200, placeholder="Choose heads", **kept)
         if followed not in names:
             more = [*names, followed]
             st.button(f"Add {followed}", key="model_out_add", on_click=setting(OFF), args=(more,))
     return tuple(heads[name] for name in names)
-
-
-def _head_name(group: str, layer: int, head: int) -> str:
-    return f"{group}, layer {layer + 1}, head {head + 1}"
 
 
 def _parts_of(name: str) -> list[str | int]:
@@ -136,10 +115,9 @@ def _map(run: ModelRun, asked: Latest, now: Chosen) -> None:
         st.caption(f"Runs the model once without each of its {len(found.heads)} heads, several in one batch.")
         return
     amounts = _matrix(found, run, now.group, _which_effect(asked))
-    done = amounts[np.isfinite(amounts)]
-    if not done.size:
+    if not np.isfinite(amounts).any():
         return
-    scale, parts = (1000, "thousandths") if done.max() < 0.1 else (100, "hundredths")
+    scale, parts = (1000, "thousandths") if np.nanmax(amounts) < 0.1 else (100, "hundredths")
     n_layers, n_heads = amounts.shape
     head_map(
         f"model_out_worth_{now.group}_{n_layers}_{n_heads}",
@@ -187,11 +165,8 @@ def _which_effect(asked: Latest) -> str:
     words = predicts_words(pretrained)
     if pretrained.kind is Kind.VISION or (words and pretrained.kind is Kind.ENCODER):
         return "everywhere"
-    names = {
-        "everywhere": "every position" if words else "each token",
-        "in_the_end": "the next token" if words else "the sentence",
-    }
-    return choice("Change of", WORTH_OF, names)
+    names = ("every position", "the next token") if words else ("each token", "the sentence")
+    return choice("Change of", WORTH_OF, dict(zip(("everywhere", "in_the_end"), names, strict=True)))
 
 
 def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.ndarray:
@@ -207,7 +182,6 @@ def _matrix(found: KnockOutMap, run: ModelRun, group: str, which: str) -> np.nda
 
 
 def _change(run: ModelRun, without: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
-    """Draw the output with every head beside the one without those that are switched off."""
     pretrained = pretrained_of(asked.key)
     if pretrained.kind is Kind.VISION:
         _classes(run, without, pretrained)
@@ -221,25 +195,18 @@ def _change(run: ModelRun, without: ModelRun, asked: Latest, off: tuple[Head, ..
 
 
 def _next_word(run: ModelRun, without: ModelRun, asked: Latest) -> None:
-    """Draw the change of what comes next, and of how probable the text's own tokens are."""
     ids = given_ids(asked)
     tokens = run.target_tokens or run.tokens
     before, after = run.logits, without.logits
-    skipped = len(ids) - len(before)
+    skipped, last = len(ids) - len(before), len(ids) - 1
     changed = divergence(before, after)
-    place = len(ids) - 1 if CHANGE_AT.value is None else min(CHANGE_AT.value, len(ids) - 1)
+    place = last if CHANGE_AT.value is None else min(CHANGE_AT.value, last)
     row = max(0, place - skipped)
     gains = log_probabilities(after, ids[skipped:]) - log_probabilities(before, ids[skipped:])
     shown = [Chip(text, 0, "the first token, which nothing expected", "#888888") for text in tokens[: skipped + 1]]
-    shown += [
-        Chip(
-            text,
-            abs(gain) / MOST_BITS,
-            f"its log-probability changes by {gain:+.2f} bits",
-            ROLE_COLOURS[Role.QUERY if gain > 0 else Role.CONTEXT],
-        )
-        for text, gain in zip(tokens[skipped + 1 :], gains.tolist(), strict=True)
-    ]
+    for text, gain in zip(tokens[skipped + 1 :], gains.tolist(), strict=True):
+        colour = ROLE_COLOURS[Role.QUERY if gain > 0 else Role.CONTEXT]
+        shown.append(Chip(text, abs(gain) / MOST_BITS, f"its log-probability changes by {gain:+.2f} bits", colour))
     total = float(gains.sum())
     st.markdown(
         f"**The text becomes {_times(total)} times {'less' if total < 0 else 'more'} probable** "
@@ -247,14 +214,9 @@ def _next_word(run: ModelRun, without: ModelRun, asked: Latest) -> None:
         f"{_small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} "
         "(Jensen-Shannon divergence, 0 to 1)."
     )
-    chips(
-        "model_out_change_chips",
-        shown,
-        chosen=place,
-        label="The text, by the change of its tokens",
-        hint="Orange: less probable without; blue: more. Click one to see what is expected after it.",
-        on_choose=setting(CHANGE_AT),
-    )
+    label = "The text, by the change of its tokens"
+    hint = "Orange: less probable without; blue: more. Click one to see what is expected after it."
+    chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=setting(CHANGE_AT))
     _tokens(before[row], after[row], asked)
 
 
@@ -264,7 +226,6 @@ def _times(bits: float) -> str:
 
 
 def _hidden_word(run: ModelRun, asked: Latest, off: tuple[Head, ...]) -> None:
-    """Draw the change of what is expected behind a mask, at the place chosen in the tab about words."""
     place = hidden_place(run, asked)
     try:
         before, after = (hidden_logits(run, asked, place, heads) for heads in ((), off))
@@ -296,7 +257,6 @@ def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], what: 
 
 
 def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
-    """Draw the change of the classes, or of the last layer, patch by patch."""
     if run.logits is not None and without.logits is not None:
         names = getattr(pretrained.model.config, "id2label", {})
         amount = float(divergence(run.logits, without.logits)[0])
@@ -315,7 +275,6 @@ def _classes(run: ModelRun, without: ModelRun, pretrained: Pretrained) -> None:
 
 
 def _last_layer(run: ModelRun, without: ModelRun) -> None:
-    """Draw how far each token's last layer turns, and the mean over tokens, which stands for the sentence."""
     if run.hidden is None or without.hidden is None:
         st.info("The model hands out nothing that could be compared.")
         return
@@ -327,10 +286,8 @@ def _last_layer(run: ModelRun, without: ModelRun) -> None:
         f"**The sentence's vector turns by {_small(whole)}** (1 - cosine of the mean over tokens; 0 = nothing "
         f"has changed, 1 = at right angles); a token's by {_small(float(turned.mean()))}."
     )
-    shown = [
-        Chip(text, amount / most, f"its last layer turns by {_small(amount)}", ROLE_COLOURS[Role.CONTEXT])
-        for text, amount in zip(tokens, turned.tolist(), strict=True)
-    ]
+    notes = [f"its last layer turns by {_small(amount)}" for amount in turned.tolist()]
+    shown = shaded(tokens, turned.tolist(), notes, Role.CONTEXT, most=most)
     hint = f"The strongest shade: {_small(most)}. Hover a token for its change."
     chips("model_out_turned_chips", shown, label="The tokens by their change", hint=hint)
 

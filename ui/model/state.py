@@ -15,6 +15,7 @@ from attention_core.hub.model import Kind
 from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
 from ui.heavy import heavy
+from ui.shelf import Shelf
 from ui.state import Field, selected, whole_number
 from ui.stepper import Stepper
 
@@ -22,21 +23,14 @@ NAME = "model"
 OTHER = "model_other"
 """In the place of NAME: what is set of the second run, beside the first."""
 MOST_RESULTS = 48
-"""Of one run; the oldest go first."""
+"""Of one run; the least looked at go first."""
 SECONDS_AT_ONCE = 1.0
 Result = TypeVar("Result")
-_RESULTS: WeakKeyDictionary[ModelRun, dict[Hashable, Any]] = WeakKeyDictionary()
+_RESULTS: WeakKeyDictionary[ModelRun, Shelf] = WeakKeyDictionary()
 
 
 class Place(NamedTuple):
-    """A head as it was chosen.
-
-    Attributes:
-        trace: the name of its layer's trace, which the address tells.
-        head: of the layer, from 0.
-        group: see Chosen; "" = known by the trace's name alone.
-        layer: of the group, from 0.
-    """
+    """A head as it was chosen, see Chosen; without a group by the name of its trace alone, which the address tells."""
 
     trace: str = ""
     head: int = 0
@@ -45,13 +39,9 @@ class Place(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What is looked at; always inside the run for which it was asked.
+    """What is looked at; always inside the run for which it was asked, counted from 0.
 
-    Attributes:
-        group: one of attention_core.explain.heads.groups, such as "encoder self".
-        layer: of the group, from 0.
-        head: of the layer, from 0.
-        query: row of the weights, from 0.
+    The layer is one of its group, see attention_core.explain.heads.groups, such as "encoder self".
     """
 
     group: str
@@ -60,9 +50,9 @@ class Chosen(NamedTuple):
     query: int
 
 
-def in_code(place: Chosen) -> str:
-    """Return how libraries write a layer and a head: both from 0."""
-    return f"L{place.layer}H{place.head} in code"
+def head_name(group: str, layer: int, head: int, *_: int) -> str:
+    """Return what people call a head, who count from 1; also for a whole Chosen."""
+    return f"{group}, layer {layer + 1}, head {head + 1}"
 
 
 def _place(text: str) -> Place:
@@ -179,15 +169,12 @@ def kept_with(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> R
     of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
     for: these wait for their turn with a lock of their own in hand.
     """
-    results = _RESULTS.setdefault(run, {})
-    found = results.get(what)
+    results = _RESULTS.setdefault(run, Shelf(most=MOST_RESULTS))
+    found = results.find(what)
     if found is None:
         with heavy():
-            found = results.get(what)
-            if found is None:
-                found = results[what] = (compute(),)
-                while len(results) > MOST_RESULTS:
-                    del results[next(iter(results))]
+            found = results.find(what) or (compute(),)
+            results.keep(what, found)
     return found[0]
 
 
@@ -200,11 +187,7 @@ def portion() -> Iterator[None]:
 
 
 def run_again() -> bool:
-    """Run the fragment around this again for the next portion.
-
-    Returns:
-        False where the whole page is being run, because something else was clicked: then the work has to wait.
-    """
+    """Run the fragment around this again; False = the whole page is run, since something else was clicked: wait."""
     try:
         st.rerun(scope="fragment")
     except StreamlitAPIException:

@@ -27,13 +27,11 @@ MOST_INLINE = 4096
 
 
 class Chip(NamedTuple):
-    """One token.
+    """One token, its text with the space before it, if it brings one.
 
     Attributes:
-        text: with the space before it, if it brings one.
         share: how strongly it is shaded, 0 to 1.
         note: its number in words, for hovering.
-        colour: of the shade.
         written: whether the model or the visitor put it behind the input.
     """
 
@@ -42,6 +40,22 @@ class Chip(NamedTuple):
     note: str
     colour: str
     written: bool = False
+
+
+def shaded(
+    tokens: Sequence[str],
+    amounts: Sequence[float],
+    notes: Sequence[str],
+    role: Role,
+    *,
+    most: float = 1.0,
+    n_given: int | None = None,
+) -> list[Chip]:
+    """Return tokens shaded by their amounts, of which `most` has the full shade; those behind n_given are written."""
+    return [
+        Chip(text, amount / most, note, ROLE_COLOURS[role], n_given is not None and place >= n_given)
+        for place, (text, amount, note) in enumerate(zip(tokens, amounts, notes, strict=True))
+    ]
 
 
 def chips(
@@ -63,17 +77,9 @@ def chips(
     shades, colours = [min(max(chip.share, 0.0), 1.0) for chip in shown], [chip.colour for chip in shown]
     words = [chip.text for chip in shown]
     note_picture(lambda: shaded_words(words, shades, colours, chosen=chosen), f"{label}. {hint}")
-    _chips(
-        key=key,
-        data={
-            "tokens": [{**chip._asdict(), "share": round(shade, 4)} for chip, shade in zip(shown, shades, strict=True)],
-            "chosen": chosen,
-            "label": label,
-            "hint": hint,
-        },
-        default={"chosen": None},
-        on_chosen_change=take,
-    )
+    tokens = [{**chip._asdict(), "share": round(shade, 4)} for chip, shade in zip(shown, shades, strict=True)]
+    data = {"tokens": tokens, "chosen": chosen, "label": label, "hint": hint}
+    _chips(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 
 class Tokens(NamedTuple):
@@ -81,15 +87,13 @@ class Tokens(NamedTuple):
 
     Attributes:
         matrix: float (n_queries, n_keys), as it is shown; finite.
-        queries: labels of its rows.
-        keys: labels of its columns; None if they are the same tokens.
+        queries, keys: labels of its rows and columns; no keys if they are the same tokens.
         names: what the queries and the keys are.
         muted: rows and columns that are no words.
         start: position of the first row and column in the whole input.
         outside: of each row, what goes to keys beyond the columns; None if there are none.
         percent: whether the numbers are shares.
-        verbs: what a query does with its keys, what happens to a key.
-        legend: what the two shades mean.
+        verbs, legend: what a query does with its keys, what happens to a key; what the two shades mean.
         n_keys: of the whole input, for the weight of looking everywhere alike; as many as columns if None.
         empty: queries, as positions in the whole input, that have nothing left since keys are hidden.
     """
@@ -125,27 +129,20 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     sent = matrix
     if file:
         sent = matrix[active] if tokens.keys else np.concatenate([matrix[active], matrix[:, active]])
-    _view(
-        key=key,
-        data={
-            "queries": _pieces(tokens.queries, tokens.muted[0]),
-            "keys": None if tokens.keys is None else _pieces(tokens.keys, tokens.muted[1]),
-            "names": list(tokens.names),
-            "verbs": list(tokens.verbs),
-            "legend": list(tokens.legend),
-            "packed": packed(sent, high),
-            "file": file,
-            "high": high,
-            "active": active,
-            "start": list(tokens.start),
-            "outside": None if tokens.outside is None else [round(float(share), 5) for share in tokens.outside],
-            "uniform": 1 / (tokens.n_keys or matrix.shape[1]),
-            "percent": tokens.percent,
-            "stamp": stamp,
-        },
-        default={"chosen": None},
-        on_chosen_change=take,
-    )
+    plain = {name: list(getattr(tokens, name)) for name in ("names", "verbs", "legend", "start")}
+    data = {
+        "queries": _pieces(tokens.queries, tokens.muted[0]),
+        "keys": None if tokens.keys is None else _pieces(tokens.keys, tokens.muted[1]),
+        "packed": packed(sent, high),
+        "file": file,
+        "high": high,
+        "active": active,
+        "outside": None if tokens.outside is None else [round(float(share), 5) for share in tokens.outside],
+        "uniform": 1 / (tokens.n_keys or matrix.shape[1]),
+        "percent": tokens.percent,
+        "stamp": stamp,
+    }
+    _view(key=key, data=data | plain, default={"chosen": None}, on_chosen_change=take)
 
 
 def _note_pictures(tokens: Tokens, row: int) -> None:
@@ -197,13 +194,10 @@ def _seed(key: str, known: int, query: int) -> tuple[int, str]:
 
 
 def next_sent(sent: dict[str, Any] | None, known: int, query: int, click: tuple | None) -> dict[str, Any]:
-    """Return what is sent now: the same as before where the browser shows this query already.
+    """Return what is sent now: the same as was sent last where the browser shows this query already.
 
-    Args:
-        sent: what this function returned last, or None.
-        known: the content, as a number.
-        query: that is chosen.
-        click: row and time of the last click in the component; None before any, and when it is drawn anew.
+    `known` is the content, as a number; `click` is row and time of the last click in the component, None before any and
+    when it is drawn anew.
     """
     if sent is not None and sent["content"] == known:
         is_anew = click is None and sent["click"] is not None

@@ -1,6 +1,7 @@
 """What a language model expects: the next token of a text that it writes on, or the word behind a mask."""
 
 import math
+from collections.abc import Sequence
 
 import streamlit as st
 from torch import Tensor
@@ -19,24 +20,10 @@ from attention_core.hub.run import ModelRun
 from ui.chart import draw_chart
 from ui.labels import distinct, literal, said
 from ui.layout import section
+from ui.model import writing
 from ui.model.one_head import weights_chart
-from ui.model.state import NAME, chosen, kept_with, portion, run_again, setting
-from ui.model.token_component import Chip, chips
-from ui.model.writing import (
-    AT_ONCE,
-    WANTED,
-    WRITING,
-    back,
-    generation_of,
-    look_at,
-    position,
-    restart,
-    say,
-    stop,
-    text_ids,
-    why_ended,
-    why_full,
-)
+from ui.model.state import NAME, chosen, head_name, kept_with, portion, run_again, setting
+from ui.model.token_component import Chip, chips, shaded
 from ui.runs.runs import Latest, prepared_of, pretrained_of
 from ui.state import Field, between, choice, one_of, whole_number
 from ui.words import Bar, chosen_piece, word_bars
@@ -76,7 +63,7 @@ def _generation(run: ModelRun, asked: Latest) -> None:
         temperature, seed = _settings()
     try:
         _write_portion(asked, temperature, seed)
-        made = generation_of(asked, text_ids(asked))
+        made = writing.generation_of(asked, writing.text_ids(asked))
     except ModelError as error:
         st.info(said(error))
         return
@@ -85,15 +72,15 @@ def _generation(run: ModelRun, asked: Latest) -> None:
     with buttons:
         _buttons(asked, made, temperature, seed)
     with middle:
-        _expectation(made, temperature, is_full=bool(why_full(asked, made.ids)))
+        _expectation(made, temperature, is_full=bool(writing.why_full(asked, made.ids)))
     with right:
         _growing(run, made)
-    if WANTED.value and not run_again():
-        stop()
+    if writing.WANTED.value and not run_again():
+        writing.stop()
 
 
 def _settings() -> tuple[float, int]:
-    """Let a person choose how the model says its next token; returns temperature (0 = the likeliest) and seed."""
+    """Return temperature (0 = the likeliest) and seed as a person chose them."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if choice("It says", WAY, WAYS) != "drawn":
             return 0.0, 0
@@ -104,26 +91,27 @@ def _settings() -> tuple[float, int]:
 
 def _write_portion(asked: Latest, temperature: float, seed: int) -> None:
     for _ in portion():
-        ids = text_ids(asked)
-        if WANTED.value <= 0 or why_ended(asked, ids):
-            stop()
+        ids = writing.text_ids(asked)
+        if writing.WANTED.value <= 0 or writing.why_ended(asked, ids):
+            writing.stop()
             return
-        made = generation_of(asked, ids)
-        say(pick(made.next_logits, temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
-        WANTED.value -= 1
+        made = writing.generation_of(asked, ids)
+        writing.say(pick(made.next_logits, temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
+        writing.WANTED.value -= 1
 
 
 def _buttons(asked: Latest, made: Generation, temperature: float, seed: int) -> None:
-    end = why_ended(asked, made.ids)
-    ask = setting(WANTED)
+    end = writing.why_ended(asked, made.ids)
+    ask = setting(writing.WANTED)
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         st.button("Next token", key="model_says_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
-        if WANTED.value:
-            st.button("Stop", key="model_says_stop", on_click=stop)
+        if writing.WANTED.value:
+            st.button("Stop", key="model_says_stop", on_click=writing.stop)
         else:
-            st.button(f"{AT_ONCE} more", key="model_says_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
-        st.button("Back one", key="model_says_back", on_click=back, disabled=len(made.ids) < 2)
-        st.button("Start again", key="model_says_restart", on_click=restart, args=(asked,))
+            more = f"{writing.AT_ONCE} more"
+            st.button(more, key="model_says_more", on_click=ask, args=(writing.AT_ONCE,), disabled=bool(end))
+        st.button("Back one", key="model_says_back", on_click=writing.back, disabled=len(made.ids) < 2)
+        st.button("Start again", key="model_says_restart", on_click=writing.restart, args=(asked,))
     if end:
         st.caption(end)
     elif temperature:
@@ -134,7 +122,7 @@ def _buttons(asked: Latest, made: Generation, temperature: float, seed: int) -> 
 
 def _text(run: ModelRun, made: Generation) -> None:
     shade = choice("Shade", SHADE, SHADES)
-    place, n_given = position(), WRITING.value["n_given"]
+    place, n_given = writing.position(), writing.WRITING.value["n_given"]
     hint = "Click a token to see what was expected after it."
     shown = _surprising(made, n_given)
     if shade == "weights":
@@ -145,31 +133,25 @@ def _text(run: ModelRun, made: Generation) -> None:
         if trace.n_keys == len(made.ids):
             shown = _weighed(made.tokens, weights, n_given)
         else:
-            source = _weighed(tuple(trace.story.key_axis.labels), weights, 0)
-            chips("model_says_source_chips", source, label="What the encoder read", hint="What the encoder read.")
-    chips("model_says_text_chips", shown, chosen=place, label="The text so far", hint=hint, on_choose=look_at)
+            read, source = "What the encoder read", _weighed(trace.story.key_axis.labels, weights)
+            chips("model_says_source_chips", source, label=read, hint=f"{read}.")
+    chips("model_says_text_chips", shown, chosen=place, label="The text so far", hint=hint, on_choose=writing.look_at)
 
 
 def _surprising(made: Generation, n_given: int) -> list[Chip]:
-    colour = ROLE_COLOURS[Role.CONTEXT]
-    first = Chip(made.tokens[0], 0, "the first token, which nothing expected", colour, n_given < 1)
-    return [first] + [
-        Chip(text, bits / MOST_BITS, f"expected with {_percent(2**-bits)}, {bits:.1f} bits", colour, place >= n_given)
-        for place, (text, bits) in enumerate(zip(made.tokens[1:], made.bits, strict=True), start=1)
-    ]
+    expected_with = (f"expected with {_percent(2**-bits)}, {bits:.1f} bits" for bits in made.bits)
+    notes = ["the first token, which nothing expected", *expected_with]
+    return shaded(made.tokens, [0, *made.bits], notes, Role.CONTEXT, most=MOST_BITS, n_given=n_given)
 
 
-def _weighed(tokens: tuple[str, ...], weights: list[float], n_given: int) -> list[Chip]:
-    most, colour = max(weights) or 1.0, ROLE_COLOURS[Role.WEIGHTS]
-    return [
-        Chip(text, weight / most, f"weight {weight:.3f}", colour, bool(n_given) and place >= n_given)
-        for place, (text, weight) in enumerate(zip(tokens, weights, strict=True))
-    ]
+def _weighed(tokens: Sequence[str], weights: list[float], n_given: int = 0) -> list[Chip]:
+    notes = [f"weight {weight:.3f}" for weight in weights]
+    return shaded(tokens, weights, notes, Role.WEIGHTS, most=max(weights) or 1.0, n_given=n_given or None)
 
 
 def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None:
     """Draw the likeliest tokens after the chosen one; a click says one and forgets what came there."""
-    place = position()
+    place = writing.position()
     found = expected(made.logits_at(place), made.pretrained.tokenizer, n=N_EXPECTED, temperature=temperature or 1.0)
     follows = made.ids[place + 1] if place + 1 < len(made.ids) else None
     before = "".join(made.tokens[max(0, place - 4) : place + 1]).strip()
@@ -179,8 +161,8 @@ def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None
         picked = chosen_piece("model_says_expected")
         can_follow = not is_full or follows is not None
         if picked is not None and picked[1] == [place, len(made.ids)] and can_follow:
-            stop()
-            say(picked[0], place)
+            writing.stop()
+            writing.say(picked[0], place)
 
     shown = [Bar(token.id, token.text, token.probability) for token in found.likeliest]
     word_bars("model_says_expected", shown, [place, len(made.ids)], follows, take)
@@ -190,16 +172,16 @@ def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None
 def _growing(run: ModelRun, made: Generation) -> None:
     number, head = _growing_head(run, made)
     trace, words = made.trace(number), _head_words(made, number, head)
+    n_rows, last = trace.n_queries, f"{1000 * made.seconds[-1]:,.0f} ms, with the trace"
     section("How its trace grows")
     st.markdown(f"A row for each token: {words}.")
     values, ramp = masked_weights(trace, head), weights_ramp(trace.n_keys)
     draw_chart(
-        weights_chart(trace, values, trace.n_queries - 1, title="weight", size=300, ramp=ramp),
-        key=f"model_says_growing_{number}_{head}_{trace.n_queries}",
+        weights_chart(trace, values, n_rows - 1, title="weight", size=300, ramp=ramp),
+        key=f"model_says_growing_{number}_{head}_{n_rows}",
         width="content",
         alt=f"Weights of {words}, of the text so far; the newest row is framed",
     )
-    n_rows, last = trace.n_queries, f"{1000 * made.seconds[-1]:,.0f} ms, with the trace"
     if len(made.seconds) == 1:
         how = f"{n_rows} rows, computed at once in {last}. The next token will add one row."
     elif not made.uses_cache:
@@ -223,10 +205,8 @@ def _growing_head(run: ModelRun, made: Generation) -> tuple[int, int]:
 
 
 def _head_words(made: Generation, number: int, head: int) -> str:
-    """Return a head in words, "decoder self, layer 3, head 5"."""
     kind = kind_of(made.first.names[number])
-    layer = sum(kind_of(name) == kind for name in made.first.names[:number])
-    return f"{kind}, layer {layer + 1}, head {head + 1}"
+    return head_name(kind, sum(kind_of(name) == kind for name in made.first.names[:number]), head)
 
 
 def _hidden_word(run: ModelRun, asked: Latest) -> None:
@@ -235,7 +215,8 @@ def _hidden_word(run: ModelRun, asked: Latest) -> None:
     place = hidden_place(run, asked)
     left, right = st.columns([1.1, 1], gap="large")
     with left:
-        shown = [Chip(text, 0, "click to hide it", ROLE_COLOURS[Role.OUTPUT]) for text in run.tokens]
+        n_tokens = len(run.tokens)
+        shown = shaded(run.tokens, [0] * n_tokens, ["click to hide it"] * n_tokens, Role.OUTPUT)
         hint, hide = "Click a token to hide it.", setting(HIDDEN_WORD)
         chips("model_hidden_word_chips", shown, chosen=place, label="The input", hint=hint, on_choose=hide)
     with right:
@@ -244,17 +225,10 @@ def _hidden_word(run: ModelRun, asked: Latest) -> None:
         except ModelError as error:
             st.info(said(error))
             return
-        draw_chart(
-            bars(
-                [token.probability for token in found.likeliest],
-                distinct([token.text for token in found.likeliest]),
-                title="probability",
-                colour=ROLE_COLOURS[Role.OUTPUT],
-                height=26 * len(found.likeliest),
-            ),
-            key="model_hidden_word_bars",
-            alt="The tokens that the model expects at the hidden place",
-        )
+        _, texts, shares = zip(*found.likeliest, strict=True)
+        look = {"title": "probability", "colour": ROLE_COLOURS[Role.OUTPUT], "height": 26 * len(texts)}
+        words = "The tokens that the model expects at the hidden place"
+        draw_chart(bars(shares, distinct(texts), **look), key="model_hidden_word_bars", alt=words)
         st.caption(_rest(found))
 
 
@@ -270,11 +244,7 @@ def hidden_place(run: ModelRun, asked: Latest) -> int:
 
 
 def hidden_logits(run: ModelRun, asked: Latest, place: int, off: tuple[Head, ...] = ()) -> Tensor:
-    """Return the logits (n_tokens,) of what a model expects at a place that is hidden from it, without some heads.
-
-    Raises:
-        ModelError: see expected_in_place.
-    """
+    """Return the logits (n_tokens,) of what a model expects at a place that is hidden from it, without some heads."""
     pretrained = pretrained_of(asked.key)
     inputs = {name: value.to(pretrained.model.device) for name, value in prepared_of(*asked).inputs.items()}
 
@@ -285,7 +255,6 @@ def hidden_logits(run: ModelRun, asked: Latest, place: int, off: tuple[Head, ...
 
 
 def _rest(found: Expected) -> str:
-    """Return what is beyond the likeliest tokens, and how unsure the model is, in words."""
     as_many = 2**found.entropy
     unsure = f"As unsure as between {as_many:,.0f} equally likely ones" if as_many >= 1.95 else "Almost sure"
     return f"The other {found.n_rest:,} tokens together: {_percent(found.rest)}. {unsure} ({found.entropy:.1f} bits)."

@@ -39,11 +39,7 @@ ALSO_FORGOTTEN.append(_TEXTS.clear)
 
 
 def generation_of(asked: Latest, ids: tuple[int, ...]) -> Generation:
-    """Return a text as the model ran it: kept, grown from a slightly shorter one, or run at once.
-
-    Raises:
-        ModelError: the model does not write, or the text is too long for it.
-    """
+    """Return a text as the model ran it: kept, grown from a slightly shorter one, or run at once."""
     pretrained, source = pretrained_of(asked.key), _source(asked)
     encoder = asked.given if source else None
     for n_known in range(len(ids), max(len(ids) - NEAR, 1) - 1, -1):
@@ -81,7 +77,6 @@ def _source(asked: Latest) -> Mapping[str, Tensor]:
 
 
 def given_ids(asked: Latest) -> tuple[int, ...]:
-    """Return the tokens with which the part of the model that writes begins."""
     inputs = prepared_of(*asked).inputs
     return tuple(inputs.get("decoder_input_ids", inputs["input_ids"])[0].tolist())
 
@@ -102,7 +97,6 @@ def _nothing_written(asked: Latest, ids: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _linked(parts: Any) -> dict[str, Any]:
-    """Return what a link says was written; ValueError = that is no text."""
     n_given, at, *ids = parts
     if not ids or not all(type(part) is int and part >= 0 for part in (n_given, at or 0, *ids)):
         raise ValueError("a text is the number of given tokens, the chosen one or nothing, and the tokens")
@@ -127,7 +121,6 @@ def position() -> int:
 
 
 def look_at(place: int) -> None:
-    """Show what is expected after a token; for callbacks."""
     text = WRITING.value
     text["at"] = None if place >= len(text["ids"]) - 1 else place
 
@@ -139,7 +132,6 @@ def say(token: int, after: int) -> None:
 
 
 def back() -> None:
-    """Take the last token away; for callbacks."""
     stop()
     _cut(max(len(WRITING.value["ids"]) - 1, 1))
 
@@ -150,7 +142,6 @@ def _cut(n: int) -> None:
 
 
 def stop() -> None:
-    """Let the model write no further; for callbacks."""
     WANTED.value = 0
 
 
@@ -171,7 +162,6 @@ def why_ended(asked: Latest, ids: tuple[int, ...]) -> str:
 
 
 def why_full(asked: Latest, ids: tuple[int, ...]) -> str:
-    """Return why no token can follow, whoever says it, in a sentence; empty if one can."""
     most = most_positions(pretrained_of(asked.key))
     if most is not None and len(ids) >= most:
         return f"The text fills the {most:,} positions that the model knows."

@@ -72,11 +72,7 @@ class Latest(NamedTuple):
 
 @st.cache_resource(max_entries=MODELS.most, show_spinner="Loading the model")
 def pretrained_of(key: str) -> Pretrained:
-    """Return a model by a key from choose_model, loaded once for everybody.
-
-    Raises:
-        ModelError: it is not there any more, or its files do not fit.
-    """
+    """Return a model by a key from choose_model, loaded once for everybody; ModelError = it is not there any more."""
     from transformers.utils import logging
 
     found = find_local(key)
@@ -106,11 +102,7 @@ def _runs() -> Shelf:
 
 
 def run_of(key: str, given: ModelInput, off: Collection[tuple[int, int]] = ()) -> ModelRun:
-    """Return what a model (see pretrained_of) did with an input, computed once for everybody; not while computing.
-
-    Raises:
-        ModelError: the model or the input cannot be used.
-    """
+    """Return what a model (see pretrained_of) did with an input, computed once for everybody; not while computing."""
     asked = key, given, tuple(off)
     found = _runs().find(asked)
     if found is None:
@@ -149,17 +141,13 @@ def latest() -> Latest | None:
 
 
 class _Stopped(Exception):
-    """A visitor has stopped the download."""
+    pass
 
 
 class Download:
-    """One download, in a thread of its own.
+    """One download, in a thread of its own: `done` bytes of `total` are there.
 
-    Attributes:
-        name: of the model.
-        done: bytes that are there.
-        total: bytes in all.
-        outcome: None until it has ended; then "error" or "info" and why the model is not there, or "" and "".
+    The outcome is None until it has ended; then "error" or "info" and why the model is not there, or "" and "".
     """
 
     def __init__(self, candidate: Candidate) -> None:
@@ -182,8 +170,8 @@ class Download:
         except ModelError as error:
             self.outcome = "error", str(error)
         except _Stopped:
-            words = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
-            self.outcome = "info", words
+            stopped = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
+            self.outcome = "info", stopped
         except Exception as error:
             self.outcome = "error", f"{self.name} cannot be fetched: {error}"
             raise
@@ -195,11 +183,7 @@ class Download:
 
 
 def start_download(candidate: Candidate) -> None:
-    """Begin a download, or join the one that is in progress for the same model.
-
-    Raises:
-        ModelError: as many others are being downloaded as may be.
-    """
+    """Begin a download, or join the one for the same model; ModelError = as many others are on their way as may be."""
     with _STARTING:
         ended = [name for name, one in _DOWNLOADS.items() if one.outcome is not None]
         if candidate.name in _DOWNLOADS and candidate.name not in ended:
@@ -215,5 +199,4 @@ def start_download(candidate: Candidate) -> None:
 
 
 def download_of(name: str) -> Download | None:
-    """Return the download of a model that is in progress or ended not long ago."""
     return _DOWNLOADS.get(name)

@@ -61,7 +61,6 @@ class ModelChoice:
         self.message = Field(name, "said", ("", ""))
 
     def draw(self) -> str | None:
-        """Draw the choice and load the model; see choose_model."""
         there = [model.name for model in listed_models()]
         if there and not self.key.value:
             self.key.among(there)
@@ -113,7 +112,6 @@ class ModelChoice:
             self.message.value = "error", str(error)
 
     def _draw_field(self) -> None:
-        """Draw the field for any other model; Enter and the button ask for it."""
         label = "Any other model: its hub id" + (" or a folder" if folders_allowed() else "")
         with st.form(f"{self.name}_form", border=False, enter_to_submit=True):
             text, button = st.columns([4, 1], vertical_alignment="bottom")
@@ -140,7 +138,6 @@ class ModelChoice:
             st.caption(f"Not in the list, for want of whole safetensors files: {names}.", help=reasons)
 
     def _draw_progress(self) -> None:
-        """Draw how far the download is; when it has ended, the page follows."""
         wanted, now = self.awaited.value, download_of(self.awaited.value)
         outcome = now.outcome if now is not None else ("", "")
         if now is not None and outcome is None:

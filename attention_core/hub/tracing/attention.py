@@ -30,9 +30,7 @@ class Run:
     """The run in progress in this thread.
 
     Attributes:
-        n_items: of the batch.
         edits: by number of the call of the attention function.
-        keeper: makes the traces.
         calls: (the module, its trace), in the order of execution.
         float_masks: ids of the settings of models that know written-out attention only and its masks of numbers.
         blind: id of a mask -> the mask and which queries may see no key in it, None if there are none.
@@ -116,11 +114,15 @@ def attention(
     if run is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
     own = _own_attention(module)
-    sinks = _sinks(module, more)
-    unusual = more.get("softcap") is not None or sinks is not None or _unknown(more)
+    sinks = more.get("s_aux", more.get("sinks", getattr(module, "sinks", None)))
+    sinks = sinks if isinstance(sinks, Tensor) else None
+    unknown = any(isinstance(value, Tensor) and name not in HARMLESS for name, value in more.items())
+    unusual = more.get("softcap") is not None or sinks is not None or unknown
     if unusual and own is None:
         raise UnknownAttentionError(f"{type(module).__name__} asks for {sorted(more)} and has no attention of its own")
-    causal = _is_causal(module, query, attention_mask, more.get("is_causal"))
+    causal = more.get("is_causal")  # by the rule of the library's own fused attention
+    causal = getattr(module, "is_causal", True) if causal is None else causal
+    causal = bool(query.shape[2] > 1 and attention_mask is None and causal)
     asked = Asked(module, query, key, value, attention_mask, causal, settings)
     normaliser, all_weights = None, None
     if not unusual:
@@ -143,9 +145,7 @@ class _Call:
     """One call of the attention function, from which the trace of each item of the batch can be made.
 
     Attributes:
-        asked: what the layer asks.
         own: the model's written-out attention.
-        sinks: see AttentionTrace.
         is_whole: whether the call's batch is the run's, and not parts of it.
         context: (batch, n_queries, n_heads, d_v).
         all_weights: of the model's own attention, where that ran.
@@ -190,11 +190,7 @@ class _Call:
         return trace
 
     def edited(self, trace: AttentionTrace, edits: Edits, item: int) -> tuple[Tensor, AttentionTrace]:
-        """Return the context and the trace of an item with edits; only rows that these change are computed anew.
-
-        Raises:
-            EditError: an edit that cannot be done.
-        """
+        """Return the context and the trace of an item with edits; only rows that these change are computed anew."""
         if not edits:
             return self.context, trace
         only_context = all(edit.place == "context" for edit in edits)
@@ -256,17 +252,7 @@ def _blind_look_everywhere(run: Run, context: Tensor, value: Tensor, mask: Tenso
     return torch.where(blind_queries, mean[:, None], context)
 
 
-def _sinks(module: nn.Module, more: Mapping[str, Any]) -> Tensor | None:
-    sinks = more.get("s_aux", more.get("sinks", getattr(module, "sinks", None)))
-    return sinks if isinstance(sinks, Tensor) else None
-
-
-def _unknown(more: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, Tensor) and name not in HARMLESS for name, value in more.items())
-
-
 def _own_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]] | None:
-    """Return the written-out attention of the file in which the module's class, or one it extends, is defined."""
     for kind in type(module).__mro__:
         own = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
         if own is not None:
@@ -274,14 +260,7 @@ def _own_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]] | 
     return None
 
 
-def _is_causal(module: nn.Module, query: Tensor, mask: Tensor | None, asked: bool | None) -> bool:
-    """Return whether a call without a mask is causal, by the rule of the library's own fused attention."""
-    causal = asked if asked is not None else getattr(module, "is_causal", True)
-    return bool(query.shape[2] > 1 and mask is None and causal)
-
-
 def _written_out(mask: Tensor | None, query: Tensor, key: Tensor, causal: bool) -> Tensor | None:
-    """Return the mask as numbers to add, as the models' own attention wants it."""
     if causal:
         mask = torch.ones(1, 1, query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
     if mask is None or mask.dtype != torch.bool:

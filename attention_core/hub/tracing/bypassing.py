@@ -24,13 +24,7 @@ Call = tuple[str, nn.Module, AttentionTrace]
 
 
 class Entries:
-    """Which attention modules the thread goes through, and what was seen inside each.
-
-    Attributes:
-        modules: one per entry, in order.
-        before: per entry, how many attentions had been seen when it began.
-        after: per entry, how many had been seen when it ended.
-    """
+    """Which attention modules the thread goes through, in order, and how many attentions were seen before and after."""
 
     def __init__(self, n_seen: Callable[[], int], take: Callable[[nn.Module, Tensor], None] | None) -> None:
         self.modules: list[nn.Module] = []
@@ -58,12 +52,8 @@ class Entries:
 
     @property
     def missed(self) -> set[nn.Module]:
-        found = {
-            module
-            for module, *counts in zip(self.modules, self.before, self.after, strict=True)
-            if counts[0] < counts[1]
-        }
-        return set(self.modules) - found
+        entries = zip(self.modules, self.before, self.after, strict=True)
+        return set(self.modules) - {module for module, before, after in entries if before < after}
 
     def around(self, number: int, among: Collection[nn.Module] | None = None) -> tuple[nn.Module, int] | None:
         """Return the innermost module (of some) in which an attention was seen, and in which of its runs, from 0."""
@@ -90,8 +80,7 @@ def watching(
 ) -> Iterator[Entries]:
     """Keep track of the attention modules that this thread runs inside the block.
 
-    `n_seen` tells how many attentions have been seen so far; `take` is given what looks like the weights of a module in
-    which none was.
+    `n_seen` tells how many attentions have been seen; `take` is given what looks like weights of a module with none.
     """
     entries = Entries(n_seen, take)
     hooks = []
@@ -151,10 +140,7 @@ def seen_again(
 
 
 def trace_of_weights(weights: Tensor, *, name: str, n_items: int, module: nn.Module, item: int = 0) -> AttentionTrace:
-    """Return the trace of weights (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads.
-
-    n_items: of the batch; module: whose weights they are; item: which to keep.
-    """
+    """Return the trace of weights (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads."""
     note = WEIGHTS_ONLY
     if weights.ndim == 5:
         n_heads = next((n for n in (getattr(module, key, None) for key in N_HEADS) if isinstance(n, int)), 0)

@@ -23,14 +23,7 @@ from attention_core.hub.tracing.attention import (
     mask,
     running,
 )
-from attention_core.hub.tracing.bypassing import (
-    WEIGHTS_ONLY,
-    Call,
-    Entries,
-    seen_again,
-    trace_of_weights,
-    watching,
-)
+from attention_core.hub.tracing.bypassing import WEIGHTS_ONLY, Call, Entries, seen_again, trace_of_weights, watching
 from attention_core.locks import Lock
 from attention_core.log import log
 
@@ -46,8 +39,7 @@ def trace_model(
 ) -> Recording:
     """Run a transformers model once and return every attention in it.
 
-    The model is in evaluation mode and without gradients while it runs; its attention implementation, its mode and
-    its settings are as before when it has finished or failed.
+    The model is in evaluation mode and without gradients while it runs, and is left as it was.
 
     Args:
         model: a transformers model, built with any attention implementation, or a module around one.
@@ -57,12 +49,11 @@ def trace_model(
         inputs: what the model is called with, such as input_ids=..., attention_mask=..., pixel_values=...
 
     Returns:
-        a recording whose traces are in the order of execution, of one item of the batch, with names such as
-        "encoder.0.self", "decoder.3.cross" or "vision_model.encoder.0.self". Parts of the model whose code does not go
-        through the library's attention interface are run once more, to record what they ask torch for or, failing
-        that, the weights that they hand out; the note of the trace or of the recording says so, and what was not seen.
-        A query that may see no key, such as padding behind a sliding window, gets the mean of all values, as with
-        output_attentions=True.
+        a recording whose traces are in the order of execution, with names such as "encoder.0.self", "decoder.3.cross"
+        or "vision_model.encoder.0.self". Parts of the model whose code does not go through the library's attention
+        interface are run once more, to record what they ask torch for or, failing that, the weights that they hand
+        out; a note says so, and what was not seen. A query that may see no key, such as padding behind a sliding
+        window, gets the mean of all values, as with output_attentions=True.
 
     Raises:
         ImportError: transformers is not installed.
@@ -75,17 +66,11 @@ def trace_model(
     if hasattr(tokens, "convert_ids_to_tokens"):
         if inputs.get("input_ids") is not None and hasattr(tokens, "decode"):
             recording.text = tokens.decode(inputs["input_ids"][item], skip_special_tokens=True).strip()
-        tokens, target_tokens = _read(tokens, inputs, item)
+        ids = [inputs.get(name) for name in ("input_ids", "decoder_input_ids")]
+        tokens, target_tokens = (() if some is None else readable(tokens, some[item].tolist()) for some in ids)
     if tokens:
         recording.label(tokens, target_tokens)
     return recording
-
-
-def _read(tokenizer: Any, inputs: Mapping[str, Any], item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of the input and of a decoder beside an encoder, as a tokenizer has them."""
-    ids = [inputs.get(name) for name in ("input_ids", "decoder_input_ids")]
-    tokens, target = (() if some is None else readable(tokenizer, some[item].tolist()) for some in ids)
-    return tokens, target
 
 
 def run_model(
@@ -97,9 +82,8 @@ def run_model(
     output_attentions and return_dict are dropped.
 
     Edits, by number of the trace in Recording.traces, are made inside the attention, for every item of the batch, so
-    that all that follows changes; the trace has them. Numbers count the calls of attention in the order in which the
-    model makes them: they mean the same in another run of the same model as long as the input does not decide which
-    layers run.
+    that all that follows changes; the trace has them. The same numbers serve for another run of the same model as long
+    as the input does not decide which layers run.
 
     Raises:
         ImportError: transformers is not installed.
@@ -111,11 +95,7 @@ def run_model(
 
 
 def run_ablations(model: Any, inputs: Mapping[str, Any], ablations: Sequence[Collection[tuple[int, int]]]) -> Any:
-    """Run a model once on a batch in which every item loses heads of its own, as for run_model; return its output.
-
-    Raises:
-        ImportError, TypeError, UnsupportedError: as for run_model.
-    """
+    """Run a model once on a batch in which every item loses heads of its own, see run_model; return its output."""
     edits: dict[int, Edits] = {}
     for item, heads in enumerate(ablations):
         for number, head in heads:
@@ -143,11 +123,13 @@ def _run(model: Any, inputs: Mapping[str, Any], edits: Mapping[int, Edits], item
         if run.calls and output is not None:
             return _recording(run, entries, model, inputs), output
         if edits:
-            raise RefusedEditError(
-                f"no head of {type(model).__name__} can be switched off or changed: its code bypasses the library's "
-                "attention interface"
-            )
+            raise _cannot_be_edited(model, "its code bypasses")
         return _from_output(model, inputs, item)
+
+
+def _cannot_be_edited(model: nn.Module, what: str) -> RefusedEditError:
+    about = f"no head of {type(model).__name__} can be switched off or changed"
+    return RefusedEditError(f"{about}: {what} the library's attention interface")
 
 
 def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -> Recording:
@@ -159,10 +141,7 @@ def _recording(run: Run, entries: Entries, model: Any, inputs: dict[str, Any]) -
     again = entries.repeats(len(calls))
     more, missed = _beside_the_interface(model, inputs, entries, run.keeper.item)
     if more and run.edits:
-        raise RefusedEditError(
-            f"no head of {type(model).__name__} can be switched off or changed: parts of its code bypass the library's "
-            "attention interface"
-        )
+        raise _cannot_be_edited(model, "parts of its code bypass")
     for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
         calls.insert(number, call)
         again = {repeat + (repeat >= number) for repeat in again}
@@ -228,14 +207,15 @@ def _ours() -> Iterator[None]:
     """Put our function and our masks behind the library's name; they leave the models of other threads alone."""
     from transformers import AttentionInterface, AttentionMaskInterface
 
-    before = AttentionInterface()[FUSED], AttentionMaskInterface()[FUSED]
-    AttentionInterface.register(FUSED, attention)
-    AttentionMaskInterface.register(FUSED, mask)
+    ours: dict[Any, Any] = {AttentionInterface: attention, AttentionMaskInterface: mask}
+    before = {interface: interface()[FUSED] for interface in ours}
     try:
+        for interface, function in ours.items():
+            interface.register(FUSED, function)
         yield
     finally:
-        AttentionInterface.register(FUSED, before[0])
-        AttentionMaskInterface.register(FUSED, before[1])
+        for interface, function in before.items():
+            interface.register(FUSED, function)
 
 
 @contextmanager
@@ -296,7 +276,6 @@ def _all_configs(model: nn.Module) -> list[Any]:
 
 
 def _n_items(inputs: Mapping[str, Any]) -> int:
-    """Return the size of the batch: of the text if there is one, else of what comes first."""
     tensors = [inputs.get("input_ids"), inputs.get("inputs_embeds"), *inputs.values()]
     return next((len(tensor) for tensor in tensors if isinstance(tensor, Tensor) and tensor.ndim), 1)
 
@@ -304,17 +283,15 @@ def _n_items(inputs: Mapping[str, Any]) -> int:
 def _from_output(model: nn.Module, inputs: dict[str, Any], item: int) -> tuple[Recording, Any]:
     """Return traces of the weights that the model hands out itself, for code that bypasses the interface."""
     calls, _, output = _seen_again(model, inputs, item=item)
-    handed_out, n_items = _in_order(output), _n_items(inputs)
-    traces = [
-        trace_of_weights(weights, name=name, n_items=n_items, module=model, item=item) for name, weights in handed_out
-    ]
+    how: dict[str, Any] = {"n_items": _n_items(inputs), "module": model, "item": item}
+    traces = [trace_of_weights(weights, name=name, **how) for name, weights in _in_order(output)]
     traces = traces or named([call for _, call in calls])
     if not traces:
         calls, _, output = _seen_again(model, inputs, item=item, written_out=True)
         traces = named([call for _, call in calls])
-    note = ""
+    note, name = "", type(model).__name__
     if any(not trace.query.shape[-1] for trace in traces):
-        note = f"{type(model).__name__} bypasses the library's attention interface. {WEIGHTS_ONLY}"
+        note = f"{name} bypasses the library's attention interface. {WEIGHTS_ONLY}"
     if not traces:
         reason = "no module of it calls itself attention"
         if any(is_attention(module) for module in model.modules()):
@@ -322,7 +299,7 @@ def _from_output(model: nn.Module, inputs: dict[str, Any], item: int) -> tuple[R
                 "its code bypasses the library's attention interface, output_attentions=True gives no weights, and "
                 "torch's own attention function is not called"
             )
-        raise UnsupportedError(f"{type(model).__name__} shows no attention: {reason}.")
+        raise UnsupportedError(f"{name} shows no attention: {reason}.")
     if any(trace.story.name.startswith("encoder") and trace.n_queries != trace.n_keys for trace in traces):
         note += " It does not compare every position with every other: its columns are no positions of the input."
     return Recording(traces, note.strip()), output
