@@ -48,11 +48,7 @@ class Entry(NamedTuple):
 
 
 class Npz:
-    """An open .npz file: `npz["name"]` reads one array. What a damaged one raises is among BROKEN.
-
-    Attributes:
-        entries: what it holds, by name.
-    """
+    """An open .npz file: `npz["name"]` reads one array of its entries. What a damaged one raises is among BROKEN."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive

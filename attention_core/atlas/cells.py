@@ -121,13 +121,6 @@ class Cells:
             self.normaliser(rows)
         return finite(self._normaliser[rows]).neg().exp()
 
-    def weights(self, rows: slice, cols: slice) -> Tensor:
-        """Return the exact weights of keys in a band, float32, computed in float64 whatever the type of the trace."""
-        seen = self.seen(rows)
-        if cols.stop <= seen.start or seen.stop <= cols.start:
-            return torch.zeros(rows.stop - rows.start, cols.stop - cols.start, device=self.trace.query.device)
-        return self.log_weights(rows, cols, self.precise).exp_().float()
-
     def seen(self, rows: slice) -> slice:
         """Return the shortest range of keys outside which a band may attend to nothing; perhaps empty.
 
@@ -222,7 +215,6 @@ class Cells:
 
     @cached_property
     def _precise_score(self) -> Score:
-        """The scoring function with its parameters, if it has any, in the precise type."""
         return self.trace.scoring.to(self.precise)
 
 

@@ -26,16 +26,13 @@ def search(labels: Sequence[str], text: str) -> list[int]:
     pieces = [_plain(label) for label in labels]
     starts = list(itertools.accumulate(map(len, pieces), initial=0))
     whole = "".join(pieces)
-    found: list[int] = []
+    found: dict[int, None] = {}  # in order, each once
     at = whole.find(wanted)
     while at >= 0:
-        position = bisect.bisect_right(starts, at) - 1
-        if not found or found[-1] != position:
-            found.append(position)
+        found[bisect.bisect_right(starts, at) - 1] = None
         at = whole.find(wanted, at + 1)
-    return found
+    return list(found)
 
 
 def _plain(text: str) -> str:
-    """Return a label without blanks and the marks of tokenizers, in one case."""
     return "".join(text.removeprefix("##").translate(BLANKS).split()).casefold()

@@ -38,7 +38,7 @@ class Tile(NamedTuple):
     Attributes:
         mean: float32, up to (256, 256), the mean weight of each block; cells that a mask hides count as 0, cells
             beyond the edge of the matrix do not count; NaN where the survey has not been.
-        largest: float32, the largest weight of each block; the same array as the mean at level 0.
+        largest: float32, the largest weight of each block; at level 0 as the mean.
     """
 
     mean: np.ndarray
@@ -46,7 +46,7 @@ class Tile(NamedTuple):
 
 
 class Atlas:
-    """One head of an attention trace of any size, in memory O(n d).
+    """One head of an attention trace of any size, in memory O(n d); nothing is computed before somebody looks.
 
     Several threads may look at tiles and carry the survey on at the same time.
 
@@ -57,15 +57,13 @@ class Atlas:
         n_keys: its columns.
         n_levels: level 0 is the matrix, the last level shows all of it in one tile.
         base_level: the level of the survey's blocks; coarser ones, and this, need the survey.
+
+    Raises:
+        IndexError: no such head.
+        ValueError: a trace without queries or keys.
     """
 
     def __init__(self, trace: AttentionTrace, head: int = 0) -> None:
-        """Open a map; nothing is computed yet.
-
-        Raises:
-            IndexError: no such head.
-            ValueError: a trace without queries or keys.
-        """
         if not trace.n_queries or not trace.n_keys:
             raise ValueError(f"a map needs queries and keys, got {trace.n_queries} and {trace.n_keys}")
         self.trace, self.head = trace, head
@@ -203,9 +201,6 @@ class Atlas:
     def _tile(self, level: int, row: int, col: int) -> Tile:
         rows, cols = self.part(level, row, col)
         block = 2**level
-        if level == 0:
-            weights = to_array(self._cells.weights(rows, cols))
-            return Tile(weights, weights)
         sums, largest = (self._on_demand if level < self.base_level else self._survey.pooled)(rows, cols, block)
         return Tile(to_array(sums) / (_extent(rows, block)[:, None] * _extent(cols, block)), to_array(largest))
 
@@ -217,7 +212,7 @@ class Atlas:
             seen = cells.seen(band)
             first, stop = max(cols.start, seen.start // block * block), min(cols.stop, seen.stop)
             for piece in spans(first, stop, cells.columns):
-                weights = cells.log_weights(band, piece, cells.dtype(band)).exp_()
+                weights = cells.log_weights(band, piece, cells.precise if block == 1 else cells.dtype(band)).exp_()
                 where = place(band, rows.start, block), place(piece, cols.start, block)
                 sums[where], largest[where] = pooled(weights, weights, block)
         return sums, largest

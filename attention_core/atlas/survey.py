@@ -55,7 +55,6 @@ class Survey:
             return self.share
 
     def result(self, name: str) -> np.ndarray | None:
-        """Return column_sums, row_sums, row_largest or row_entropy; None before the pass is complete."""
         return to_array(self._results[name]) if self.is_done else None
 
     def pooled(self, rows: slice, cols: slice, block: int) -> tuple[Tensor, Tensor]:
@@ -113,7 +112,6 @@ class Survey:
         self._results["column_sums"] += received
 
     def _room_for(self, number: int, logs: Tensor) -> Tensor:
-        """Return memory for the powers of a strip's piece of this number."""
         if self._rooms and self._rooms[0].dtype != logs.dtype:
             self._rooms.clear()
         if number == len(self._rooms):

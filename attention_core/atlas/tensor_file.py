@@ -80,28 +80,22 @@ def _start(source: Source) -> bytes:
 
 @contextmanager
 def opened(source: Source, name: str) -> Iterator["Opened"]:
-    """Open a set of tensors; every fault of the file becomes a FileError in words for people.
-
-    Raises:
-        FileNotFoundError: no such file.
-        FileError: a file that is damaged or of another kind.
-    """
+    """Open a set of tensors; every fault of the file becomes a FileError in words for people."""
     if kind_of_file(source, name) == FileKind.RECORDING:
         raise FileError(f"{name} is a recording of whole layers, not a set of tensors: open it as a recording.")
+    start, most = _start(source), SAFETENSORS_HEADER_BYTES
     with in_words(f"{name} {DAMAGED}"), contextlib.ExitStack() as stack:
-        if _start(source).startswith(b"PK"):
+        if start.startswith(b"PK"):
             yield _Npz(stack.enter_context(open_npz(source)), name)
             return
-        if int.from_bytes(_start(source)[:8], "little") > SAFETENSORS_HEADER_BYTES.most:
-            most = SAFETENSORS_HEADER_BYTES
+        if int.from_bytes(start[:8], "little") > most.most:
             raise FileError(f"{name} has a header of more than {most} bytes, or is damaged at its beginning.")
         if isinstance(source, bytes):  # the library that reads the format opens files only
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
             path = Path(folder) / "tensors.safetensors"
             path.write_bytes(source)
-        else:
-            path = Path(source)
-        yield _Safetensors(stack.enter_context(safe_open(path, framework="pt")))
+            source = path
+        yield _Safetensors(stack.enter_context(safe_open(source, framework="pt")))
 
 
 class _Npz:
@@ -119,12 +113,12 @@ class _Npz:
         if not named and len(texts) != 1:
             return None
         chosen = (named or texts)[0]
-        if self.entries[chosen].dtype == "object":
+        entry = self.entries[chosen]
+        if entry.dtype == "object":
             raise FileError(
                 f"{self._name}: {chosen!r} holds Python objects, which are not opened because that can run code. "
                 f"Save it as np.array({chosen}, dtype=str)."
             )
-        entry = self.entries[chosen]
         if math.prod(entry.shape) > TENSOR_LABELS.most or entry.n_bytes > TENSOR_LABEL_BYTES.most:
             raise FileError(f"{self._name}: {chosen!r} is too long; at most {TENSOR_LABELS} labels are read.")
         return [text.decode(errors="replace") if isinstance(text, bytes) else str(text) for text in self._file[chosen]]

@@ -45,14 +45,14 @@ class Contents(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tensors:
-    """Checked tensors of one attention.
+    """Checked tensors of one attention, as trace_of_tensors takes them.
 
     Attributes:
         query: (n_heads, n_queries, d_k).
         key: (n_heads or a divisor of it, n_keys, d_k).
         value: (as many heads as the key, n_keys, d_v), or None: weights need none.
-        mask: bool, broadcastable to (n_heads, n_queries, n_keys), True = may attend; None = the file has none.
-        labels: one text per position, or None.
+        mask: bool, broadcastable to (n_heads, n_queries, n_keys), True = may attend.
+        labels: one text per position.
     """
 
     query: Tensor
@@ -239,8 +239,7 @@ def _checked(given: dict[str, Tensor], labels: tuple[str, ...] | None) -> Tensor
 
 
 def _with_heads(role: str, tensor: Tensor) -> Tensor:
-    """Return (n_heads, n, d)."""
-    shape = tuple(tensor.shape)
+    shape = tensor.shape
     if tensor.ndim == 4 and shape[0] == 1:
         tensor = tensor[0]
     elif tensor.ndim == 2:

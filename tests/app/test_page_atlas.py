@@ -20,11 +20,15 @@ from ui.atlas.tensor_files import has_more, head_file, notebook
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
 
+def at_link(app, **asked):
+    app.query_params.update(asked)
+    return opened(app, PAGE)
+
+
 @pytest.fixture
 def page(app):
     """The atlas with a short made-up text, which is surveyed at once."""
-    app.query_params["show"] = "made-echo-2048"
-    return opened(app, PAGE)
+    return at_link(app, show="made-echo-2048")
 
 
 def message(page) -> dict:
@@ -49,9 +53,15 @@ def keys(page) -> list[str]:
     return [tile["key"] for tile in message(page)["tiles"]]
 
 
-def choose(page, source):
-    page.selectbox(key=f"{NAME}_source").set_value(source)
+def put(page, widget, **values):
+    """Set widgets of a kind."""
+    for name, value in values.items():
+        getattr(page, widget)(key=f"{NAME}_{name}").set_value(value)
     return settled(page)
+
+
+def choose(page, source):
+    return put(page, "selectbox", source=source)
 
 
 def upload(page, name, content, place=0):
@@ -61,6 +71,10 @@ def upload(page, name, content, place=0):
 
 def normal(*shape, kind="f4"):
     return np.random.default_rng(1).normal(size=shape).astype(kind)
+
+
+def press(page, label):
+    return next(one for one in page.button if one.label == label).click().run()
 
 
 def complaint(page) -> str:
@@ -96,8 +110,7 @@ def test_script_of_the_map_comes_with_the_first_message_only(page):
 
 def test_answer_does_not_wait_for_tiles_that_take_long(page, monkeypatch):
     monkeypatch.setattr("ui.atlas.shelf.PATIENCE", -1)
-    page.select_slider(key=f"{NAME}_length").set_value(16_384)
-    settled(page)
+    put(page, "select_slider", length=16_384)
     wanted = ["mean/1/2/1", "mean/1/3/0"]
     answered = []
     for sequence in range(1, 9):
@@ -136,9 +149,7 @@ def test_tiles_of_a_matrix_that_is_no_longer_shown_are_not_sent(page):
 
 
 def test_view_of_a_link_is_opened(app):
-    app.query_params["show"] = "made-near-2048"  # of a head that is no more
-    app.query_params["map"] = "900.5,300.0,40.0"
-    page = opened(app, PAGE)
+    page = at_link(app, show="made-near-2048", map="900.5,300.0,40.0")  # of a head that is no more
     assert message(page)["atlas"] == "made/2048/0"
     assert page.query_params["show"] == "made-echo-2048"
     view = message(page)["view"]
@@ -147,15 +158,11 @@ def test_view_of_a_link_is_opened(app):
 
 @pytest.mark.parametrize("place", ["a,b,c", "9e9,0,5", "nan,nan,nan"])
 def test_nonsense_in_a_link_shows_the_whole(app, place):
-    app.query_params["show"] = "made-near-12345"
-    app.query_params["map"] = place
-    view = message(opened(app, PAGE))["view"]
-    assert view["across"] is None
+    assert message(at_link(app, show="made-near-12345", map=place))["view"]["across"] is None
 
 
 def test_view_survives_going_to_another_page(page):
-    go = page.button(key=f"{NAME}_landmark_0").click()
-    go.run()
+    page.button(key=f"{NAME}_landmark_0").click().run()
     there = message(page)["view"]
     assert there["across"]
     opened(page, OTHER)
@@ -167,21 +174,18 @@ def test_token_is_found_and_the_hits_are_walked_through(page):
     word = labels(2048)[700]
     hits = search(labels(2048), word)
     assert len(hits) > 2
-    page.text_input(key=f"{NAME}_find").set_value(word)
-    settled(page)
+    put(page, "text_input", find=word)
     assert message(page)["go"]["mark"] == [hits[0], hits[0]]
     for way, hit in (("next", hits[1]), ("previous", hits[0]), ("previous", hits[-1])):
         page.button(key=f"{NAME}_hit_{way}").click().run()
         assert message(page)["go"]["mark"] == [hit, hit]
-    page.segmented_control(key=f"{NAME}_among").set_value("Rows")
-    settled(page)
+    put(page, "segmented_control", among="Rows")
     assert message(page)["go"]["mark"] == [hits[-1], None]
 
 
 def test_token_that_is_not_there_moves_nothing(page):
     for text in ("no such word", "<img src=x onerror=alert(1)>", "`"):
-        page.text_input(key=f"{NAME}_find").set_value(text)
-        settled(page)
+        put(page, "text_input", find=text)
         assert message(page)["go"] is None
         assert "nowhere" in said(page)
 
@@ -189,31 +193,27 @@ def test_token_that_is_not_there_moves_nothing(page):
 def test_cell_is_gone_to_by_its_numbers(page):
     page.number_input(key=f"{NAME}_row").set_value(1001)
     page.number_input(key=f"{NAME}_column").set_value(18)
-    next(one for one in page.button if one.label == "Go to the cell").click().run()
+    press(page, "Go to the cell")
     settled(page)
     assert message(page)["go"]["mark"] == [1000, 17]
 
 
 def test_long_survey_waits_for_a_click_and_can_be_cancelled_and_gone_on_with(app, monkeypatch):
-    monkeypatch.setattr("ui.atlas.shelf.PORTION", 0.01)
-    monkeypatch.setattr("ui.atlas.places.SURVEYED_UNASKED", 10)
-    app.query_params["show"] = "made-echo-65536"
-    page = opened(app, PAGE)
+    for name, value in {"shelf.PORTION": 0.01, "shelf.PATIENCE": 60, "places.SURVEYED_UNASKED": 10}.items():
+        monkeypatch.setattr(f"ui.atlas.{name}", value)
+    page = at_link(app, show="made-echo-65536")
     assert message(page)["surveyed"] == 0
     assert not message(page)["running"]
-    assert page.button(key=f"{NAME}_survey_button").label == "Survey the whole matrix"
-    page.button(key=f"{NAME}_survey_button").click().run()
-    settled(page)
-    assert message(page)["running"]
-    page.button(key=f"{NAME}_survey_button").click().run()
-    assert page.button(key=f"{NAME}_survey_button").label == "Go on"
+    press(page, "Survey the whole matrix")
+    assert message(settled(page))["running"]
+    press(page, "Cancel")
     share = message(settled(page))["surveyed"]
     assert 0 < share < 1
     assert not message(page)["running"]
     ask(page, ["mean/0/60/20", "mean/6/0/0"])
     assert [tile["whole"] for tile in message(page)["tiles"]] == [True, False]
     assert message(settled(page))["surveyed"] == share
-    page.button(key=f"{NAME}_survey_button").click().run()
+    press(page, "Go on")
     assert page.button(key=f"{NAME}_survey_button").label == "Cancel"
 
 
@@ -236,8 +236,7 @@ def test_digit_is_mapped_with_its_rows_and_columns(page):
     choose(page, "digit")
     assert message(page)["rows"] == {"n": 784, "name": "pixels", "kind": "grid", "grid": [28, 28]}
     first = message(page)["atlas"]
-    page.segmented_control(key=f"{NAME}_digit").set_value("4")
-    settled(page)
+    put(page, "segmented_control", digit="4")
     assert message(page)["atlas"] != first
     assert page.query_params["show"] == "digit-4"
 
@@ -245,23 +244,18 @@ def test_digit_is_mapped_with_its_rows_and_columns(page):
 def test_own_text_is_read_by_a_model_up_to_its_length(page):
     choose(page, "text")
     assert message(page)["rows"]["n"] > 400
-    page.text_area(key=f"{NAME}_text").set_value("The cat sat on the mat. " * 20_000)
-    settled(page)
+    put(page, "text_area", text="The cat sat on the mat. " * 20_000)
     assert message(page)["rows"]["n"] == 512
     assert "512" in said(page)
-    page.selectbox(key=f"{NAME}_attention").set_value(3)
-    page.selectbox(key=f"{NAME}_head").set_value(7)
-    settled(page)
+    put(page, "selectbox", attention=3, head=7)
     assert message(page)["atlas"].endswith("/3/7")
 
 
 def test_empty_text_is_told_and_the_page_goes_on(page):
     choose(page, "text")
-    page.text_area(key=f"{NAME}_text").set_value("  \n ")
-    settled(page)
+    put(page, "text_area", text="  \n ")
     assert "empty" in complaint(page)
-    page.text_area(key=f"{NAME}_text").set_value("Back again.")
-    settled(page)
+    put(page, "text_area", text="Back again.")
     assert not complaint(page)
     assert message(page)["rows"]["n"] == 5
 
@@ -307,8 +301,7 @@ def test_tensors_from_a_file_are_mapped(page):
         seen.add(message(page)["atlas"])
         assert (message(page)["rows"]["n"], message(page)["columns"]["n"]) == (70, 90), kind
         assert not message(page)["masks"]
-    page.toggle(key=f"{NAME}_causal").set_value(True)
-    settled(page)
+    put(page, "toggle", causal=True)
     assert message(page)["masks"]
 
 
@@ -347,9 +340,7 @@ def test_arrays_of_other_names_are_chosen(page):
     upload(page, "mine.npz", npz(left=normal(2, 70, 8), right=normal(2, 90, 8)))
     assert not complaint(page)
     assert message(page)["rows"]["n"] == 70
-    page.selectbox(key=f"{NAME}_query_array").set_value("right")
-    page.selectbox(key=f"{NAME}_key_array").set_value("left")
-    settled(page)
+    put(page, "selectbox", query_array="right", key_array="left")
     assert message(page)["rows"]["n"] == 90
 
 
@@ -392,7 +383,6 @@ def test_file_that_is_taken_along_is_mapped_alike_in_a_notebook(tmp_path, monkey
 
 
 def test_page_says_what_the_matrix_would_take(app):
-    app.query_params["show"] = "made-near-131072"
-    page = opened(app, PAGE)
+    page = at_link(app, show="made-near-131072")
     assert "68.7 GB" in said(page)
     assert "68.2 MB" in said(page)

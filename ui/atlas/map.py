@@ -70,10 +70,7 @@ OVERVIEW_OF = Field(NAME, "overview_of", "")
 
 
 def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
-    """Draw the map, a live part of its own: whenever tiles are asked for, it runs again.
-
-    While the matrix is being surveyed the browser asks again for what is not whole.
-    """
+    """Draw the map, which runs again whenever tiles are asked for: while a survey goes on, those that are not whole."""
     atlas = shelf.atlas
     _follow(atlas)
     view, look = VIEW.value, LOOK.value
@@ -81,7 +78,6 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
     script = SCRIPT if _lacks_script() else b""
     places, labels, answered = _question(shelf)
     tiles, contents, later = shelf.answer(places)
-    largest = atlas.row_largest
     header = {
         "atlas": shelf.key,
         "title": title,
@@ -92,7 +88,7 @@ def atlas_map(shelf: Shelf, title: str, is_surveyed_now: bool) -> None:
         "masks": atlas.has_mask,
         "surveyed": atlas.surveyed,
         "running": is_surveyed_now,
-        "largest": None if largest is None else float(largest.max()),
+        "largest": None if atlas.row_largest is None else float(atlas.row_largest.max()),
         "colours": VIRIDIS,
         "view": VIEW.value | {"options": LOOK.value},
         "go": GO.value,
@@ -171,7 +167,6 @@ def _follow(atlas: Atlas) -> None:
 
 
 def _message() -> dict[str, Any]:
-    """Return the browser's last one; anything may be in it."""
     asked = component_message(MAP, "asked")
     return asked if isinstance(asked, dict) else {}
 
@@ -224,7 +219,6 @@ def _list(message: dict[str, Any], name: str, most: int) -> list[Any]:
 
 
 def _axis_entry(axis: Axis) -> dict[str, Any]:
-    """Return what the browser is told about an axis; texts are sent when they are asked for."""
     numbered = (axis.labels[0], axis.labels[-1]) == ("0", str(len(axis) - 1))
     kind = "grid" if axis.grid else "numbers" if numbered else "text"
     return {"n": len(axis), "name": axis.name, "kind": kind, "grid": axis.grid}

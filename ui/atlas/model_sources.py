@@ -28,7 +28,6 @@ ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
 
 
 def text_source() -> Source | None:
-    """Let a visitor choose a model and give it a long text, typed, pasted or from a file; say what was cut."""
     with st.popover("Another model", icon=":material/swap_horiz:"):
         key = choose_model(f"{NAME}_text")
     if key is None:
@@ -50,7 +49,6 @@ def text_source() -> Source | None:
 
 
 def run_source() -> Source | None:
-    """Show what the page of models shows, or a recording from a file."""
     shown = latest()
     if shown is not None:
         RUN.among([LATEST, FILE])
@@ -67,7 +65,6 @@ def run_source() -> Source | None:
 
 
 def _long_text() -> str:
-    """Return the text in the box; a file fills the box."""
     st.text_area("Text", key=TEXT.key, height=150, persist_state="session", help="Ctrl + Enter takes what you typed.")
     st.popover("From a .txt file", icon=":material/upload_file:").file_uploader(
         "A .txt file, UTF-8", "txt", key="atlas_text_file", max_upload_size=LONG_TEXT_BYTES.millions, on_change=_fill
@@ -126,8 +123,8 @@ def _attention_of(run: ModelRun, key: str) -> Source:
         key=ATTENTION.key,
         persist_state="session",
     )
-    place = ATTENTION.value
-    trace = traces[place]
+    trace = traces[ATTENTION.value]
     if trace.story.note:
         st.caption(said(trace.story.note))
-    return Source(f"{key}/{place}", f"{run.model}, {trace.story.name or place}", trace.n_heads, lambda: trace)
+    title = f"{run.model}, {trace.story.name or ATTENTION.value}"
+    return Source(f"{key}/{ATTENTION.value}", title, trace.n_heads, lambda: trace)

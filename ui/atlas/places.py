@@ -44,7 +44,6 @@ def places_part(shelf: Shelf) -> None:
 
 
 def _hit_part(shelf: Shelf) -> None:
-    """Say how often the text is there, and go from one place to the next."""
     wanted, hits = literal(WANTED.value.strip()), _hits(shelf)
     if not hits:
         st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.")
@@ -60,7 +59,6 @@ def _hit_part(shelf: Shelf) -> None:
 
 
 def _hits(shelf: Shelf) -> list[int]:
-    """Return the positions of the text that is looked for, on the axis that it is looked for on."""
     return shelf.find("rows" if AMONG.value == ROWS else "columns", WANTED.value.strip())
 
 
@@ -139,8 +137,5 @@ def _time(seconds: float) -> str:
 
 
 def _size(n_bytes: float) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.3g} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:,.3g} GB"
+    units = {"GB": 1e9, "MB": 1e6, "kB": 1e3, "bytes": 1}
+    return next(f"{n_bytes / size:.3g} {unit}" for unit, size in units.items() if n_bytes >= size)

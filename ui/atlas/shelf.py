@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from threading import Thread
 from typing import Any, NamedTuple
 
@@ -53,7 +53,7 @@ class Shelf:
     def __init__(self, key: str, atlas: Atlas) -> None:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
         self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
-        self._whole_tile = lru_cache(MOST_PACKED)(self._packed)
+        self._whole_tile, self._glimpse = lru_cache(MOST_PACKED)(self._packed), cache(atlas.glimpse)
         self._turn, self._door = Lock("atlas", again=True), Lock("surveyor")
         self._wanted_until = 0.0
         self._surveyor: Thread | None = None
@@ -89,9 +89,7 @@ class Shelf:
             return getattr(tile, kind) if hidden is None else np.where(hidden, np.nan, getattr(tile, kind))
 
         whole = np.block([[shown(row, col) for col in range(left, right)] for row in range(top, bottom)])
-        return whole[rows.start - top * TILE :, cols.start - left * TILE :][
-            : rows.stop - rows.start, : cols.stop - cols.start
-        ]
+        return whole[tuple(slice(some.start % TILE, some.stop - some.start // TILE * TILE) for some in (rows, cols))]
 
     def _is_ready(self, place: Place, until: float) -> bool:
         """Compute what a row of tiles needs, until the clock says so; others have their turn between two steps."""
@@ -117,13 +115,9 @@ class Shelf:
             tile = self.atlas.tile(level, row, col)
             n_seen = int((~np.isnan(tile.mean[:, 0])).sum())
             if level == self.atlas.n_levels - 1:
-                both = zip(tile, self._glimpse, strict=True)
+                both = zip(tile, self._glimpse(), strict=True)
                 tile = Tile(*(np.where(np.isnan(surveyed), glimpsed, surveyed) for surveyed, glimpsed in both))
             return tile, n_seen
-
-    @cached_property
-    def _glimpse(self) -> Tile:
-        return self.atlas.glimpse()
 
     def survey(self, seconds: float | None = None) -> float:
         """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
@@ -163,7 +157,6 @@ class Shelf:
 
     @cached_property
     def landmarks(self) -> list[Landmark]:
-        """The places worth going to; the survey is complete."""
         with self._computing():
             return landmarks(self.atlas)
 

@@ -129,7 +129,6 @@ def _source(file: File) -> Source:
 
 
 def _choose_arrays(contents: Contents) -> Names:
-    """Return the arrays that are meant by their names, if they are one set; else let people say."""
     sets = {names.query: names for names in contents.sets}
     if len(sets) == 1:
         return next(iter(sets.values()))
@@ -182,7 +181,6 @@ def has_more(trace: AttentionTrace) -> bool:
 
 
 def head_file(trace: AttentionTrace, head: int = 0) -> bytes:
-    """Return a head's queries, keys and labels as a .npz file."""
     file = io.BytesIO()
     query, key = (to_array(tensor.float()) for tensor in (trace.query[head], trace.key_of(head)))
     np.savez(file, query=query, key=key, labels=np.array([str(label) for label in trace.story.key_axis.labels]))
